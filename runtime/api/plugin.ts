@@ -1,0 +1,186 @@
+/**
+ * What a plugin is. A plugin folder's `index.ts` exports `plugin`, made with `definePlugin`; its options are
+ * described by `options.schema.json`, in which an option says by the keyword `millrace` what its text means:
+ *
+ *   { "millrace": "number" | "bool" | "text" | "texts" | "any" }      an expression of that type, per candidate
+ *   { "millrace": { "expression": "bool", "scope": "request" } }       an expression of the request alone
+ *   { "millrace": "id" }                                               an id, taken from the YAML source text
+ *   { "millrace": "file" }                                             a file of the project, by relative path
+ *
+ * `propertyNames: { "millrace": … }` makes the keys of a mapping expressions: the option arrives as `KeyedOption[]`.
+ * What was an expression arrives at `create` as an `Input`, an id as a string, a file as a `ProjectFile`.
+ */
+import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
+import type { EntityIdentifier, Identifier } from './identifiers.js';
+import type { StatusName } from './status.js';
+import type { JsonObject } from './types.js';
+
+export type ComponentKind = 'feature' | 'filter' | 'model' | 'rule' | 'effect';
+
+/** A column that a component reads; bound when the pipeline is compiled. */
+export interface Input<K extends ColumnKind = ColumnKind> {
+  readonly kind: K;
+  /** The column's number in the frame. */
+  readonly slot: number;
+  /** The expression as it was written. */
+  readonly text: string;
+}
+
+/** An entry of a mapping whose keys are expressions. */
+export interface KeyedOption<K extends ColumnKind, V> {
+  readonly input: Input<K>;
+  readonly value: V;
+}
+
+/** A file that an option names, read when the pipeline is compiled. */
+export interface ProjectFile {
+  /** As written, relative to the project's folder. */
+  readonly path: string;
+  readonly content: Buffer;
+  /** First 12 hex digits of the content's SHA-256. */
+  readonly version: string;
+}
+
+export interface BuildContext {
+  /** The step's `as:` name, or the plugin's. */
+  readonly name: string;
+  /** The entity type that the pipeline ranks. */
+  readonly candidateType: string;
+  /** Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load. */
+  need(name: string): Input;
+}
+
+/** Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. */
+export class OptionError extends Error {
+  constructor(
+    readonly path: readonly (string | number)[],
+    message: string,
+    readonly help?: string,
+  ) {
+    super(message);
+    this.name = 'OptionError';
+  }
+}
+
+/** A feature's value for one identifier. `value` is undefined where the status is not a known one. */
+export interface FeatureValue {
+  readonly value: number | string | readonly string[] | readonly number[] | undefined;
+  readonly status: StatusName;
+}
+
+/** What every component may read of a request. Rows are candidates in input order. */
+export interface StepInput {
+  /** Candidates of the request, filtered ones included: every column has this many rows. */
+  readonly count: number;
+  /** The rows that this step works on, ascending: not filtered, and within `top:`. */
+  readonly rows: Int32Array;
+  /** Epoch milliseconds, the same for the whole request. */
+  readonly now: number;
+  /** Aborted at the request's deadline. */
+  readonly signal: AbortSignal;
+  column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
+  /** The candidate of a row. */
+  candidate(row: number): EntityIdentifier;
+  /**
+   * The value of a feature, by the full name that the component `need`s, for an identifier of this request: O(1).
+   * @throws Error if the component does not need that name.
+   */
+  getFeature(identifier: Identifier, name: string): FeatureValue;
+}
+
+/** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
+export interface FeatureComponent {
+  readonly outputs: Readonly<Record<string, OutputKind>>;
+  /** Write each cell's value and status through `set*`, or whole columns through `number` and `text`. */
+  compute(input: StepInput, output: StepOutput): void | Promise<void>;
+}
+
+/** What an output holds; `bool` is a number column of 0 and 1. */
+export type OutputKind = 'number' | 'bool' | 'text';
+
+export interface StepOutput {
+  /** The column of an output; a cell counts only once its status is set to `Status.present`. */
+  number(output: string): NumberColumn;
+  text(output: string): TextColumn;
+}
+
+/** A model is a feature component whose outputs are predictions; the kind tells explain and events. */
+export type ModelComponent = FeatureComponent;
+
+/** Takes candidates out of the ranking. */
+export interface FilterComponent {
+  /** Says for each of `input.rows`, in that order, whether it is kept. */
+  select(input: StepInput): Selection | Promise<Selection>;
+}
+
+export interface Selection {
+  /** The rows that are taken out. */
+  readonly removed: readonly number[];
+  /** Why, for explain and the metrics. */
+  readonly reason: string;
+  /** Candidates kept only because the condition was absent. */
+  readonly undecided: number;
+}
+
+/** Changes scores, or the order that they imply. */
+export interface RuleComponent {
+  /** Whether it reads `ranking.order()`. */
+  readonly readsOrder?: boolean;
+  apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
+}
+
+export interface RuleReport {
+  /** Candidates whose score or place the rule set. */
+  readonly applied: number;
+  /** Candidates left as they were because a value was absent or not finite. */
+  readonly skipped: number;
+}
+
+/** What a rule may do to the ranking. */
+export interface RankingEdit {
+  /** By row; write a finite number. */
+  readonly scores: Float64Array;
+  /** Puts the row below every candidate that is not buried. */
+  bury(row: number): void;
+  /** Constrains the row to a 1-based position of the whole ranking; applied last, exactly. */
+  pin(row: number, position: number): void;
+  /** The row of a candidate id, or undefined. */
+  rowOf(id: string): number | undefined;
+  /** Rows, best first, as the ranking stands. */
+  order(): Int32Array;
+}
+
+/** Has effects outside the request; never in the response's way. */
+export interface EffectComponent {
+  run(input: StepInput): void | Promise<void>;
+}
+
+export type Component = FeatureComponent | FilterComponent | RuleComponent | EffectComponent;
+
+interface PluginBase<Options, K extends ComponentKind, C> {
+  readonly name: string;
+  readonly kind: K;
+  /** One line, for the docs and `millrace plan`. */
+  readonly summary: string;
+  /** The content of options.schema.json. */
+  readonly options: JsonObject;
+  /** Builds the component for one step. Options are checked, defaults filled in, expressions compiled. */
+  create(options: Options, build: BuildContext): C | Promise<C>;
+}
+
+export type FeaturePlugin<O> = PluginBase<O, 'feature', FeatureComponent>;
+export type ModelPlugin<O> = PluginBase<O, 'model', ModelComponent>;
+export type FilterPlugin<O> = PluginBase<O, 'filter', FilterComponent>;
+export type RulePlugin<O> = PluginBase<O, 'rule', RuleComponent>;
+export type EffectPlugin<O> = PluginBase<O, 'effect', EffectComponent>;
+
+export type PluginOf<O> =
+  FeaturePlugin<O> | ModelPlugin<O> | FilterPlugin<O> | RulePlugin<O> | EffectPlugin<O>;
+
+/** A plugin whose option type only its own code knows. */
+export type Plugin = PluginOf<never>;
+
+/** Gives a plugin its type; the runtime checks options against the schema before `create` sees them. */
+export function definePlugin<O>(plugin: PluginOf<O>): Plugin {
+  return plugin;
+}

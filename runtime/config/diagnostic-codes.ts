@@ -1,0 +1,33 @@
+/** What `validate` can say of a project file, by stable codes. docs/errors.md is generated from this. */
+export const DIAGNOSTIC_CODES = {
+  yaml_syntax: 'The file is not YAML, or uses YAML in a way that is a trap here.',
+  missing_file: 'A file that the project needs does not exist.',
+  file_name: "The file's name differs from the name that it declares.",
+  duplicate_name: 'Two things share one name.',
+  reserved_name: 'The name means something else already.',
+  invalid_name: 'A name must match [a-z][a-z0-9_]*.',
+  unknown_key: 'The key means nothing here.',
+  missing_key: 'A key that must be there is not.',
+  wrong_type: 'The value has the wrong type or form.',
+  invalid_type: 'The type of an attribute or feature cannot be understood.',
+  unknown_entity: 'No such entity type.',
+  unknown_attribute: 'The entity type has no such attribute.',
+  unknown_view: 'No such feature view.',
+  unknown_feature: 'The view or component has no such feature.',
+  unknown_plugin: 'No plugin of that name.',
+  unknown_name: 'A name in an expression means nothing.',
+  unknown_function: 'No such function.',
+  view_not_required: 'A feature view is used but not listed under features:.',
+  unused_feature: 'A feature view is required and never used.',
+  used_before_produced: 'A component output is used before the step that produces it.',
+  cyclic_define: 'Definitions depend on each other in a circle.',
+  expression_syntax: 'The expression cannot be parsed.',
+  expression_type: 'The types in the expression do not fit.',
+  expression_arguments: 'A function got the wrong number or kind of arguments.',
+  binding_mismatch: 'The arguments of a view do not fit the entities that it is of.',
+  duplicate_route: 'Two pipelines answer at one route.',
+  invalid_option: 'An option of a component is wrong.',
+  component_failed: 'A component could not be built.',
+} as const satisfies Record<string, string>;
+
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -1,0 +1,38 @@
+import type { DiagnosticCode } from './diagnostic-codes.js';
+import type { Span } from './source.js';
+
+/** Something wrong (or, as a warning, doubtful) in a project file. */
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning';
+  readonly code: DiagnosticCode;
+  readonly at: Span;
+  /** What was found and what was expected, one line, no full stop at the end. */
+  readonly message: string;
+  /** The remedy: the nearest right name, the line to move, the character to quote. */
+  readonly help?: string;
+}
+
+/** Collects what is wrong with a project, so that all of it is told at once. */
+export class Diagnostics {
+  readonly #all: Diagnostic[] = [];
+
+  error(code: DiagnosticCode, at: Span, message: string, help?: string): void {
+    this.#all.push({ severity: 'error', code, at, message, ...(help === undefined ? {} : { help }) });
+  }
+
+  warning(code: DiagnosticCode, at: Span, message: string, help?: string): void {
+    this.#all.push({ severity: 'warning', code, at, message, ...(help === undefined ? {} : { help }) });
+  }
+
+  get hasErrors(): boolean {
+    return this.#all.some((d) => d.severity === 'error');
+  }
+
+  /** By file, then place. */
+  get all(): readonly Diagnostic[] {
+    return [...this.#all].sort(
+      (a, b) =>
+        a.at.file.path.localeCompare(b.at.file.path) || a.at.start - b.at.start || a.at.end - b.at.end,
+    );
+  }
+}

@@ -1,0 +1,123 @@
+/** The typed, frozen form of a project's files. Names are checked against the grammar, not yet against each other's contents. */
+import type { Node } from 'yaml';
+import type { JsonValue, ValueType } from '../api/types.js';
+import type { Located, SourceFile, Span } from './source.js';
+
+/** `schemas/entities/<name>.yaml` */
+export interface EntityType {
+  readonly name: string;
+  /** The field that holds the id: `<name>_id`, unless the base type or `key:` says otherwise. */
+  readonly key: string;
+  readonly attributes: ReadonlyMap<string, AttributeDefinition>;
+  /** Undefined for the predefined types that no file of the project declares. */
+  readonly at: Span | undefined;
+}
+
+export interface AttributeDefinition {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly at: Span;
+}
+
+/** `schemas/features/<name>.yaml` */
+export interface FeatureView {
+  readonly name: string;
+  /** The entity types of its key, in order; empty for a global view. */
+  readonly of: readonly string[];
+  /** Milliseconds; null: never expires. */
+  readonly ttl: number | null;
+  readonly expired: 'missing' | 'stale' | 'fail';
+  /** The key that the view's record shares with others of the same entities. */
+  readonly group: string;
+  readonly features: ReadonlyMap<string, FeatureDefinition>;
+  readonly at: Span;
+}
+
+export interface FeatureDefinition {
+  readonly name: string;
+  readonly type: ValueType;
+  /** Stands in for a missing, null or expired value; undefined: none declared. */
+  readonly default: JsonValue | undefined;
+  readonly at: Span;
+}
+
+/** `pipelines/<name>.yaml` */
+export interface PipelineDefinition {
+  readonly name: string;
+  readonly at: Span;
+  readonly file: SourceFile;
+  readonly route: Located<string>;
+  readonly rank: Located<string>;
+  readonly request: RequestDefinition;
+  readonly limits: PipelineLimits;
+  readonly features: readonly FeatureRequirement[];
+  /** Name → expression text. */
+  readonly define: ReadonlyMap<string, Located<string>>;
+  readonly components: readonly StepDefinition[];
+  readonly page: { readonly size: number; readonly maxSize: number };
+}
+
+export interface RequestDefinition {
+  /** Attributes that a candidate carries in the request and that are not of its entity type. */
+  readonly candidates: ReadonlyMap<string, AttributeDefinition>;
+  /** The other fields of the body, by name. */
+  readonly fields: ReadonlyMap<string, RequestField>;
+  /** What happens to fields that nothing declares: counted, or 422. */
+  readonly unknown: 'ignore' | 'refuse';
+}
+
+export type RequestField =
+  | {
+      readonly kind: 'entity';
+      readonly name: string;
+      readonly entity: string;
+      readonly optional: boolean;
+      readonly at: Span;
+    }
+  | {
+      readonly kind: 'scalar';
+      readonly name: string;
+      readonly type: ValueType;
+      readonly optional: boolean;
+      readonly at: Span;
+    };
+
+export interface PipelineLimits {
+  /** Most candidates in a request. */
+  readonly candidates: number;
+  /** Milliseconds from the first byte handled to the answer. */
+  readonly time: number;
+}
+
+/** One line of `features:`: a view, one feature of it, or a view bound to paths. */
+export interface FeatureRequirement {
+  /** The name that expressions use before the colon: the view's, or the binding's. */
+  readonly name: Located<string>;
+  readonly view: Located<string>;
+  /** Only this feature; undefined: those that are used. */
+  readonly feature: Located<string> | undefined;
+  /** Paths such as `product.brand`, one for each entity of the view; undefined: bound to root entities by type. */
+  readonly paths: readonly Located<string>[] | undefined;
+  readonly at: Span;
+}
+
+/** One step of `components:`. */
+export interface StepDefinition {
+  readonly use: Located<string>;
+  readonly as: Located<string> | undefined;
+  readonly when: Located<string> | undefined;
+  readonly top: Located<number> | undefined;
+  readonly onError: 'fail' | 'skip';
+  /** The YAML under `with:`, read against the plugin's options schema when the pipeline is compiled. */
+  readonly with: Node | undefined;
+  readonly at: Span;
+}
+
+/** All of a project's files, parsed. */
+export interface ProjectConfig {
+  /** Absolute path of the project's folder. */
+  readonly root: string;
+  readonly entities: ReadonlyMap<string, EntityType>;
+  readonly views: ReadonlyMap<string, FeatureView>;
+  readonly pipelines: readonly PipelineDefinition[];
+}

@@ -1,0 +1,35 @@
+import { LineCounter } from 'yaml';
+
+/** A file of a project as text; diagnostics point into it. `path` is relative to the project, with forward slashes. */
+export class SourceFile {
+  readonly lines: LineCounter;
+
+  constructor(
+    readonly path: string,
+    readonly text: string,
+  ) {
+    this.lines = new LineCounter();
+    this.lines.addNewLine(0);
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
+      this.lines.addNewLine(at + 1);
+  }
+
+  /** 1-based line and column of an offset. */
+  position(offset: number): { readonly line: number; readonly column: number } {
+    const { line, col } = this.lines.linePos(offset);
+    return { line, column: col };
+  }
+}
+
+/** A stretch of a file: offsets into its text, `end` exclusive. */
+export interface Span {
+  readonly file: SourceFile;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A value together with the place that it was written at. */
+export interface Located<T> {
+  readonly value: T;
+  readonly at: Span;
+}

@@ -1,0 +1,164 @@
+import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
+import { Status } from '../api/status.js';
+import type { Constant, FrameLayout, LayoutColumn } from './layout.js';
+
+/**
+ * The columnar table of one request's candidates, and the one-row tables of its other entities. A frame is used by
+ * one request at a time and reused by the next: `reset` says how many candidates there are and marks every cell
+ * absent.
+ */
+export class Frame {
+  /** Number of candidates of the request, filtered ones included. */
+  count = 0;
+  /** When the request began, epoch milliseconds: what `now()` says, once for the whole request. */
+  now = 0;
+  /** By slot. */
+  readonly columns: Column[];
+  /** The score of each candidate, by row. */
+  scores = new Float64Array(0);
+  /**
+   * Rows of a lower tier stand above all rows of a higher one, whatever their scores: what `top:` and `bury` ask for.
+   */
+  tiers = new Int32Array(0);
+  #capacity = 0;
+  readonly #layout: FrameLayout;
+
+  constructor(layout: FrameLayout) {
+    this.#layout = layout;
+    this.columns = layout.columns.map(createColumn);
+  }
+
+  /** Prepares the frame for a request of `count` candidates. */
+  reset(count: number, now: number): void {
+    this.count = count;
+    this.now = now;
+    if (count > this.#capacity) this.#grow(count);
+    this.scores.fill(0, 0, count);
+    this.tiers.fill(0, 0, count);
+    const layout = this.#layout.columns;
+    for (let slot = 0; slot < this.columns.length; slot++) {
+      if (layout[slot]?.constant !== undefined) continue;
+      const column = this.columns[slot];
+      if (column !== undefined) clearColumn(column, column.stride === 0 ? 1 : count);
+    }
+  }
+
+  number(slot: number): ColumnOf<'number'> {
+    return this.columns[slot] as ColumnOf<'number'>;
+  }
+
+  text(slot: number): ColumnOf<'text'> {
+    return this.columns[slot] as ColumnOf<'text'>;
+  }
+
+  texts(slot: number): ColumnOf<'texts'> {
+    return this.columns[slot] as ColumnOf<'texts'>;
+  }
+
+  numbers(slot: number): ColumnOf<'numbers'> {
+    return this.columns[slot] as ColumnOf<'numbers'>;
+  }
+
+  vector(slot: number): ColumnOf<'vector'> {
+    return this.columns[slot] as ColumnOf<'vector'>;
+  }
+
+  #grow(count: number): void {
+    const capacity = Math.max(count, 2 * this.#capacity, 32);
+    this.#capacity = capacity;
+    this.scores = new Float64Array(capacity);
+    this.tiers = new Int32Array(capacity);
+    for (const column of this.columns) {
+      if (column.stride === 1) sizeColumn(column, capacity);
+    }
+  }
+}
+
+/** A column of the shape, with room for one row. */
+function createColumn({ shape, constant }: LayoutColumn): Column {
+  const stride = shape.scope === 'request' ? 0 : 1;
+  const column = emptyColumn(shape.kind, stride, shape.kind === 'vector' ? shape.size : 0);
+  sizeColumn(column, 1);
+  if (constant !== undefined) setConstant(column, constant);
+  else clearColumn(column, 1);
+  return column;
+}
+
+function emptyColumn(kind: ColumnKind, stride: 0 | 1, size: number): Column {
+  const status = new Uint8Array(0);
+  switch (kind) {
+    case 'number':
+      return { kind, stride, status, values: new Float64Array(0) };
+    case 'text':
+      return { kind, stride, status, values: [] };
+    case 'texts':
+      return { kind, stride, status, values: [], offsets: new Int32Array(1) };
+    case 'numbers':
+      return { kind, stride, status, values: new Float64Array(0), offsets: new Int32Array(1) };
+    case 'vector':
+      return { kind, stride, status, size, values: new Float32Array(0) };
+  }
+}
+
+function sizeColumn(column: Column, rows: number): void {
+  column.status = new Uint8Array(rows);
+  switch (column.kind) {
+    case 'number':
+      column.values = new Float64Array(rows);
+      break;
+    case 'text':
+      column.values = new Array<string>(rows).fill('');
+      break;
+    case 'texts':
+    case 'numbers':
+      column.offsets = new Int32Array(rows + 1);
+      break;
+    case 'vector':
+      column.values = new Float32Array(rows * column.size);
+      break;
+  }
+}
+
+/** Marks the first `rows` cells absent. */
+function clearColumn(column: Column, rows: number): void {
+  column.status.fill(Status.absent, 0, rows);
+  switch (column.kind) {
+    case 'number':
+      column.values.fill(NaN, 0, rows);
+      break;
+    case 'text':
+      column.values.fill('', 0, rows);
+      break;
+    case 'texts':
+      column.values.length = 0;
+      column.offsets.fill(0, 0, rows + 1);
+      break;
+    case 'numbers':
+      column.offsets.fill(0, 0, rows + 1);
+      break;
+    case 'vector':
+      column.values.fill(NaN, 0, rows * column.size);
+      break;
+  }
+}
+
+function setConstant(column: Column, constant: Constant): void {
+  column.status[0] = Status.present;
+  if (column.kind === 'number' && constant.kind === 'number') column.values[0] = constant.value;
+  else if (column.kind === 'text' && constant.kind === 'text') column.values[0] = constant.value;
+  else if (column.kind === 'texts' && constant.kind === 'texts') {
+    column.values = [...constant.value];
+    column.offsets[1] = constant.value.length;
+  } else if (column.kind === 'numbers' && constant.kind === 'numbers') {
+    column.values = Float64Array.from(constant.value);
+    column.offsets[1] = constant.value.length;
+  }
+}
+
+/** A numbers column with room for `length` elements in all; what it held is kept. */
+export function reserveNumbers(column: ColumnOf<'numbers'>, length: number): void {
+  if (column.values.length >= length) return;
+  const values = new Float64Array(Math.max(length, 2 * column.values.length));
+  values.set(column.values);
+  column.values = values;
+}

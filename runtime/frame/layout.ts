@@ -1,0 +1,52 @@
+import type { ColumnKind } from '../api/columns.js';
+
+/** Whether a column has a row per candidate or one row for the whole request. */
+export type Scope = 'request' | 'candidate';
+
+export type ColumnShape =
+  | { readonly kind: Exclude<ColumnKind, 'vector'>; readonly scope: Scope }
+  | { readonly kind: 'vector'; readonly scope: Scope; readonly size: number };
+
+/** A column that holds one literal for as long as the frame lives. */
+export type Constant =
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'texts'; readonly value: readonly string[] }
+  | { readonly kind: 'numbers'; readonly value: readonly number[] };
+
+export interface LayoutColumn {
+  readonly shape: ColumnShape;
+  readonly constant?: Constant;
+  /** What explain and `millrace plan` call it; undefined for scratch. */
+  readonly name?: string;
+}
+
+/**
+ * The columns that a plan needs, in the order of their numbers (slots). Built while a pipeline is compiled, read
+ * by every frame of that plan; a slot number is all that a request ever uses.
+ */
+export class FrameLayout {
+  readonly #columns: LayoutColumn[] = [];
+  readonly #constants = new Map<string, number>();
+
+  get columns(): readonly LayoutColumn[] {
+    return this.#columns;
+  }
+
+  /** Adds a column and returns its slot. */
+  add(shape: ColumnShape, name?: string): number {
+    this.#columns.push(name === undefined ? { shape } : { shape, name });
+    return this.#columns.length - 1;
+  }
+
+  /** The slot of a literal; equal literals share one. */
+  constant(constant: Constant): number {
+    const key = JSON.stringify([constant.kind, Object.is(constant.value, -0) ? '-0' : constant.value]);
+    const known = this.#constants.get(key);
+    if (known !== undefined) return known;
+    this.#columns.push({ shape: { kind: constant.kind, scope: 'request' }, constant });
+    const slot = this.#columns.length - 1;
+    this.#constants.set(key, slot);
+    return slot;
+  }
+}

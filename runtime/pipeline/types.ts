@@ -1,0 +1,85 @@
+import type { JsonValue } from '../api/types.js';
+
+/** What a ranking route answers: exactly the fields of the wire contract. */
+export interface RankingAnswer {
+  readonly ranked_candidates: readonly RankedCandidate[];
+  /** Only when the request says `include_events: true`. */
+  readonly events?: readonly JsonValue[];
+}
+
+export interface RankedCandidate {
+  readonly candidate_id: string;
+  readonly ranked_score: number;
+}
+
+/** What the caller of a pipeline knows beside the body. */
+export interface RequestContext {
+  /** Made up by the server when the body brings none. */
+  readonly requestId: string;
+  /** Aborted when the client is gone; the pipeline adds its own deadline. */
+  readonly signal?: AbortSignal;
+}
+
+/** A request's passage through the stages, told to metrics and explain. */
+export interface RunReport {
+  /** Milliseconds by stage name, in the order of STAGES. */
+  readonly stageMs: Readonly<Record<string, number>>;
+  /** Store round trips. */
+  readonly roundTrips: number;
+  /** Keys read from the store. */
+  readonly keysRead: number;
+  readonly candidates: number;
+  /** Steps that failed and were skipped by `on_error: skip`. */
+  readonly skippedSteps: readonly string[];
+  /** Fields of the body that nothing declares, with how often each came. */
+  readonly unknownFields: ReadonlyMap<string, number>;
+}
+
+/** A compiled, mounted pipeline, as the HTTP app and the CLI see it. */
+export interface Pipeline {
+  readonly name: string;
+  readonly route: string;
+  /**
+   * Runs a request from its parsed body to its answer.
+   * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed
+   */
+  run(
+    body: unknown,
+    context: RequestContext,
+  ): Promise<{ readonly answer: RankingAnswer; readonly report: RunReport }>;
+  /** JSON Schema (2020-12) of the request body, with descriptions; for OpenAPI. */
+  readonly requestSchema: Readonly<Record<string, unknown>>;
+  /** JSON Schema of the answer. */
+  readonly answerSchema: Readonly<Record<string, unknown>>;
+  /** The compiled plan as data: reads, columns, components; `millrace plan` prints it. */
+  describe(): PlanDescription;
+}
+
+export interface PlanDescription {
+  readonly pipeline: string;
+  readonly route: string;
+  readonly rank: string;
+  /** One entry for each round trip, in order. */
+  readonly reads: readonly {
+    readonly level: number;
+    readonly of: string;
+    readonly what: string;
+    readonly wants: readonly string[];
+  }[];
+  readonly columns: readonly {
+    readonly slot: number;
+    readonly name: string;
+    readonly kind: string;
+    readonly scope: string;
+  }[];
+  readonly components: readonly {
+    readonly step: number;
+    readonly use: string;
+    readonly kind: string;
+    readonly as: string;
+    readonly reads: readonly string[];
+    readonly produces: readonly string[];
+    readonly when?: string;
+    readonly top?: number;
+  }[];
+}

@@ -1,0 +1,63 @@
+/**
+ * The store contract. Values are opaque bytes; keys come from `keys.ts` alone. Two engines: redis/ and embedded/;
+ * test/contract/store.ts says, executably, what both must do.
+ */
+export interface Store {
+  readonly engine: 'redis' | 'embedded';
+
+  /**
+   * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
+   * @throws MillraceError store_unavailable, also when the deadline passes.
+   */
+  read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
+
+  /**
+   * Replaces records whole. Each record is stored or not, never half; an acknowledged one is what any later read
+   * on this instance sees, and survives a crash of this process.
+   * @throws StoreWriteError if any write is not confirmed; it tells which were.
+   */
+  write(records: readonly StoreRecord[]): Promise<void>;
+
+  /** Deletes; a key without a record is no error. @throws StoreWriteError */
+  remove(keys: readonly string[]): Promise<void>;
+
+  /**
+   * For each segment, in order: replaces the segment of the same view in the record at `key`, or adds it, unless the
+   * one there has a later event time. Decided atomically in the store, per key.
+   * @throws StoreWriteError
+   */
+  mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]>;
+
+  /** Resolves if the store answers. @throws MillraceError store_unavailable */
+  ping(): Promise<void>;
+
+  /** Releases connections and files; what was acknowledged stays. */
+  close(): Promise<void>;
+}
+
+export interface StoreRecord {
+  readonly key: string;
+  readonly value: Buffer;
+}
+
+export interface SegmentWrite {
+  readonly key: string;
+  /** One whole segment, header included (see feature-record.ts). */
+  readonly segment: Buffer;
+}
+
+/** `older`: the store held a row with a later event time, and kept it. */
+export type SegmentOutcome = 'stored' | 'older';
+
+/** Some of a batch of writes could not be confirmed. */
+export class StoreWriteError extends Error {
+  constructor(
+    message: string,
+    /** By position in the batch: true where the write is confirmed. */
+    readonly confirmed: readonly boolean[],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'StoreWriteError';
+  }
+}

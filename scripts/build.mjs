@@ -1,0 +1,34 @@
+// Compiles to dist/ and copies what the compiled code reads beside itself: option schemas, YAML schemas, the
+// reference's browser bundle.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const require = createRequire(import.meta.url);
+
+execFileSync(
+  process.execPath,
+  [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],
+  {
+    stdio: 'inherit',
+  },
+);
+
+for (const name of readdirSync(join(root, 'plugins'))) {
+  const schema = join(root, 'plugins', name, 'options.schema.json');
+  if (!existsSync(schema)) continue;
+  mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });
+  copyFileSync(schema, join(root, 'dist', 'plugins', name, 'options.schema.json'));
+}
+cpSync(join(root, 'schemas'), join(root, 'dist', 'schemas'), {
+  recursive: true,
+  filter: (path) => !/schemas\/(entities|features)/.test(path.replaceAll('\\', '/')),
+});
+mkdirSync(join(root, 'dist', 'assets'), { recursive: true });
+copyFileSync(
+  join(dirname(require.resolve('redoc/package.json')), 'bundles', 'redoc.standalone.js'),
+  join(root, 'dist', 'assets', 'redoc.standalone.js'),
+);
