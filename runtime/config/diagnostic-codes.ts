@@ -1,6 +1,7 @@
 /** What `validate` can say of a project file, by stable codes. docs/errors.md is generated from this. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not YAML, or uses YAML in a way that is a trap here.',
+  unset_variable: 'An environment variable has no value and no default.',
   missing_file: 'A file that the project needs does not exist.',
   file_name: "The file's name differs from the name that it declares.",
   duplicate_name: 'Two things share one name.',

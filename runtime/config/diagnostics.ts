@@ -24,6 +24,10 @@ export class Diagnostics {
     this.#all.push({ severity: 'warning', code, at, message, ...(help === undefined ? {} : { help }) });
   }
 
+  addAll(diagnostics: Iterable<Diagnostic>): void {
+    this.#all.push(...diagnostics);
+  }
+
   get hasErrors(): boolean {
     return this.#all.some((d) => d.severity === 'error');
   }

@@ -33,3 +33,13 @@ export interface Located<T> {
   readonly value: T;
   readonly at: Span;
 }
+
+/**
+ * The place of a stretch of a located text, by offsets into the text. Exact where the file has the text as it is;
+ * elsewhere (escapes, folded lines, an interpolated variable, a default) the whole place.
+ */
+export function spanWithin(text: Located<string>, start: number, end: number): Span {
+  const { at } = text;
+  if (at.file.text.slice(at.start, at.end) !== text.value) return at;
+  return { file: at.file, start: at.start + start, end: at.start + end };
+}

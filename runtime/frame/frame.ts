@@ -1,6 +1,6 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { Constant, FrameLayout, LayoutColumn } from './layout.js';
+import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './layout.js';
 
 /**
  * The columnar table of one request's candidates, and the one-row tables of its other entities. A frame is used by
@@ -14,6 +14,8 @@ export class Frame {
   now = 0;
   /** By slot. */
   readonly columns: Column[];
+  /** Columns that are written together, by the layout's group numbers. */
+  readonly groups: readonly (readonly Column[])[];
   /** The score of each candidate, by row. */
   scores = new Float64Array(0);
   /**
@@ -26,6 +28,7 @@ export class Frame {
   constructor(layout: FrameLayout) {
     this.#layout = layout;
     this.columns = layout.columns.map(createColumn);
+    this.groups = layout.groups.map((slots) => slots.map((slot) => this.columns[slot] as Column));
   }
 
   /** Prepares the frame for a request of `count` candidates. */
@@ -74,7 +77,14 @@ export class Frame {
   }
 }
 
-/** A column of the shape, with room for one row. */
+/** A column of the shape that belongs to no frame, every cell absent. */
+export function looseColumn(shape: ColumnShape, rows: number): Column {
+  const column = emptyColumn(shape.kind, 1, shape.kind === 'vector' ? shape.size : 0);
+  sizeColumn(column, rows);
+  clearColumn(column, rows);
+  return column;
+}
+
 function createColumn({ shape, constant }: LayoutColumn): Column {
   const stride = shape.scope === 'request' ? 0 : 1;
   const column = emptyColumn(shape.kind, stride, shape.kind === 'vector' ? shape.size : 0);

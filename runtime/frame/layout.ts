@@ -28,6 +28,7 @@ export interface LayoutColumn {
 export class FrameLayout {
   readonly #columns: LayoutColumn[] = [];
   readonly #constants = new Map<string, number>();
+  readonly #groups: (readonly number[])[] = [];
 
   get columns(): readonly LayoutColumn[] {
     return this.#columns;
@@ -37,6 +38,16 @@ export class FrameLayout {
   add(shape: ColumnShape, name?: string): number {
     this.#columns.push(name === undefined ? { shape } : { shape, name });
     return this.#columns.length - 1;
+  }
+
+  /** Slots that are written together; returns the number under which a frame has their columns. */
+  group(slots: readonly number[]): number {
+    this.#groups.push(Object.freeze([...slots]));
+    return this.#groups.length - 1;
+  }
+
+  get groups(): readonly (readonly number[])[] {
+    return this.#groups;
   }
 
   /** The slot of a literal; equal literals share one. */

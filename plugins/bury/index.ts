@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module';
+import { definePlugin, type Input } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { Bury } from './bury.js';
+
+interface BuryOptions {
+  readonly where: Input<'number'>;
+}
+
+export const plugin = definePlugin<BuryOptions>({
+  name: 'bury',
+  kind: 'rule',
+  summary: 'Puts candidates that meet a condition below all others.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create: ({ where }) => new Bury(where),
+});

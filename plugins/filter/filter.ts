@@ -1,0 +1,27 @@
+import type { FilterComponent, Input, Selection, StepInput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+
+/** Takes out the candidates whose condition is false; what happens to those where it is absent is declared. */
+export class Filter implements FilterComponent {
+  readonly #keep: Input<'number'>;
+  readonly #absent: 'keep' | 'drop';
+
+  constructor(keep: Input<'number'>, absent: 'keep' | 'drop') {
+    this.#keep = keep;
+    this.#absent = absent;
+  }
+
+  select(input: StepInput): Selection {
+    const { values, status, stride } = input.column(this.#keep);
+    const removed: number[] = [];
+    let undecided = 0;
+    for (const row of input.rows) {
+      const cell = row * stride;
+      if (isKnown(status[cell] ?? Status.absent)) {
+        if (values[cell] === 0) removed.push(row);
+      } else if (this.#absent === 'drop') removed.push(row);
+      else undecided++;
+    }
+    return { removed, reason: `not: ${this.#keep.text}`, undecided };
+  }
+}

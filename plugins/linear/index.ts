@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module';
+import {
+  definePlugin,
+  OptionError,
+  type BuildContext,
+  type Input,
+  type KeyedOption,
+  type ProjectFile,
+} from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { LinearModel, type Missing, type Term } from './linear-model.js';
+import { readModelFile, type WrittenWeight } from './model-file.js';
+
+interface LinearOptions {
+  readonly weights?: readonly KeyedOption<'number', WrittenWeight>[];
+  readonly bias?: number;
+  readonly missing?: Missing;
+  readonly model?: ProjectFile;
+}
+
+export const plugin = definePlugin<LinearOptions>({
+  name: 'linear',
+  kind: 'model',
+  summary: 'A linear model: the weighted sum of its inputs.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create(options, build) {
+    const { weights, model } = options;
+    if (weights === undefined && model === undefined) {
+      throw new OptionError([], '`weights` is missing', 'give `weights`, or `model` with the path of a file');
+    }
+    if (model !== undefined) return fromFile(options, model, build);
+    const terms = (weights ?? []).map(({ input, value }) => term(input, value, options.missing ?? 'absent'));
+    return new LinearModel(terms, options.bias ?? 0);
+  },
+});
+
+/** A model file says all that the model is; the options beside it would contradict it silently. */
+function fromFile(options: LinearOptions, file: ProjectFile, build: BuildContext): LinearModel {
+  for (const option of ['weights', 'bias', 'missing'] as const) {
+    if (options[option] === undefined) continue;
+    throw new OptionError(
+      [option],
+      `\`${option}\` and \`model\` are both given`,
+      `\`${file.path}\` has its own ${option}`,
+    );
+  }
+  const model = readModelFile(file, ['model']);
+  const terms = [...model.weights].map(([name, weight]) => {
+    const input = build.need(name);
+    if (isNumeric(input)) return term(input, weight, model.missing);
+    throw new OptionError(['model'], `\`${file.path}\` gives a weight to \`${name}\`, which is not a number`);
+  });
+  return new LinearModel(terms, model.bias);
+}
+
+function isNumeric(input: Input): input is Input<'number'> {
+  return input.kind === 'number';
+}
+
+function term(input: Input<'number'>, written: WrittenWeight, missing: Missing): Term {
+  if (typeof written === 'number') return { input, weight: written, missing };
+  return { input, weight: written.weight, missing: written.missing ?? missing };
+}

@@ -1,0 +1,54 @@
+import type { Input, ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+
+/** What stands in for an input that is missing: a number, or nothing, and the score is absent. */
+export type Missing = 'absent' | number;
+
+export interface Term {
+  readonly input: Input<'number'>;
+  readonly weight: number;
+  readonly missing: Missing;
+}
+
+/** bias + Σ weight · input, added in the order of the terms. */
+export class LinearModel implements ModelComponent {
+  readonly outputs = { score: 'number' } as const;
+  readonly #terms: readonly Term[];
+  readonly #bias: number;
+
+  constructor(terms: readonly Term[], bias: number) {
+    this.#terms = terms;
+    this.#bias = bias;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const { rows } = input;
+    const score = output.number('score');
+    for (const row of rows) {
+      score.values[row] = this.#bias;
+      score.status[row] = Status.present;
+    }
+    for (const { input: term, weight, missing } of this.#terms) {
+      const { values, status, stride } = input.column(term);
+      for (const row of rows) {
+        if (score.status[row] !== Status.present) continue;
+        const cell = row * stride;
+        const state = status[cell] ?? Status.absent;
+        const value = isKnown(state) ? (values[cell] ?? NaN) : missing;
+        // The first missing input says why there is no score.
+        if (value === 'absent') unknown(score, row, state);
+        else score.values[row] = (score.values[row] ?? NaN) + weight * value;
+      }
+    }
+    for (const row of rows) {
+      if (score.status[row] === Status.present && !Number.isFinite(score.values[row])) {
+        unknown(score, row, Status.failed);
+      }
+    }
+  }
+}
+
+function unknown(column: { values: Float64Array; status: Uint8Array }, row: number, status: number): void {
+  column.values[row] = NaN;
+  column.status[row] = status;
+}

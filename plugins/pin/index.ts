@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { Pin } from './pin.js';
+
+interface PinOptions {
+  /** Position → candidate id. */
+  readonly positions: Readonly<Record<string, string>>;
+}
+
+export const plugin = definePlugin<PinOptions>({
+  name: 'pin',
+  kind: 'rule',
+  summary: 'Puts named candidates at exact positions of the ranking.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create({ positions }) {
+    const pins = new Map<string, number>();
+    for (const [position, id] of Object.entries(positions)) {
+      const other = pins.get(id);
+      if (other !== undefined) {
+        throw new OptionError(
+          ['positions', position],
+          `\`${id}\` is pinned to position ${position} and to position ${other}`,
+          'a candidate has one position; remove one of the two',
+        );
+      }
+      pins.set(id, Number(position));
+    }
+    return new Pin(pins);
+  },
+});

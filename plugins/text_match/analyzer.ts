@@ -1,0 +1,119 @@
+import { BREAK, expansion, fold, inToken, MANY, SKIP, standsAlone } from './characters.js';
+
+/** How words are reduced: `plural` takes an English plural to its singular, `none` leaves words as they are. */
+export type Stemming = 'plural' | 'none';
+
+/** What a token is reduced to at most; the rest of a longer one is dropped. */
+export const LONGEST_TOKEN = 64;
+
+/** One token at a time, as UTF-16 units: `units[0] … units[length - 1]`. Reused for the next token. */
+export interface Token {
+  units: Uint16Array;
+  length: number;
+}
+
+/**
+ * Splits texts into tokens: runs of letters and digits of any script, folded (case, accents, width), and reduced by
+ * stemming. Makes no strings.
+ */
+export class Analyzer {
+  /** The last token that `next` found. */
+  readonly token: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
+  #text = '';
+  #at = 0;
+
+  constructor(readonly stemming: Stemming) {}
+
+  start(text: string): void {
+    this.#text = text;
+    this.#at = 0;
+  }
+
+  /** Moves to the next token; false at the end of the text. */
+  next(): boolean {
+    const text = this.#text;
+    const { units } = this.token;
+    const end = text.length;
+    let at = this.#at;
+    let length = 0;
+    for (; at < end; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 0xd800 && unit <= 0xdfff) {
+        const codePoint = text.codePointAt(at) ?? unit;
+        if (codePoint > 0xffff) {
+          if (inToken(codePoint)) {
+            if (length < LONGEST_TOKEN) units[length++] = unit;
+            if (length < LONGEST_TOKEN) units[length++] = text.charCodeAt(at + 1);
+            at++;
+            continue;
+          }
+          at++;
+        }
+        if (length > 0) break;
+        continue;
+      }
+      const folded = fold(unit);
+      if (folded > MANY) {
+        if (folded >= 0x0e00 && standsAlone(folded)) {
+          if (length > 0) break;
+          units[length++] = folded;
+          at++;
+          break;
+        }
+        if (length < LONGEST_TOKEN) units[length++] = folded;
+      } else if (folded === BREAK) {
+        if (length > 0) break;
+      } else if (folded !== SKIP) {
+        for (const part of expansion(unit)) if (length < LONGEST_TOKEN) units[length++] = part;
+      }
+    }
+    this.#at = at;
+    if (length === 0) return false;
+    this.token.length = this.stemming === 'plural' ? singular(units, length) : length;
+    return true;
+  }
+
+  /** The tokens of a text, as strings: for queries and statistics, not for the texts of candidates. */
+  tokens(text: string): string[] {
+    const tokens: string[] = [];
+    this.start(text);
+    while (this.next()) {
+      tokens.push(String.fromCharCode(...this.token.units.subarray(0, this.token.length)));
+    }
+    return tokens;
+  }
+}
+
+const [A, C, E, H, I, S, U, X, Y, Z] = [97, 99, 101, 104, 105, 115, 117, 120, 121, 122] as const;
+const LAST_DIGIT = 57;
+
+/**
+ * The S stemmer (D. Harman, "How effective is suffixing?", JASIS 42, 1991), with -ches, -shes, -sses, -xes and -zzes
+ * losing both letters, and -ie treated as -y, so that hoodie, hoodies, battery and batteries each find their like.
+ * Rewrites the end of `units` where needed and returns the new length.
+ */
+function singular(units: Uint16Array, length: number): number {
+  if (length < 4) return length;
+  const last = units[length - 1] ?? 0;
+  if (last === E && units[length - 2] === I) return endInY(units, length - 2);
+  if (last !== S) return length;
+  const second = units[length - 2] ?? 0;
+  if (second === S || second === U || second <= LAST_DIGIT) return length;
+  if (second !== E) return length - 1;
+  const third = units[length - 3];
+  const fourth = units[length - 4];
+  if (third === I) return endInY(units, length - 3);
+  const both =
+    third === X ||
+    (third === H && (fourth === C || fourth === S)) ||
+    (third === fourth && (third === S || third === Z));
+  return both ? length - 2 : length - 1;
+}
+
+/** Puts y after the first `stem` units; short words (pie, ties) and -aie-, -eie- keep their -ie. */
+function endInY(units: Uint16Array, stem: number): number {
+  const before = units[stem - 1];
+  if (stem < 3 || before === A || before === E) return stem + 2;
+  units[stem] = Y;
+  return stem + 1;
+}

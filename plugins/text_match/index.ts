@@ -1,0 +1,75 @@
+import { createRequire } from 'node:module';
+import {
+  definePlugin,
+  OptionError,
+  type Input,
+  type KeyedOption,
+  type ProjectFile,
+} from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import type { Stemming } from './analyzer.js';
+import { readTextStatistics, type TextStatistics } from './statistics.js';
+import { TextMatch, type SearchedField } from './text-match.js';
+
+export { buildTextStatistics, writeTextStatistics, type TextStatistics } from './statistics.js';
+
+/** What a user writes under `with:`, checked and bound. */
+interface TextMatchOptions {
+  readonly query: Input<'text'>;
+  readonly field?: Input<'text'>;
+  readonly fields?: readonly KeyedOption<'text', number>[];
+  readonly statistics: 'candidates' | { readonly file: ProjectFile };
+  readonly k1: number;
+  readonly b: number;
+  readonly stemming: Stemming;
+}
+
+export const plugin = definePlugin<TextMatchOptions>({
+  name: 'text_match',
+  kind: 'feature',
+  summary: 'How well texts of a candidate match the query: BM25, share of the words found, exact phrase.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create(options) {
+    const fields = searchedFields(options);
+    const { query, k1, b, stemming } = options;
+    return new TextMatch({
+      query,
+      fields,
+      k1,
+      b,
+      stemming,
+      statistics: statisticsOf(options, fields.length),
+    });
+  },
+});
+
+function searchedFields({ field, fields }: TextMatchOptions): readonly SearchedField[] {
+  if (field !== undefined && fields !== undefined) {
+    throw new OptionError(['fields'], '`field` and `fields` are both given', 'move the field into `fields`');
+  }
+  if (fields !== undefined) return fields.map(({ input, value }) => ({ input, weight: value }));
+  if (field !== undefined) return [{ input: field, weight: 1 }];
+  throw new OptionError([], '`field` is missing', 'add e.g. `field: product.title`');
+}
+
+function statisticsOf(
+  { statistics, stemming }: TextMatchOptions,
+  fields: number,
+): TextStatistics | undefined {
+  if (statistics === 'candidates') return undefined;
+  const path = ['statistics', 'file'];
+  const read = readTextStatistics(statistics.file, path);
+  if (read.stemming !== stemming) {
+    throw new OptionError(
+      path,
+      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, this step says stemming: ${stemming}`,
+    );
+  }
+  if (read.meanLengths.length !== fields) {
+    throw new OptionError(
+      path,
+      `\`${statistics.file.path}\` is of ${read.meanLengths.length} fields, this step searches ${fields}`,
+    );
+  }
+  return read;
+}

@@ -1,0 +1,100 @@
+import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { Analyzer, type Stemming } from './analyzer.js';
+
+/** How many texts contain each term, and how long texts are: what BM25 needs to know of a collection. */
+export interface TextStatistics {
+  readonly stemming: Stemming;
+  /** Texts that were read. */
+  readonly documents: number;
+  /** Tokens of a text on average, for each field. */
+  readonly meanLengths: readonly number[];
+  /** By term: the texts that contain it, in any field. */
+  readonly frequencies: ReadonlyMap<string, number>;
+}
+
+const FORMAT = 'millrace-text-statistics/1';
+
+/** A text, or the fields of a document that are searched together; undefined for a field that it lacks. */
+type Document = string | readonly (string | undefined)[];
+
+/**
+ * Reads a collection once.
+ * @param documents texts, or lists of as many fields each
+ */
+export async function buildTextStatistics(
+  documents: Iterable<Document> | AsyncIterable<Document>,
+  stemming: Stemming = 'plural',
+): Promise<TextStatistics> {
+  const analyzer = new Analyzer(stemming);
+  const frequencies = new Map<string, number>();
+  const totals: { tokens: number; texts: number }[] = [];
+  let count = 0;
+  for await (const document of documents) {
+    const fields = typeof document === 'string' ? [document] : document;
+    const terms = new Set<string>();
+    for (const [index, text] of fields.entries()) {
+      const total = (totals[index] ??= { tokens: 0, texts: 0 });
+      if (text === undefined) continue;
+      const tokens = analyzer.tokens(text);
+      total.tokens += tokens.length;
+      total.texts++;
+      for (const token of tokens) terms.add(token);
+    }
+    if (fields.some((text) => text !== undefined)) count++;
+    for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  }
+  const meanLengths = totals.map(({ tokens, texts }) => (texts > 0 ? tokens / texts : 0));
+  return { stemming, documents: count, meanLengths, frequencies };
+}
+
+/** The statistics as the content of a file; equal statistics give equal bytes. */
+export function writeTextStatistics(statistics: TextStatistics): string {
+  const { stemming, documents, meanLengths } = statistics;
+  const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
+  const head = JSON.stringify({ format: FORMAT, stemming, documents, mean_lengths: meanLengths }).slice(
+    0,
+    -1,
+  );
+  const lines = terms.map(([term, frequency]) => `${JSON.stringify(term)}:${String(frequency)}`);
+  return `${head},"frequencies":{\n${lines.join(',\n')}\n}}\n`;
+}
+
+/**
+ * Reads what `writeTextStatistics` wrote.
+ * @throws OptionError at `path` if the file is something else
+ */
+export function readTextStatistics(file: ProjectFile, path: readonly (string | number)[]): TextStatistics {
+  const wrong = (what: string): OptionError =>
+    new OptionError(
+      path,
+      `\`${file.path}\` ${what}`,
+      'make the file with `millrace text-stats`, e.g. `millrace text-stats product.title`',
+    );
+  let content: unknown;
+  try {
+    content = JSON.parse(file.content.toString('utf8'));
+  } catch {
+    throw wrong('is not JSON');
+  }
+  if (!isRecord(content) || content['format'] !== FORMAT)
+    throw wrong(`is not a file of the format ${FORMAT}`);
+  const { stemming, documents, mean_lengths: meanLengths, frequencies } = content;
+  if (stemming !== 'plural' && stemming !== 'none') throw wrong('names no stemming that there is');
+  if (!isCount(documents)) throw wrong('has no number of documents');
+  if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
+  if (!isRecord(frequencies)) throw wrong('has no frequencies');
+  const counts = new Map<string, number>();
+  for (const [term, frequency] of Object.entries(frequencies)) {
+    if (!isCount(frequency)) throw wrong(`has no number for the term ${JSON.stringify(term)}`);
+    counts.set(term, frequency);
+  }
+  return { stemming, documents, meanLengths, frequencies: counts };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,154 @@
+import type { NumberColumn, TextColumn } from '../../runtime/api/columns.js';
+import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+import { Analyzer, type Stemming } from './analyzer.js';
+import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';
+import { QueryTerms } from './query-terms.js';
+import type { TextStatistics } from './statistics.js';
+import { TextScan } from './text-scan.js';
+
+/** A text of the candidates that is searched. */
+export interface SearchedField {
+  readonly input: Input<'text'>;
+  /** How much an occurrence in this field counts, against those of the other fields. */
+  readonly weight: number;
+}
+
+export interface TextMatchSettings extends Bm25Parameters {
+  readonly query: Input<'text'>;
+  readonly fields: readonly SearchedField[];
+  readonly stemming: Stemming;
+  /** Undefined: those of the request's candidates. */
+  readonly statistics: TextStatistics | undefined;
+}
+
+/** How well each candidate's texts match the query. */
+export class TextMatch implements FeatureComponent {
+  readonly outputs = { bm25: 'number', overlap: 'number', phrase: 'bool' } as const;
+  readonly #settings: TextMatchSettings;
+  readonly #analyzer: Analyzer;
+  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  readonly #scans: readonly TextScan[];
+
+  constructor(settings: TextMatchSettings) {
+    this.#settings = settings;
+    this.#analyzer = new Analyzer(settings.stemming);
+    this.#scans = settings.fields.map(() => new TextScan());
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const columns = this.#settings.fields.map((field) => input.column(field.input));
+    const found = [output.number('bm25'), output.number('overlap'), output.number('phrase')] as const;
+    const text = input.column(this.#settings.query);
+    const known = isKnown(text.status[0] ?? Status.absent);
+    const query = known ? new QueryTerms(text.values[0] ?? '', this.#analyzer) : undefined;
+    if (query === undefined || query.length === 0) {
+      // An empty query says nothing about a candidate; that is not the same as a match of nothing.
+      const status = known ? Status.absent : (text.status[0] ?? Status.absent);
+      for (const row of input.rows) for (const column of found) column.status[row] = status;
+      return;
+    }
+    const collection = this.#read(input.count, columns, query);
+    this.#write(input.rows, columns, query, collection, found);
+  }
+
+  /** Scans all candidates, filtered ones too, so that a filter before this step changes no one's score. */
+  #read(count: number, columns: readonly TextColumn[], query: QueryTerms): Collection {
+    const { statistics } = this.#settings;
+    const terms = query.terms.length;
+    const containing = new Float64Array(terms);
+    const meanLengths = columns.map((column, f) => this.#scanField(count, column, f, query));
+    let documents = 0;
+    for (let row = 0; row < count; row++) {
+      if (columns.some((column) => isKnown(column.status[row * column.stride] ?? Status.absent))) documents++;
+    }
+    for (let term = 0; term < terms; term++) {
+      for (let row = 0; row < count; row++) {
+        if (this.#scans.some((scan) => (scan.counts[row * terms + term] ?? 0) > 0)) {
+          containing[term] = (containing[term] ?? 0) + 1;
+        }
+      }
+    }
+    const idf = query.terms.map((term, t) => {
+      const n = statistics === undefined ? containing[t] : statistics.frequencies.get(term);
+      return inverseDocumentFrequency(statistics?.documents ?? documents, n ?? 0) * (query.repeats[t] ?? 1);
+    });
+    return { idf, meanLengths: statistics?.meanLengths ?? meanLengths };
+  }
+
+  /** Returns the mean length of the field, in tokens. */
+  #scanField(count: number, column: TextColumn, field: number, query: QueryTerms): number {
+    const scan = this.#scans[field];
+    if (scan === undefined) return 0;
+    scan.reset(count, query.terms.length);
+    let tokens = 0;
+    let texts = 0;
+    for (let row = 0; row < count; row++) {
+      const cell = row * column.stride;
+      if (!isKnown(column.status[cell] ?? Status.absent)) continue;
+      scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
+      tokens += scan.lengths[row] ?? 0;
+      texts++;
+    }
+    return texts > 0 ? tokens / texts : 0;
+  }
+
+  /**
+   * BM25F (Zaragoza et al., "Microsoft Cambridge at TREC-13", 2004): occurrences are weighed and put in proportion
+   * to the length of their field first, and saturate together. With one field of weight 1 it is BM25.
+   */
+  #write(
+    rows: Int32Array,
+    columns: readonly TextColumn[],
+    query: QueryTerms,
+    { idf, meanLengths }: Collection,
+    [bm25, overlap, phrase]: readonly [NumberColumn, NumberColumn, NumberColumn],
+  ): void {
+    const { k1, b, fields } = this.#settings;
+    const terms = query.terms.length;
+    const scales = new Float64Array(fields.length);
+    for (const row of rows) {
+      const status = statusOf(columns, row);
+      bm25.status[row] = overlap.status[row] = phrase.status[row] = status;
+      if (status !== Status.present) continue;
+      let inRow = 0;
+      for (let f = 0; f < fields.length; f++) {
+        const scan = this.#scans[f];
+        const mean = meanLengths[f] ?? 0;
+        const relative = mean > 0 ? (scan?.lengths[row] ?? 0) / mean : 1;
+        const scale = 1 - b + b * relative;
+        scales[f] = scale > 0 ? (fields[f]?.weight ?? 1) / scale : 0;
+        inRow |= scan?.phrases[row] ?? 0;
+      }
+      let score = 0;
+      let matched = 0;
+      for (let term = 0; term < terms; term++) {
+        let occurrences = 0;
+        for (let f = 0; f < fields.length; f++) {
+          occurrences += (this.#scans[f]?.counts[row * terms + term] ?? 0) * (scales[f] ?? 0);
+        }
+        if (occurrences === 0) continue;
+        matched++;
+        score += ((idf[term] ?? 0) * occurrences * (k1 + 1)) / (occurrences + k1);
+      }
+      bm25.values[row] = score;
+      overlap.values[row] = matched / terms;
+      phrase.values[row] = inRow;
+    }
+  }
+}
+
+/** What BM25 knows of the collection: the idf of each term of the query, the mean length of each field. */
+interface Collection {
+  readonly idf: readonly number[];
+  readonly meanLengths: readonly number[];
+}
+
+/** Present if any of the fields is known, else why the first is not. */
+function statusOf(columns: readonly TextColumn[], row: number): number {
+  for (const column of columns) {
+    if (isKnown(column.status[row * column.stride] ?? Status.absent)) return Status.present;
+  }
+  const first = columns[0];
+  return first?.status[row * first.stride] ?? Status.absent;
+}

@@ -1,0 +1,19 @@
+/** The command line itself is wrong: exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UsageError';
+  }
+}
+
+/** The command was understood and did not succeed: exit code 1. */
+export class CommandFailure extends Error {
+  constructor(
+    message: string,
+    readonly help?: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'CommandFailure';
+  }
+}

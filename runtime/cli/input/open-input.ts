@@ -1,0 +1,120 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
+import { UsageError } from '../failure.js';
+import { readCsv, type ColumnTypes } from './csv.js';
+import { readJsonLines } from './json-lines.js';
+import { readJsonList } from './json-list.js';
+import { InputError, type RowChunk } from './rows.js';
+
+export const INPUT_FORMATS = ['jsonl', 'json', 'csv'] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
+
+const EXTENSIONS: Readonly<Record<string, InputFormat>> = {
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.json': 'json',
+  '.csv': 'csv',
+};
+const CHUNK_BYTES = 256 * 1024;
+
+/** An open file of records. */
+export interface Input {
+  /** How rows are numbered: by `line`, or by `item` of a JSON list. */
+  readonly unit: 'line' | 'item';
+  /** Size of the file; undefined for a pipe. */
+  readonly totalBytes: number | undefined;
+  /** How much of the file has been read. */
+  bytesRead(): number;
+  /** @throws InputError */
+  chunks(): AsyncIterable<RowChunk>;
+}
+
+export interface InputOptions {
+  readonly stdin: Readable;
+  /** Wins over the file's name. */
+  readonly format?: InputFormat | undefined;
+  /** Types of CSV columns; asked for only when the file is CSV. */
+  columnTypes(): Promise<ColumnTypes>;
+}
+
+/**
+ * Opens a file of records, `-` for standard input: JSON lines, a JSON list or CSV, by its name; with `.gz` inflated.
+ * @throws InputError if it cannot be opened, UsageError if its format cannot be told.
+ */
+export async function openInput(path: string, options: InputOptions): Promise<Input> {
+  const gzip = path.endsWith('.gz');
+  const format = options.format ?? (path === '-' ? 'jsonl' : formatOf(gzip ? path.slice(0, -3) : path));
+  const types = format === 'csv' ? await options.columnTypes() : new Map<string, never>();
+  const { stream, totalBytes } = await openBytes(path, options.stdin);
+  let read = 0;
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      read += bytes.length;
+      yield bytes;
+    }
+  }
+  const bytes = gzip ? inflate(counted()) : counted();
+  return {
+    unit: format === 'json' ? 'item' : 'line',
+    totalBytes,
+    bytesRead: () => read,
+    chunks: () =>
+      format === 'csv'
+        ? readCsv(bytes, types)
+        : format === 'json'
+          ? readJsonList(bytes)
+          : readJsonLines(bytes),
+  };
+}
+
+function formatOf(path: string): InputFormat {
+  const found = Object.entries(EXTENSIONS).find(([extension]) => path.toLowerCase().endsWith(extension));
+  if (found !== undefined) return found[1];
+  const known = Object.keys(EXTENSIONS).join(', ');
+  throw new UsageError(
+    `cannot tell the format of ${path} by its name; expected ${known} (or one of these and .gz), ` +
+      `or say it with --format ${INPUT_FORMATS.join('|')}`,
+  );
+}
+
+async function openBytes(
+  path: string,
+  stdin: Readable,
+): Promise<{ readonly stream: Readable; readonly totalBytes: number | undefined }> {
+  if (path === '-') return { stream: stdin, totalBytes: undefined };
+  let handle: FileHandle;
+  try {
+    handle = await open(path);
+  } catch (error) {
+    throw new InputError(`cannot open ${path}: ${openProblem(error)}`, { cause: error });
+  }
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw new InputError(`cannot open ${path}: it is a folder`);
+  }
+  const totalBytes = stat.isFile() ? stat.size : undefined;
+  return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), totalBytes };
+}
+
+function openProblem(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT') return 'no such file';
+  if (code === 'EACCES') return 'permission denied';
+  return code ?? String(error);
+}
+
+async function* inflate(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // An error reaches the reader of gunzip; the callback is there because pipeline wants one.
+  pipeline(bytes, gunzip, () => undefined);
+  try {
+    yield* gunzip as AsyncIterable<Buffer>;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!code.startsWith('Z_')) throw error;
+    throw new InputError('not gzip, or cut short', { cause: error });
+  }
+}

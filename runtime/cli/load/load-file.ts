@@ -1,0 +1,80 @@
+import { Option, type Command } from 'commander';
+import { CommandFailure } from '../failure.js';
+import { printJson, type CliContext } from '../context.js';
+import type { ColumnTypes } from '../input/csv.js';
+import { INPUT_FORMATS, openInput, type InputFormat } from '../input/open-input.js';
+import type { RowOrder } from './batches.js';
+import { loadRows, type LoadReport } from './load-rows.js';
+import { openTarget, type TargetFlags } from './open-target.js';
+import { startProgress } from './progress.js';
+import type { Send } from './send-batch.js';
+import type { DataTarget } from './target.js';
+
+export type LoadFlags = TargetFlags & { readonly format?: InputFormat; readonly json?: boolean };
+
+/** A file and what becomes of its rows. */
+export interface LoadJob {
+  readonly file: string;
+  /** What is loaded, for messages: `product entities`. */
+  readonly what: string;
+  readonly order: RowOrder;
+  columnTypes(): Promise<ColumnTypes>;
+  send(target: DataTarget): Send;
+}
+
+export function addLoadFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(INPUT_FORMATS))
+    .option('--json', 'print the counts as JSON');
+}
+
+/** Loads a file and tells how it went. @throws CommandFailure if a row was refused, or what stopped the load. */
+export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
+  const input = await openInput(job.file, {
+    stdin: context.stdin,
+    format: flags.format,
+    columnTypes: () => job.columnTypes(),
+  });
+  const target = await openTarget(context, flags);
+  let report: LoadReport;
+  try {
+    const progress = startProgress(context.stderr, `loading ${job.what}`, input.totalBytes);
+    report = await loadRows(input, job.order, job.send(target), progress);
+  } finally {
+    await target.close();
+  }
+  tell(context, flags, job, target.name, input.unit, report);
+  if (report.failure !== undefined) throw report.failure;
+  if (report.refused > 0) throw new CommandFailure(`${count(report.refused)} of the rows were refused`);
+}
+
+function tell(
+  context: CliContext,
+  flags: LoadFlags,
+  job: LoadJob,
+  target: string,
+  unit: string,
+  report: LoadReport,
+): void {
+  for (const { line, problem } of report.bad) context.stderr.write(`${unit} ${String(line)}: ${problem}\n`);
+  const hidden = report.refused - report.bad.length;
+  if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
+  const { loaded, refused, older } = report;
+  const seconds = Number(report.seconds.toFixed(3));
+  if (flags.json === true) {
+    printJson(context, { loaded, refused, older, seconds });
+    return;
+  }
+  const rate = Math.round(loaded / Math.max(seconds, 0.001));
+  const left = older === 0 ? '' : `, ${count(older)} older than what the store has`;
+  context.stdout.write(
+    `${count(loaded)} ${job.what} loaded into ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
+      `${count(refused)} refused${left}\n`,
+  );
+  if (report.failure !== undefined)
+    context.stderr.write('the file was not loaded to its end; loading it again is safe\n');
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

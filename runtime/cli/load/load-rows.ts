@@ -1,0 +1,79 @@
+import type { Input } from '../input/open-input.js';
+import { InputError, type BadRow } from '../input/rows.js';
+import { conflict, toBatches, type Batch, type RowOrder } from './batches.js';
+import type { Progress } from './progress.js';
+import { sendBatch, type Send } from './send-batch.js';
+
+const BATCHES_IN_FLIGHT = 2;
+/** Bad rows that are told one by one. */
+const BAD_ROWS_SHOWN = 20;
+
+export interface LoadReport {
+  readonly loaded: number;
+  readonly refused: number;
+  /** Feature rows that were left out because the store had a later event time. */
+  readonly older: number;
+  readonly seconds: number;
+  /** The first bad rows, by line. */
+  readonly bad: readonly BadRow[];
+  /** Why loading ended before the end of the file. */
+  readonly failure: Error | undefined;
+}
+
+/** Loads the rows of a file, a few batches at a time. Good rows are loaded whatever the others are. Never rejects. */
+export async function loadRows(
+  input: Input,
+  order: RowOrder,
+  send: Send,
+  progress: Progress,
+): Promise<LoadReport> {
+  const start = performance.now();
+  const bad: BadRow[] = [];
+  let refused = 0;
+  let loaded = 0;
+  let older = 0;
+  let failure: Error | undefined;
+  const inFlight = new Map<Batch, Promise<void>>();
+
+  function onBad(row: BadRow): void {
+    refused += 1;
+    bad.push(row);
+    if (bad.length > 10 * BAD_ROWS_SHOWN) firstRows(bad);
+  }
+
+  async function run(batch: Batch): Promise<void> {
+    try {
+      const outcome = await sendBatch(batch.rows, send, onBad);
+      loaded += outcome.loaded;
+      older += outcome.older;
+      progress.update(input.bytesRead(), loaded);
+    } catch (error) {
+      failure ??= asError(error);
+    }
+    inFlight.delete(batch);
+  }
+
+  try {
+    for await (const batch of toBatches(input.chunks(), order, onBad)) {
+      while (inFlight.size >= BATCHES_IN_FLIGHT || [...inFlight.keys()].some((other) => conflict(other, batch)))
+        await Promise.race(inFlight.values());
+      if (failure !== undefined) break;
+      inFlight.set(batch, run(batch));
+    }
+  } catch (error) {
+    failure ??= error instanceof InputError ? error : asError(error);
+  }
+  await Promise.all(inFlight.values());
+  progress.stop();
+  firstRows(bad);
+  return { loaded, refused, older, seconds: (performance.now() - start) / 1000, bad, failure };
+}
+
+function firstRows(bad: BadRow[]): void {
+  bad.sort((a, b) => a.line - b.line);
+  bad.length = Math.min(bad.length, BAD_ROWS_SHOWN);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

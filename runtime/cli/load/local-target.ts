@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { MillraceError } from '../../api/errors.js';
+import { createApp, type App } from '../../app.js';
+import { nearest } from '../../config/nearest.js';
+import type { RankingAnswer } from '../../pipeline/types.js';
+import type { Settings } from '../../settings.js';
+import type { InputRow } from '../input/rows.js';
+import type { DataTarget } from './target.js';
+
+/** Works on the store of the settings, in this process. */
+export class LocalTarget implements DataTarget {
+  readonly #app: App;
+  readonly name: string;
+
+  private constructor(app: App, name: string) {
+    this.#app = app;
+    this.name = name;
+  }
+
+  /** @throws ProjectInvalidError, MillraceError store_unavailable, data_folder_in_use */
+  static async open(settings: Settings): Promise<LocalTarget> {
+    return new LocalTarget(await createApp(settings), `the ${settings.store} store`);
+  }
+
+  async upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void> {
+    await this.#app.entities.upload({
+      entity_type: entityType,
+      ...(entityKey === undefined ? {} : { entity_key: entityKey }),
+      entities: rows.map((row) => row.value),
+    });
+  }
+
+  async push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }> {
+    return await this.#app.features.push({ view, rows: rows.map((row) => row.value) });
+  }
+
+  async rank(name: string, body: unknown): Promise<RankingAnswer> {
+    const { pipelines } = this.#app;
+    const pipeline = pipelines.find((candidate) => candidate.name === name);
+    if (pipeline === undefined) throw unknownPipeline(name, pipelines);
+    return (await pipeline.run(body, { requestId: randomUUID() })).answer;
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close();
+  }
+}
+
+export function unknownPipeline(name: string, pipelines: readonly { readonly name: string }[]): MillraceError {
+  const names = pipelines.map((pipeline) => pipeline.name);
+  const close = nearest(name, names);
+  const hint = close === undefined ? `the project has ${names.join(', ')}` : `did you mean ${close}?`;
+  return new MillraceError('unknown_pipeline', `no pipeline is named ${name}; ${hint}`);
+}

@@ -1,0 +1,13 @@
+import type { SettingFlags } from '../../settings.js';
+import { settingsOf, type CliContext } from '../context.js';
+import { HttpTarget } from './http-target.js';
+import { LocalTarget } from './local-target.js';
+import type { DataTarget } from './target.js';
+
+/** What `addTargetFlags` leaves in a command's options. */
+export type TargetFlags = SettingFlags & { readonly url?: string };
+
+/** The service that `--url` names, else the store of the settings. */
+export async function openTarget(context: CliContext, flags: TargetFlags): Promise<DataTarget> {
+  return flags.url === undefined ? await LocalTarget.open(settingsOf(context, flags)) : new HttpTarget(flags.url);
+}

@@ -1,0 +1,83 @@
+import { MillraceError, type Violation } from '../../api/errors.js';
+import type { BadRow, InputRow } from '../input/rows.js';
+
+/** Reasons given for one row. */
+const MAX_REASONS = 3;
+const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
+
+/** Sends rows in one body; resolves to how many of them the store knew better (an older event time). */
+export type Send = (rows: readonly InputRow[]) => Promise<{ readonly older: number }>;
+
+export interface BatchOutcome {
+  readonly loaded: number;
+  readonly older: number;
+}
+
+/**
+ * Sends a batch. A body is taken whole or not at all, so where rows are refused the others are sent again without
+ * them; where the body is too large it is sent in halves.
+ * @throws MillraceError for anything that is not the fault of single rows.
+ */
+export async function sendBatch(
+  rows: readonly InputRow[],
+  send: Send,
+  onBad: (bad: BadRow) => void,
+): Promise<BatchOutcome> {
+  let left = rows;
+  while (left.length > 0) {
+    try {
+      const { older } = await send(left);
+      return { loaded: left.length - older, older };
+    } catch (error) {
+      if (!(error instanceof MillraceError)) throw error;
+      if (error.code === 'body_too_large') return await sendHalves(left, send, onBad, error);
+      if (error.code !== 'invalid_body') throw error;
+      left = withoutRefused(left, error, onBad);
+    }
+  }
+  return { loaded: 0, older: 0 };
+}
+
+async function sendHalves(
+  rows: readonly InputRow[],
+  send: Send,
+  onBad: (bad: BadRow) => void,
+  error: MillraceError,
+): Promise<BatchOutcome> {
+  const [first] = rows;
+  if (rows.length === 1 && first !== undefined) {
+    onBad({ line: first.line, problem: error.message });
+    return { loaded: 0, older: 0 };
+  }
+  const middle = Math.ceil(rows.length / 2);
+  const a = await sendBatch(rows.slice(0, middle), send, onBad);
+  const b = await sendBatch(rows.slice(middle), send, onBad);
+  return { loaded: a.loaded + b.loaded, older: a.older + b.older };
+}
+
+/** The rows that no violation names; throws the error on if it names none, since nothing would change. */
+function withoutRefused(
+  rows: readonly InputRow[],
+  error: MillraceError,
+  onBad: (bad: BadRow) => void,
+): readonly InputRow[] {
+  const reasons = new Map<number, string[]>();
+  for (const violation of error.violations) {
+    const [, index, place] = ROW_POINTER.exec(violation.pointer) ?? [];
+    if (index === undefined || Number(index) >= rows.length) throw error;
+    const found = reasons.get(Number(index)) ?? [];
+    found.push(reason(place ?? '', violation));
+    reasons.set(Number(index), found);
+  }
+  if (reasons.size === 0) throw error;
+  for (const [index, texts] of [...reasons].sort(([a], [b]) => a - b)) {
+    const more = texts.length > MAX_REASONS ? `; and ${String(texts.length - MAX_REASONS)} more` : '';
+    const problem = texts.slice(0, MAX_REASONS).join('; ') + more;
+    onBad({ line: rows[index]?.line ?? 0, problem });
+  }
+  return rows.filter((_, index) => !reasons.has(index));
+}
+
+function reason(place: string, violation: Violation): string {
+  return place === '' ? violation.detail : `${place}: ${violation.detail}`;
+}

@@ -1,0 +1,19 @@
+import { Command, Option } from 'commander';
+import { SETTINGS, type SettingName, type SettingRow } from '../settings.js';
+
+/** Adds the flags of settings to a command, with what the settings table says of them. */
+export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {
+  for (const name of names) {
+    const setting: SettingRow<unknown> = SETTINGS[name];
+    if (setting.flag === undefined) continue;
+    const text = `${setting.description.replaceAll('`', '')} [${setting.env}, default ${setting.default}]`;
+    command.addOption(new Option(`--${setting.flag} <${setting.value}>`, text));
+  }
+  return command;
+}
+
+/** Flags that say which project and which store a data command works with, or which service. */
+export function addTargetFlags(command: Command): Command {
+  command.option('--url <URL>', 'send to this running service instead of the store of the settings');
+  return addSettingFlags(command, ['project', 'store', 'dataDir']);
+}

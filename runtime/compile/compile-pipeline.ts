@@ -1,0 +1,257 @@
+import type { FeatureComponent, Input, Plugin } from '../api/plugin.js';
+import { OptionError } from '../api/plugin.js';
+import type { Component } from '../api/plugin.js';
+import { checkOptions, type CheckedOptions } from '../config/check-options.js';
+import { Diagnostics } from '../config/diagnostics.js';
+import type { PipelineDefinition, ProjectConfig, StepDefinition } from '../config/model.js';
+import { nearest } from '../config/nearest.js';
+import { spanWithin, type Located } from '../config/source.js';
+import { FrameLayout } from '../frame/layout.js';
+import { FramePool } from '../frame/pool.js';
+import { bindOptions } from './bind-options.js';
+import { compileExpression, type Expected } from './expression/compile.js';
+import type { CompiledExpression, Environment, Kernel } from './expression/environment.js';
+import { FeatureBindings } from './feature-bindings.js';
+import { HydrationBuilder } from './hydration-builder.js';
+import { FAILED_ELSEWHERE, PipelineNames } from './pipeline-names.js';
+import type { FeatureRead, HydrationNode, NeededFeature, Plan, PlannedStep, ReadLevel } from './plan.js';
+
+/** Finds plugins by the name that `use:` gives. */
+export interface PluginRegistry {
+  get(name: string): Plugin | undefined;
+  names(): Iterable<string>;
+}
+
+/** The Redis key prefix matters to a plan, since its reads carry the start of every key. */
+export interface CompileSettings {
+  readonly prefix: string;
+}
+
+/**
+ * Compiles a pipeline to its plan: names become column numbers, expressions kernels, options components.
+ * @returns undefined if there were errors; they are in `diagnostics`.
+ */
+export async function compilePipeline(
+  definition: PipelineDefinition,
+  config: ProjectConfig,
+  plugins: PluginRegistry,
+  settings: CompileSettings,
+  diagnostics: Diagnostics,
+): Promise<Plan | undefined> {
+  return new PipelineCompiler(definition, config, plugins, settings, diagnostics).compile();
+}
+
+class PipelineCompiler {
+  readonly #layout = new FrameLayout();
+  readonly #hydration: HydrationBuilder;
+  readonly #bindings: FeatureBindings;
+  readonly #names: PipelineNames;
+  readonly #own = new Diagnostics();
+
+  constructor(
+    readonly definition: PipelineDefinition,
+    readonly config: ProjectConfig,
+    readonly plugins: PluginRegistry,
+    readonly settings: CompileSettings,
+    readonly diagnostics: Diagnostics,
+  ) {
+    this.#hydration = new HydrationBuilder(definition, config.entities, this.#layout);
+    this.#bindings = new FeatureBindings(definition, config.views, this.#hydration, this.#layout, this.#own);
+    this.#names = new PipelineNames(definition, this.#layout, this.#hydration, this.#bindings, (_name, text, names) =>
+      this.#expression(text, { type: 'any', scope: 'any' }, names),
+    );
+  }
+
+  async compile(): Promise<Plan | undefined> {
+    const steps: PlannedStep[] = [];
+    for (const [index, step] of this.definition.components.entries()) {
+      const planned = await this.#step(step, index + 1);
+      if (planned !== undefined) steps.push(planned);
+    }
+    this.#names.checkUnused();
+    if (!this.#own.hasErrors) this.#bindings.reportUnused(this.#own);
+    this.diagnostics.addAll(this.#own.all);
+    const candidateType = this.config.entities.get(this.definition.rank.value);
+    if (this.#own.hasErrors || candidateType === undefined) return undefined;
+    const features = this.#bindings.build();
+    const nodes = this.#hydration.build(this.settings.prefix);
+    return Object.freeze({
+      definition: this.definition,
+      candidateType,
+      entities: this.config.entities,
+      layout: this.#layout,
+      nodes: Object.freeze(nodes),
+      levels: Object.freeze(levelsOf(nodes, features)),
+      steps: Object.freeze(steps),
+      prefix: this.settings.prefix,
+      frames: new FramePool(this.#layout),
+    });
+  }
+
+  async #step(step: StepDefinition, number: number): Promise<PlannedStep | undefined> {
+    this.#names.begin();
+    const as = (step.as ?? step.use).value;
+    const plugin = this.plugins.get(step.use.value);
+    if (plugin === undefined) {
+      const guess = nearest(step.use.value, this.plugins.names());
+      this.#own.error(
+        'unknown_plugin',
+        step.use.at,
+        `there is no plugin \`${step.use.value}\``,
+        guess === undefined ? `there is ${[...this.plugins.names()].join(', ')}` : `did you mean \`${guess}\`?`,
+      );
+      this.#names.addFailed(as);
+      return undefined;
+    }
+    const when = this.#condition(step.when);
+    const inputs: Kernel[] = [];
+    const checked = checkOptions(step.with, plugin.options, this.#own, step.at);
+    const options =
+      checked &&
+      (await bindOptions(checked, this.config.root, (text, type, scope) => this.#input(text, { type, scope }, inputs), this.#own));
+    if (checked === undefined || options === undefined || when === 'failed') {
+      this.#names.addFailed(as);
+      return undefined;
+    }
+    const needs = new Map<string, NeededFeature>();
+    const component = await this.#create(plugin, step, checked, options, inputs, needs);
+    if (component === undefined) {
+      this.#names.addFailed(as);
+      return undefined;
+    }
+    const { prepare, readsScore, reads } = this.#names;
+    if (readsScore) inputs.unshift(copyScores(this.#names.scoreSlot));
+    return Object.freeze({
+      number,
+      use: step.use.value,
+      kind: plugin.kind,
+      as,
+      component,
+      onError: step.onError,
+      top: step.top?.value,
+      when,
+      prepare: Object.freeze(prepare),
+      inputs: Object.freeze(inputs),
+      outputs: this.#outputs(component, step, as),
+      needs,
+      reads: Object.freeze([...reads]),
+    });
+  }
+
+  #condition(when: Located<string> | undefined): PlannedStep['when'] | 'failed' {
+    if (when === undefined) return undefined;
+    const compiled = this.#expression(when, { type: 'bool', scope: 'request' }, this.#names.environment);
+    if (compiled === undefined) return 'failed';
+    this.#names.prepare.push(...compiled.kernels);
+    return { slot: compiled.slot, text: when.value };
+  }
+
+  async #create(
+    plugin: Plugin,
+    step: StepDefinition,
+    checked: CheckedOptions,
+    options: unknown,
+    inputs: Kernel[],
+    needs: Map<string, NeededFeature>,
+  ): Promise<Component | undefined> {
+    const need = (name: string): Input => {
+      const bound = this.#input({ value: name, at: step.use.at }, { type: 'any', scope: 'any' }, inputs);
+      if (bound === undefined) throw NEED_REPORTED;
+      needs.set(name, this.#needed(name, bound));
+      return bound;
+    };
+    try {
+      return await plugin.create(options as never, {
+        name: (step.as ?? step.use).value,
+        candidateType: this.definition.rank.value,
+        need,
+      });
+    } catch (error) {
+      if (error === NEED_REPORTED) return undefined;
+      if (error instanceof OptionError) {
+        this.#own.error('invalid_option', checked.locate(error.path), error.message, error.help);
+      } else {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#own.error('component_failed', step.use.at, `\`${step.use.value}\` could not be built: ${reason}`);
+      }
+      return undefined;
+    }
+  }
+
+  /** Where `getFeature` finds what the component needs. */
+  #needed(name: string, input: Input): NeededFeature {
+    const [view] = name.split(':');
+    const bound = name.includes(':') ? this.#bindings.needed(view ?? '', input.slot) : undefined;
+    const { candidates } = this.#hydration;
+    return (
+      bound ?? {
+        slot: input.slot,
+        scope: this.#layout.columns[input.slot]?.shape.scope ?? 'candidate',
+        types: [candidates.entity.name],
+        ids: [candidates.ids],
+      }
+    );
+  }
+
+  #outputs(component: Component, step: StepDefinition, as: string): ReadonlyMap<string, number> {
+    const outputs = (component as Partial<FeatureComponent>).outputs;
+    if (outputs === undefined) return new Map();
+    const taken = this.#names.isTaken(as);
+    if (taken !== undefined) {
+      this.#own.error(
+        'duplicate_name',
+        (step.as ?? step.use).at,
+        `\`${as}\` is already the name of ${taken}`,
+        'give this step a name of its own with `as:`',
+      );
+      return new Map();
+    }
+    return this.#names.addOutputs(as, outputs);
+  }
+
+  #input(text: Located<string>, expected: Expected, kernels: Kernel[]): Input | undefined {
+    const compiled = this.#expression(text, expected, this.#names.environment);
+    if (compiled === undefined) return undefined;
+    kernels.push(...compiled.kernels);
+    const kind = this.#layout.columns[compiled.slot]?.shape.kind;
+    if (kind === undefined) throw new Error('an expression has a column');
+    return Object.freeze({ kind, slot: compiled.slot, text: text.value });
+  }
+
+  #expression(text: Located<string>, expected: Expected, names: Environment): CompiledExpression | undefined {
+    const result = compileExpression(text.value, names, expected);
+    if (result.ok) return result.expression;
+    for (const { code, start, end, message, help } of result.problems) {
+      if (message !== FAILED_ELSEWHERE) this.#own.error(code, spanWithin(text, start, end), message, help);
+    }
+    return undefined;
+  }
+}
+
+/** Thrown through a plugin's `create` when a name that it needs was wrong and has been reported. */
+const NEED_REPORTED = new Error('a needed name is wrong');
+
+/** Puts the scores as they stand before a step where its expressions can read them. */
+function copyScores(slot: number): Kernel {
+  return (frame) => {
+    const column = frame.number(slot);
+    for (let row = 0; row < frame.count; row++) {
+      column.values[row] = frame.scores[row] ?? NaN;
+      column.status[row] = 0;
+    }
+  };
+}
+
+/** Groups what is read into round trips; a level of which nothing is read costs none. */
+function levelsOf(nodes: readonly HydrationNode[], features: readonly FeatureRead[]): ReadLevel[] {
+  const levels: ReadLevel[] = [];
+  const deepest = Math.max(0, ...nodes.map((node) => node.level), ...features.map((read) => read.level));
+  for (let level = 0; level <= deepest; level++) {
+    const read = {
+      nodes: Object.freeze(nodes.filter((node) => node.level === level && node.indexed)),
+      features: Object.freeze(features.filter((one) => one.level === level)),
+    };
+    if (read.nodes.length + read.features.length > 0) levels.push(Object.freeze(read));
+  }
+  return levels;
+}

@@ -1,0 +1,263 @@
+import type { Diagnostics } from '../config/diagnostics.js';
+import type { FeatureDefinition, FeatureRequirement, FeatureView, PipelineDefinition } from '../config/model.js';
+import { nearest } from '../config/nearest.js';
+import type { Located } from '../config/source.js';
+import type { FrameLayout, Scope } from '../frame/layout.js';
+import { FeatureDecoder } from '../store/feature-decoder.js';
+import type { NameProblem, Source } from './expression/environment.js';
+import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
+import type { FeatureRead, NeededFeature } from './plan.js';
+import { columnShape, expressionType } from './value-types.js';
+
+/** A view tied to the entities of a request that make up its key. */
+interface Binding {
+  readonly name: string;
+  readonly view: FeatureView;
+  readonly args: readonly ResolvedPath[];
+  readonly scope: Scope;
+  /** Lines of `features:` that ask for it. */
+  readonly requirements: FeatureRequirement[];
+  readonly used: Map<string, { readonly feature: FeatureDefinition; readonly slot: number }>;
+}
+
+/** What `features:` requires of the feature store, and which of it is used. */
+export class FeatureBindings {
+  readonly #bindings = new Map<string, Binding>();
+  readonly #views: ReadonlyMap<string, FeatureView>;
+  readonly #hydration: HydrationBuilder;
+  readonly #layout: FrameLayout;
+
+  constructor(
+    definition: PipelineDefinition,
+    views: ReadonlyMap<string, FeatureView>,
+    hydration: HydrationBuilder,
+    layout: FrameLayout,
+    diagnostics: Diagnostics,
+  ) {
+    this.#views = views;
+    this.#hydration = hydration;
+    this.#layout = layout;
+    for (const requirement of definition.features) this.#bind(requirement, diagnostics);
+  }
+
+  get names(): Iterable<string> {
+    return this.#bindings.keys();
+  }
+
+  #bind(requirement: FeatureRequirement, diagnostics: Diagnostics): void {
+    const { name, feature } = requirement;
+    const view = this.#views.get(requirement.view.value);
+    if (view === undefined) {
+      const guess = nearest(requirement.view.value, this.#views.keys());
+      diagnostics.error(
+        'unknown_view',
+        requirement.view.at,
+        `there is no feature view \`${requirement.view.value}\``,
+        guess === undefined ? 'declare it in schemas/features' : `did you mean \`${guess}\`?`,
+      );
+      return;
+    }
+    if (feature !== undefined && !view.features.has(feature.value)) {
+      const { message, help } = this.#unknownFeature(view, feature.value);
+      diagnostics.error('unknown_feature', feature.at, message, help);
+      return;
+    }
+    const known = this.#bindings.get(name.value);
+    if (known !== undefined) {
+      known.requirements.push(requirement);
+      return;
+    }
+    const args =
+      requirement.paths === undefined
+        ? this.#rootArguments(view, requirement, diagnostics)
+        : this.#pathArguments(view, requirement.paths, requirement, diagnostics);
+    if (args === undefined) return;
+    const scope = args.some((arg) => arg.root.scope === 'candidate') ? 'candidate' : 'request';
+    this.#bindings.set(name.value, {
+      name: name.value,
+      view,
+      args,
+      scope,
+      requirements: [requirement],
+      used: new Map(),
+    });
+  }
+
+  /** A view whose keys are root entities, one of each type, binds itself. */
+  #rootArguments(
+    view: FeatureView,
+    requirement: FeatureRequirement,
+    diagnostics: Diagnostics,
+  ): ResolvedPath[] | undefined {
+    const args: ResolvedPath[] = [];
+    for (const type of view.of) {
+      const roots = [...this.#hydration.roots.values()].filter((root) => root.entity.name === type);
+      const root = roots[0];
+      if (root === undefined || roots.length > 1 || new Set(view.of).size !== view.of.length) {
+        const found =
+          root === undefined ? `the request has no \`${type}\`` : `more than one entity of the request is a \`${type}\``;
+        diagnostics.error(
+          'binding_mismatch',
+          requirement.at,
+          `view \`${view.name}\` is of (${view.of.join(', ')}), and ${found}`,
+          `say which: \`<name>: ${view.name}(${view.of.map((of) => this.#exampleFor(of)).join(', ')})\``,
+        );
+        return undefined;
+      }
+      const path = this.#hydration.resolve([root.name]);
+      if ('problem' in path) return undefined;
+      args.push(path);
+    }
+    return args;
+  }
+
+  /** A path of this pipeline that leads to an entity of the type, for the help text. */
+  #exampleFor(type: string): string {
+    for (const root of this.#hydration.roots.values()) if (root.entity.name === type) return root.name;
+    for (const root of this.#hydration.roots.values()) {
+      for (const attribute of root.entity.attributes.values()) {
+        if (attribute.type.kind === 'ref' && attribute.type.entity === type) return `${root.name}.${attribute.name}`;
+      }
+    }
+    return `<path to a ${type}>`;
+  }
+
+  #pathArguments(
+    view: FeatureView,
+    paths: readonly Located<string>[],
+    requirement: FeatureRequirement,
+    diagnostics: Diagnostics,
+  ): ResolvedPath[] | undefined {
+    if (paths.length !== view.of.length) {
+      diagnostics.error(
+        'binding_mismatch',
+        requirement.at,
+        `view \`${view.name}\` is of (${view.of.join(', ')}), ${view.of.length} in all; ${paths.length} given`,
+      );
+      return undefined;
+    }
+    const args: ResolvedPath[] = [];
+    paths.forEach((path, i) => {
+      const wanted = view.of[i] ?? '';
+      const resolved = this.#hydration.resolve(path.value.split('.'));
+      if ('problem' in resolved) {
+        diagnostics.error(resolved.problem, path.at, resolved.message, resolved.help);
+        return;
+      }
+      const through = resolved.list || resolved.hops.some((hop) => hop.list || hop.type.kind === 'list');
+      if (resolved.type.kind !== 'ref' || through || resolved.type.entity !== wanted) {
+        const type = expressionType(resolved.type, through);
+        const found =
+          type === undefined ? resolved.type.kind : type.kind === 'ref' ? `a ref(${type.entity})` : `a ${type.kind}`;
+        diagnostics.error(
+          'binding_mismatch',
+          path.at,
+          `entity ${i + 1} of view \`${view.name}\` is a \`${wanted}\`; \`${path.value}\` is ${found}`,
+          `for example \`${this.#exampleFor(wanted)}\``,
+        );
+        return;
+      }
+      args.push(resolved);
+    });
+    return args.length === paths.length ? args : undefined;
+  }
+
+  /** `name:feature` as a source, or undefined if no view is bound to that name. */
+  source(name: string, feature: string, read: boolean): Source | NameProblem | undefined {
+    const binding = this.#bindings.get(name);
+    if (binding === undefined) {
+      if (!this.#views.has(name)) return undefined;
+      return {
+        problem: 'view_not_required',
+        message: `feature view \`${name}\` is used but not required`,
+        help: `add \`- ${name}\` under \`features:\``,
+      };
+    }
+    const definition = binding.view.features.get(feature);
+    if (definition === undefined) return this.#unknownFeature(binding.view, feature);
+    const allowed = binding.requirements.some((line) => line.feature === undefined || line.feature.value === feature);
+    if (!allowed) {
+      return {
+        problem: 'view_not_required',
+        message: `\`${name}:${feature}\` is used but not required`,
+        help: `add \`- ${name}:${feature}\` under \`features:\``,
+      };
+    }
+    const type = expressionType(definition.type, false);
+    const shape = columnShape(definition.type, false, binding.scope);
+    if (type === undefined || shape === undefined) throw new Error(`no column can hold ${name}:${feature}`);
+    if (!read) return { type, scope: binding.scope, slot: 0 };
+    let used = binding.used.get(feature);
+    if (used === undefined) {
+      used = { feature: definition, slot: this.#layout.add(shape, `${name}:${feature}`) };
+      binding.used.set(feature, used);
+    }
+    return { type, scope: binding.scope, slot: used.slot };
+  }
+
+  /** How `getFeature` finds the row of an identifier. */
+  needed(name: string, slot: number): NeededFeature | undefined {
+    const binding = this.#bindings.get(name);
+    if (binding === undefined) return undefined;
+    const ids = binding.args.map((arg) => this.#hydration.want(arg).slot);
+    return { slot, scope: binding.scope, types: binding.view.of, ids };
+  }
+
+  #unknownFeature(view: FeatureView, feature: string): NameProblem & { readonly help: string } {
+    const guess = nearest(feature, view.features.keys());
+    return {
+      problem: 'unknown_feature',
+      message: `view \`${view.name}\` has no feature \`${feature}\``,
+      help: guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
+    };
+  }
+
+  /** Warns of what is required and never used. */
+  reportUnused(diagnostics: Diagnostics): void {
+    for (const { requirements, used, name } of this.#bindings.values()) {
+      for (const { feature, at } of requirements) {
+        const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
+        if (isUsed) continue;
+        const subject = feature === undefined ? name : `${name}:${feature.value}`;
+        diagnostics.warning('unused_feature', at, `\`${subject}\` is required and never used`, 'remove the line, or use it');
+      }
+    }
+  }
+
+  /** The finished reads: views that share a key share a read. */
+  build(): FeatureRead[] {
+    const reads = new Map<string, { ids: number[]; level: number; list: Binding[] }>();
+    for (const binding of this.#bindings.values()) {
+      if (binding.used.size === 0) continue;
+      const args = binding.args.map((arg) => this.#hydration.want(arg));
+      const ids = args.map((arg) => arg.slot);
+      const key = JSON.stringify([binding.view.group, binding.view.of, ids]);
+      const read = reads.get(key) ?? { ids, level: Math.max(0, ...args.map((arg) => arg.known)), list: [] };
+      read.list.push(binding);
+      reads.set(key, read);
+    }
+    return [...reads.values()].map(({ ids, level, list }) => {
+      const wants = list.flatMap((binding) =>
+        [...binding.used.values()].map(({ feature, slot }) => ({
+          view: binding.view,
+          feature,
+          slot,
+          name: `${binding.name}:${feature.name}`,
+        })),
+      );
+      const [first] = list;
+      if (first === undefined) throw new Error('a read has a binding');
+      return Object.freeze({
+        name: list.map((binding) => binding.name).join(', '),
+        scope: first.scope,
+        level,
+        ids: Object.freeze(ids),
+        types: first.view.of,
+        keyGroup: first.view.group,
+        group: this.#layout.group(wants.map((want) => want.slot)),
+        wants: Object.freeze(wants.map(({ name, slot }) => ({ name, slot }))),
+        decoder: new FeatureDecoder(wants),
+      });
+    });
+  }
+}

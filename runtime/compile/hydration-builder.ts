@@ -1,0 +1,282 @@
+import type { ValueType } from '../api/types.js';
+import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
+import { nearest } from '../config/nearest.js';
+import type { FrameLayout, Scope } from '../frame/layout.js';
+import { EntityDecoder } from '../store/entity-decoder.js';
+import { entityKey } from '../store/keys.js';
+import type { NameProblem, Source } from './expression/environment.js';
+import type { HydrationNode, WantedAttribute } from './plan.js';
+import { columnShape, expressionType } from './value-types.js';
+
+/** References followed from one root: bounds the round trips of a request. */
+const MOST_HOPS = 8;
+
+/** A path whose every segment means something; nothing is read of it until `want`. */
+export interface ResolvedPath {
+  readonly root: NodeBuilder;
+  /** References followed, in order. */
+  readonly hops: readonly Hop[];
+  /** Attribute and record fields in the last entity; empty for its id. */
+  readonly path: readonly string[];
+  readonly type: ValueType;
+  /** Whether `path` goes through a list of records. */
+  readonly list: boolean;
+}
+
+/** A reference that a path follows. */
+interface Hop {
+  /** Attribute and record fields that lead to the reference. */
+  readonly path: readonly string[];
+  /** Of the reference: ref, or list of ref. */
+  readonly type: ValueType;
+  /** Whether `path` goes through a list of records. */
+  readonly list: boolean;
+  readonly entity: EntityType;
+}
+
+/** Whether a row holds several of what a hop leads to. */
+function isMany(hop: Hop): boolean {
+  return hop.list || hop.type.kind === 'list';
+}
+
+/** A node while the plan grows. */
+export interface NodeBuilder {
+  readonly name: string;
+  readonly entity: EntityType;
+  /** What the request alone carries beside the entity's own attributes. */
+  readonly carried: ReadonlyMap<string, AttributeDefinition>;
+  readonly scope: Scope;
+  readonly level: number;
+  readonly list: boolean;
+  readonly parent: { readonly node: NodeBuilder; readonly path: readonly string[] } | undefined;
+  readonly ids: number;
+  readonly wants: WantedAttribute[];
+}
+
+/** Finds out which entities and attributes a plan reads, from the paths that its expressions use. */
+export class HydrationBuilder {
+  readonly roots = new Map<string, NodeBuilder>();
+  readonly #layout: FrameLayout;
+  readonly #entities: ReadonlyMap<string, EntityType>;
+  readonly #nodes = new Map<string, NodeBuilder>();
+
+  constructor(definition: PipelineDefinition, entities: ReadonlyMap<string, EntityType>, layout: FrameLayout) {
+    this.#layout = layout;
+    this.#entities = entities;
+    const { request, rank } = definition;
+    this.#addRoot(rank.value, rank.value, 'candidate', request.candidates);
+    const scalars = new Map<string, AttributeDefinition>();
+    for (const field of request.fields.values()) {
+      if (field.kind === 'entity') this.#addRoot(field.name, field.entity, 'request', new Map());
+      else scalars.set(field.name, { name: field.name, type: field.type, at: field.at });
+    }
+    if (!this.roots.has('request')) this.#addRoot('request', 'request', 'request', scalars);
+  }
+
+  get candidates(): NodeBuilder {
+    const first = [...this.#nodes.values()][0];
+    if (first === undefined) throw new Error('a pipeline always ranks something');
+    return first;
+  }
+
+  #addRoot(
+    name: string,
+    type: string,
+    scope: Scope,
+    carried: ReadonlyMap<string, AttributeDefinition>,
+  ): void {
+    const entity = this.#entities.get(type);
+    if (entity === undefined) return; // reported when the project was loaded
+    const ids = this.#layout.add({ kind: 'text', scope }, `${name}.${entity.key}`);
+    const node: NodeBuilder = { name, entity, carried, scope, level: 0, list: false, parent: undefined, ids, wants: [] };
+    this.roots.set(name, node);
+    this.#nodes.set(name, node);
+  }
+
+  /** What the segments mean, without reading anything of it. */
+  resolve(segments: readonly string[]): ResolvedPath | NameProblem {
+    const root = this.roots.get(segments[0] ?? '');
+    if (root === undefined) return this.unknownRoot(segments[0] ?? '');
+    let entity = root.entity;
+    let fields: ReadonlyMap<string, ValueType> | undefined;
+    let path: string[] = [];
+    let list = false;
+    let type: ValueType = { kind: 'ref', entity: entity.name };
+    const hops: Hop[] = [];
+    for (let i = 1; i < segments.length; i++) {
+      const name = segments[i] ?? '';
+      if (i > 1) {
+        // The value so far must be something that has attributes.
+        const inner = type.kind === 'list' ? type.of : type;
+        if (inner.kind === 'ref' && path.length > 0) {
+          const target = this.#entities.get(inner.entity);
+          if (target === undefined) return unknownEntity(inner.entity, i);
+          hops.push({ path, type, list, entity: target });
+          if (hops.length > MOST_HOPS) return tooDeep(i);
+          entity = target;
+          fields = undefined;
+          path = [];
+          list = false;
+        } else if (inner.kind === 'record') {
+          fields = inner.fields;
+          list ||= type.kind === 'list';
+        } else {
+          return noAttributes(segments.slice(0, i).join('.'), type, i);
+        }
+      }
+      if (fields === undefined && name === entity.key) {
+        type = { kind: 'ref', entity: entity.name };
+        if (i + 1 < segments.length) return noAttributes(segments.slice(0, i + 1).join('.'), { kind: 'string' }, i + 1);
+        break;
+      }
+      const extra = hops.length === 0 && path.length === 0 ? root.carried : undefined;
+      const found = fields?.get(name) ?? (fields === undefined ? (extra?.get(name) ?? entity.attributes.get(name))?.type : undefined);
+      if (found === undefined) return unknownAttribute(segments, i, entity, fields, extra);
+      path.push(name);
+      type = found;
+    }
+    return { root, hops, path, type, list };
+  }
+
+  /** The path as a source of an expression; makes the plan read it if `read` says so. */
+  source(segments: readonly string[], read: boolean): Source | NameProblem {
+    const resolved = this.resolve(segments);
+    if ('problem' in resolved) return resolved;
+    const type = expressionType(resolved.type, resolved.list || resolved.hops.some(isMany));
+    if (type === undefined) return notAValue(segments, resolved.type);
+    return { type, scope: resolved.root.scope, slot: read ? this.want(resolved).slot : 0 };
+  }
+
+  /** Makes the plan read what the path leads to. `known` counts the round trips after which it is known. */
+  want(resolved: ResolvedPath): { readonly slot: number; readonly known: number; readonly list: boolean } {
+    let node = resolved.root;
+    for (const hop of resolved.hops) node = this.#child(node, hop);
+    if (resolved.path.length === 0) return { slot: node.ids, known: node.level, list: node.list };
+    const want = this.#wantAttribute(node, resolved.path, resolved.type, resolved.list);
+    const known = node.level + (want.indexed ? 1 : 0);
+    return { slot: want.slot, known, list: node.list || resolved.list || resolved.type.kind === 'list' };
+  }
+
+  #child(parent: NodeBuilder, hop: Hop): NodeBuilder {
+    const name = `${parent.name}.${hop.path.join('.')}`;
+    const known = this.#nodes.get(name);
+    if (known !== undefined) return known;
+    const want = this.#wantAttribute(parent, hop.path, hop.type, hop.list);
+    const node: NodeBuilder = {
+      name,
+      entity: hop.entity,
+      carried: new Map(),
+      scope: parent.scope,
+      level: parent.level + (want.indexed ? 1 : 0),
+      list: parent.list || isMany(hop),
+      parent: { node: parent, path: hop.path },
+      ids: want.slot,
+      wants: [],
+    };
+    this.#nodes.set(name, node);
+    return node;
+  }
+
+  #wantAttribute(node: NodeBuilder, path: readonly string[], type: ValueType, list: boolean): WantedAttribute {
+    const text = path.join('.');
+    const known = node.wants.find((want) => want.path.join('.') === text);
+    if (known !== undefined) return known;
+    const shape = columnShape(type, node.list || list, node.scope);
+    const element = columnShape(type, list, node.scope);
+    if (shape === undefined || element === undefined) throw new Error(`no column can hold ${node.name}.${text}`);
+    const slot = this.#layout.add(shape, `${node.name}.${text}`);
+    const want: WantedAttribute = { path, type, list, slot, element, indexed: node.entity.attributes.has(path[0] ?? '') };
+    node.wants.push(want);
+    return want;
+  }
+
+  unknownRoot(name: string): NameProblem {
+    const guess = nearest(name, this.roots.keys());
+    return {
+      problem: 'unknown_name',
+      segment: 0,
+      message: `nothing here is called \`${name}\``,
+      help: guess === undefined ? `the request has ${[...this.roots.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
+    };
+  }
+
+  /** The finished nodes, parents before children. */
+  build(prefix: string): HydrationNode[] {
+    const built = new Map<NodeBuilder, HydrationNode>();
+    for (const node of this.#nodes.values()) {
+      const parent = node.parent === undefined ? undefined : built.get(node.parent.node);
+      const indexed = node.wants.filter((want) => want.indexed);
+      built.set(
+        node,
+        Object.freeze({
+          index: built.size,
+          name: node.name,
+          entity: node.entity,
+          scope: node.scope,
+          level: node.level,
+          parent:
+            parent === undefined || node.parent === undefined ? undefined : { node: parent, path: node.parent.path },
+          ids: node.ids,
+          list: node.list,
+          wants: Object.freeze([...node.wants]),
+          indexed: indexed.length > 0,
+          group: this.#layout.group(indexed.map((want) => want.slot)),
+          decoder: new EntityDecoder(indexed),
+          keyPrefix: entityKey(prefix, node.entity.name, ''),
+        }),
+      );
+    }
+    return [...built.values()];
+  }
+}
+
+function unknownAttribute(
+  segments: readonly string[],
+  index: number,
+  entity: EntityType,
+  fields: ReadonlyMap<string, ValueType> | undefined,
+  extra: ReadonlyMap<string, AttributeDefinition> | undefined,
+): NameProblem {
+  const names =
+    fields === undefined
+      ? [entity.key, ...entity.attributes.keys(), ...(extra?.keys() ?? [])]
+      : [...fields.keys()];
+  const name = segments[index] ?? '';
+  const guess = nearest(name, names);
+  const subject = fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
+  const where = fields === undefined ? `declare it in schemas/entities/${entity.name}.yaml` : `it has ${names.join(', ')}`;
+  return {
+    problem: 'unknown_attribute',
+    segment: index,
+    message: `${subject} has no attribute \`${name}\``,
+    help: guess === undefined ? where : `did you mean \`${[...segments.slice(0, index), guess].join('.')}\`?`,
+  };
+}
+
+function unknownEntity(entity: string, segment: number): NameProblem {
+  return { problem: 'unknown_entity', segment, message: `there is no entity type \`${entity}\`` };
+}
+
+function tooDeep(segment: number): NameProblem {
+  return {
+    problem: 'unknown_name',
+    segment,
+    message: `a path follows at most ${MOST_HOPS} references`,
+    help: 'each reference costs a store round trip; index the value on an entity that is nearer',
+  };
+}
+
+function noAttributes(text: string, type: ValueType, segment: number): NameProblem {
+  return { problem: 'unknown_attribute', segment, message: `\`${text}\` is a ${type.kind} and has no attributes` };
+}
+
+function notAValue(segments: readonly string[], type: ValueType): NameProblem {
+  const text = segments.join('.');
+  const inner = type.kind === 'list' ? type.of : type;
+  const first = inner.kind === 'record' ? [...inner.fields.keys()][0] : undefined;
+  return {
+    problem: 'expression_type',
+    message: `\`${text}\` is a ${type.kind === 'list' ? 'list of records' : type.kind}, which is no value by itself`,
+    ...(first === undefined ? {} : { help: `name one of its fields, such as \`${text}.${first}\`` }),
+  };
+}

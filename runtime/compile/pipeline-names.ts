@@ -1,0 +1,253 @@
+import type { OutputKind } from '../api/plugin.js';
+import type { PipelineDefinition } from '../config/model.js';
+import { nearest } from '../config/nearest.js';
+import type { Located } from '../config/source.js';
+import { FrameLayout, type Scope } from '../frame/layout.js';
+import type {
+  CompiledExpression,
+  Environment,
+  Kernel,
+  NameProblem,
+  Source,
+} from './expression/environment.js';
+import type { FeatureBindings } from './feature-bindings.js';
+import type { HydrationBuilder } from './hydration-builder.js';
+
+/** What a component of an earlier step produced. */
+interface ProducedOutput extends Source {
+  readonly output: string;
+}
+
+/** How a named expression is compiled; reports its problems itself. */
+export type CompileDefinition = (name: string, text: Located<string>, environment: Environment) => CompiledExpression | undefined;
+
+/** What every name of one pipeline means, at the step that is being compiled. */
+export class PipelineNames {
+  /** Kernels of definitions that were first used by the step being compiled. */
+  prepare: Kernel[] = [];
+  /** Names that the step being compiled reads. */
+  reads = new Set<string>();
+  /** Whether the step being compiled reads `score`. */
+  readsScore = false;
+  readonly scoreSlot: number;
+  readonly #definition: PipelineDefinition;
+  readonly #layout: FrameLayout;
+  readonly #hydration: HydrationBuilder;
+  readonly #bindings: FeatureBindings;
+  readonly #compileDefinition: CompileDefinition;
+  readonly #outputs = new Map<string, Map<string, ProducedOutput> | 'failed'>();
+  readonly #defined = new Map<string, CompiledExpression | 'failed' | 'in progress'>();
+
+  constructor(
+    definition: PipelineDefinition,
+    layout: FrameLayout,
+    hydration: HydrationBuilder,
+    bindings: FeatureBindings,
+    compileDefinition: CompileDefinition,
+  ) {
+    this.#definition = definition;
+    this.#layout = layout;
+    this.#hydration = hydration;
+    this.#bindings = bindings;
+    this.#compileDefinition = compileDefinition;
+    this.scoreSlot = layout.add({ kind: 'number', scope: 'candidate' }, 'score');
+  }
+
+  /** Starts the next step. */
+  begin(): void {
+    this.prepare = [];
+    this.reads = new Set();
+    this.readsScore = false;
+  }
+
+  /** Makes a step's outputs known to those after it. */
+  addOutputs(as: string, outputs: Readonly<Record<string, OutputKind>>): Map<string, number> {
+    const known = new Map<string, ProducedOutput>();
+    for (const [output, kind] of Object.entries(outputs)) {
+      const scope: Scope = 'candidate';
+      const slot = this.#layout.add({ kind: kind === 'text' ? 'text' : 'number', scope }, `${as}:${output}`);
+      known.set(output, { output, type: { kind }, scope, slot });
+    }
+    this.#outputs.set(as, known);
+    return new Map([...known].map(([name, { slot }]) => [name, slot]));
+  }
+
+  /** Remembers that a step's outputs are unknown because the step has errors of its own. */
+  addFailed(as: string): void {
+    if (!this.#outputs.has(as)) this.#outputs.set(as, 'failed');
+  }
+
+  /** What a name before a colon stands for already. */
+  isTaken(name: string): string | undefined {
+    if (this.#outputs.has(name)) return 'an earlier step';
+    if ([...this.#bindings.names].includes(name)) return 'a feature view';
+    return undefined;
+  }
+
+  /** What names mean for the options and conditions of the step being compiled. */
+  readonly environment: Environment = this.#environment(true, true);
+
+  /** Checks the definitions that no step uses, without making the plan read anything. */
+  checkUnused(): void {
+    for (const [name, text] of this.#definition.define) {
+      if (this.#defined.has(name)) continue;
+      this.#defined.set(name, 'in progress');
+      this.#compileDefinition(name, text, this.#environment(false, false, new FrameLayout()));
+      this.#defined.set(name, 'failed');
+    }
+  }
+
+  #environment(read: boolean, ofStep: boolean, scratch?: FrameLayout): Environment {
+    const layout = (): FrameLayout => scratch ?? this.#layout;
+    return {
+      get layout() {
+        return layout();
+      },
+      name: (name) => this.#name(name, read, ofStep),
+      path: (segments) => {
+        if (ofStep) this.reads.add(segments.join('.'));
+        return this.#path(segments, read);
+      },
+      feature: (view, feature) => {
+        if (ofStep) this.reads.add(`${view}:${feature}`);
+        return this.#feature(view, feature, read);
+      },
+    };
+  }
+
+  #name(name: string, read: boolean, ofStep: boolean): Source | NameProblem {
+    if (name === 'score') return this.#score(ofStep);
+    const text = this.#definition.define.get(name);
+    if (text !== undefined) {
+      if (ofStep) this.reads.add(name);
+      return this.#define(name, text, read);
+    }
+    if (this.#hydration.roots.has(name)) return this.#hydration.source([name], read);
+    return this.#unknownName(name);
+  }
+
+  #score(ofStep: boolean): Source | NameProblem {
+    if (!ofStep) {
+      return {
+        problem: 'unknown_name',
+        message: '`score` changes from step to step, so a definition cannot use it',
+        help: 'write it in the step that needs it',
+      };
+    }
+    this.readsScore = true;
+    return { type: { kind: 'number' }, scope: 'candidate', slot: this.scoreSlot };
+  }
+
+  #define(name: string, text: Located<string>, read: boolean): Source | NameProblem {
+    const known = this.#defined.get(name);
+    if (known === 'in progress') {
+      return {
+        problem: 'cyclic_define',
+        message: `the definition of \`${name}\` leads back to itself`,
+        help: 'definitions may use each other in any order, but not in a circle',
+      };
+    }
+    // Its own diagnostics were given where it stands.
+    if (known === 'failed') return { problem: 'unknown_name', message: FAILED_ELSEWHERE };
+    if (known !== undefined) return known;
+    this.#defined.set(name, 'in progress');
+    const environment = this.#environment(read, false, read ? undefined : new FrameLayout());
+    const compiled = this.#compileDefinition(name, text, environment);
+    this.#defined.set(name, compiled ?? 'failed');
+    if (compiled === undefined) return { problem: 'unknown_name', message: FAILED_ELSEWHERE };
+    if (read) this.prepare.push(...compiled.kernels);
+    return compiled;
+  }
+
+  #path(segments: readonly string[], read: boolean): Source | NameProblem {
+    const first = segments[0] ?? '';
+    if (!this.#hydration.roots.has(first)) {
+      const rest = segments.slice(1).join(':');
+      if (this.#outputs.has(first) || this.#isFeatureName(first)) {
+        return {
+          problem: 'unknown_name',
+          message: `\`${segments.join('.')}\`: features are written with a colon`,
+          help: `did you mean \`${first}:${rest}\`?`,
+        };
+      }
+      return this.#unknownName(first, 0);
+    }
+    return this.#hydration.source(segments, read);
+  }
+
+  #isFeatureName(name: string): boolean {
+    return [...this.#bindings.names].includes(name) || this.#stepProducing(name) !== undefined;
+  }
+
+  #feature(view: string, feature: string, read: boolean): Source | NameProblem {
+    const outputs = this.#outputs.get(view);
+    if (outputs === 'failed') return { problem: 'unknown_feature', message: FAILED_ELSEWHERE };
+    if (outputs !== undefined) {
+      const found = outputs.get(feature);
+      if (found !== undefined) return found;
+      const guess = nearest(feature, outputs.keys());
+      return {
+        problem: 'unknown_feature',
+        message: `\`${view}\` produces no \`${feature}\``,
+        help: guess === undefined ? `it produces ${[...outputs.keys()].join(', ')}` : `did you mean \`${view}:${guess}\`?`,
+      };
+    }
+    const bound = this.#bindings.source(view, feature, read);
+    if (bound !== undefined) return bound;
+    const later = this.#stepProducing(view);
+    if (later !== undefined) {
+      const { line } = later.file.position(later.start);
+      return {
+        problem: 'used_before_produced',
+        message: `\`${view}:${feature}\` is used before the step that produces it`,
+        help: `move the step at line ${line} above this one`,
+      };
+    }
+    if (this.#hydration.roots.has(view)) {
+      return {
+        problem: 'unknown_name',
+        message: `\`${view}:${feature}\`: attributes are written with a dot`,
+        help: `did you mean \`${view}.${feature}\`?`,
+      };
+    }
+    const names = [...this.#bindings.names, ...this.#outputs.keys()];
+    const guess = nearest(view, names);
+    return {
+      problem: 'unknown_feature',
+      message: `no view or component here is called \`${view}\``,
+      help:
+        guess !== undefined
+          ? `did you mean \`${guess}:${feature}\`?`
+          : names.length === 0
+            ? 'require a feature view under `features:`'
+            : `there is ${names.join(', ')}`,
+    };
+  }
+
+  /** Where a later step takes the name, if one does. */
+  #stepProducing(as: string): Located<string>['at'] | undefined {
+    const step = this.#definition.components.find((one) => (one.as ?? one.use).value === as);
+    return step?.at;
+  }
+
+  #unknownName(name: string, segment?: number): NameProblem {
+    const names = [...this.#hydration.roots.keys(), ...this.#definition.define.keys(), 'score'];
+    const features = [...this.#bindings.names, ...this.#outputs.keys()];
+    const guess = nearest(name, names) ?? nearest(name, features);
+    return {
+      problem: 'unknown_name',
+      ...(segment === undefined ? {} : { segment }),
+      message: `nothing here is called \`${name}\``,
+      help:
+        guess === undefined
+          ? `there is ${names.join(', ')}`
+          : features.includes(guess)
+            ? `did you mean a feature of it, \`${guess}:…\`?`
+            : `did you mean \`${guess}\`?`,
+    };
+  }
+
+}
+
+/** Marks a problem whose cause was reported where it stands. */
+export const FAILED_ELSEWHERE = '(reported elsewhere)';

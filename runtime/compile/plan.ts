@@ -1,0 +1,116 @@
+import type { Component, ComponentKind } from '../api/plugin.js';
+import type { ValueType } from '../api/types.js';
+import type { EntityType, PipelineDefinition } from '../config/model.js';
+import type { EntityDecoder } from '../store/entity-decoder.js';
+import type { FeatureDecoder } from '../store/feature-decoder.js';
+import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
+import type { Kernel } from './expression/environment.js';
+import type { FramePool } from '../frame/pool.js';
+
+/** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */
+export interface Plan {
+  readonly definition: PipelineDefinition;
+  readonly candidateType: EntityType;
+  readonly entities: ReadonlyMap<string, EntityType>;
+  readonly layout: FrameLayout;
+  readonly frames: FramePool;
+  /** Start of every store key. */
+  readonly prefix: string;
+  /** Every entity position of the request, parents before children; the candidates' comes first. */
+  readonly nodes: readonly HydrationNode[];
+  /** One entry for each store round trip, in order. */
+  readonly levels: readonly ReadLevel[];
+  readonly steps: readonly PlannedStep[];
+}
+
+/** What one batched read brings. */
+export interface ReadLevel {
+  readonly nodes: readonly HydrationNode[];
+  readonly features: readonly FeatureRead[];
+}
+
+/** A place in the request that holds entities of one type: the candidates, the user, the candidates' brands … */
+export interface HydrationNode {
+  readonly index: number;
+  /** The path that expressions use, e.g. `product.brand`. */
+  readonly name: string;
+  readonly entity: EntityType;
+  readonly scope: Scope;
+  /** Its ids are known once this many round trips are done. */
+  readonly level: number;
+  /** Where the ids come from; undefined for the entities that the body names itself. */
+  readonly parent: { readonly node: HydrationNode; readonly path: readonly string[] } | undefined;
+  /** Column of the ids: text, or texts where the path goes through a list. */
+  readonly ids: number;
+  /** Whether the path to it goes through a list, so that a row holds several. */
+  readonly list: boolean;
+  /** The attributes that the plan reads. */
+  readonly wants: readonly WantedAttribute[];
+  /** Whether any of them is indexed: an entity of which nothing is read is not fetched. */
+  readonly indexed: boolean;
+  /** The frame's group of the indexed attributes' columns, in the decoder's order. */
+  readonly group: number;
+  readonly decoder: EntityDecoder;
+  /** Start of the store keys of this type. */
+  readonly keyPrefix: string;
+}
+
+export interface WantedAttribute {
+  /** The attribute, then fields of inline records. */
+  readonly path: readonly string[];
+  /** Of the leaf. */
+  readonly type: ValueType;
+  /** Whether the path goes through a list inside the entity. */
+  readonly list: boolean;
+  /** False for what only the request carries. */
+  readonly indexed: boolean;
+  readonly slot: number;
+  /** The column that one entity's value needs; differs from the slot's where a row holds several entities. */
+  readonly element: ColumnShape;
+}
+
+/** One record per key: all required views of one group and one binding. */
+export interface FeatureRead {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly level: number;
+  /** The id columns of the key's entities, in the views' order; empty for global views. */
+  readonly ids: readonly number[];
+  readonly types: readonly string[];
+  readonly keyGroup: string;
+  /** The frame's group of the columns, in the decoder's order. */
+  readonly group: number;
+  /** Full names and slots, in the decoder's order. */
+  readonly wants: readonly { readonly name: string; readonly slot: number }[];
+  readonly decoder: FeatureDecoder;
+}
+
+export interface PlannedStep {
+  /** 1-based, as written. */
+  readonly number: number;
+  readonly use: string;
+  readonly kind: ComponentKind;
+  readonly as: string;
+  readonly component: Component;
+  readonly onError: 'fail' | 'skip';
+  readonly top: number | undefined;
+  /** Column of the condition of the request. */
+  readonly when: { readonly slot: number; readonly text: string } | undefined;
+  /** Definitions that are first needed here; they run whether or not the step does. */
+  readonly prepare: readonly Kernel[];
+  /** What the step's options compute. */
+  readonly inputs: readonly Kernel[];
+  readonly outputs: ReadonlyMap<string, number>;
+  /** What `getFeature` may ask for, by full name. */
+  readonly needs: ReadonlyMap<string, NeededFeature>;
+  /** Names that it reads, for `millrace plan` and explain. */
+  readonly reads: readonly string[];
+}
+
+export interface NeededFeature {
+  readonly slot: number;
+  readonly scope: Scope;
+  /** Types and id columns of the identifier that the feature is of. */
+  readonly types: readonly string[];
+  readonly ids: readonly number[];
+}

@@ -1,0 +1,35 @@
+/**
+ * `${NAME}` and `${NAME:-default}` in the values of a YAML file: replaced after the file was parsed, so that a variable
+ * is always text, never YAML. `$${` stands for `${` itself. An unset or empty variable takes its default.
+ */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface InterpolationProblem {
+  readonly kind: 'unset' | 'malformed';
+  /** What stands between the braces. */
+  readonly text: string;
+}
+
+const VARIABLE = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const REFERENCE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
+
+export function interpolate(
+  text: string,
+  environment: Environment,
+  report: (problem: InterpolationProblem) => void,
+): string {
+  return text.replace(VARIABLE, (whole, inner: string | undefined, close: string | undefined) => {
+    if (inner === undefined) return '${';
+    const reference = close === '}' ? REFERENCE.exec(inner) : null;
+    if (reference === null) {
+      report({ kind: 'malformed', text: inner });
+      return whole;
+    }
+    const [, name = '', fallback] = reference;
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (value !== undefined && (value !== '' || fallback === undefined)) return value;
+    if (fallback !== undefined) return fallback;
+    report({ kind: 'unset', text: name });
+    return whole;
+  });
+}

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { NAME_PATTERN } from '../api/types.js';
+
+/** What the keyword `millrace` of a schema says of a text. */
+export type Mark =
+  | {
+      readonly kind: 'expression';
+      readonly type: 'number' | 'bool' | 'text' | 'texts' | 'any';
+      readonly scope: 'candidate' | 'request';
+    }
+  | { readonly kind: 'id' }
+  | { readonly kind: 'file' };
+
+const EXPRESSION_TYPES = ['number', 'bool', 'text', 'texts', 'any'] as const;
+type ExpressionMarkType = (typeof EXPRESSION_TYPES)[number];
+
+/**
+ * Marks a value that has a grammar of its own, e.g. a type or a line of `features:`. Its reader checks it and says
+ * what is wrong; only the schemas of project files use this.
+ */
+export const GRAMMAR = 'grammar';
+
+/** What a schema says of the value that it describes; undefined where the keyword is absent or wrong. */
+export function markOf(schema: JsonObject): Mark | undefined {
+  const mark = schema['millrace'];
+  if (mark === 'id' || mark === 'file') return { kind: mark };
+  if (isExpressionType(mark)) return { kind: 'expression', type: mark, scope: 'candidate' };
+  if (!isObject(mark)) return undefined;
+  const { expression, scope = 'candidate' } = mark;
+  if (!isExpressionType(expression) || (scope !== 'candidate' && scope !== 'request')) return undefined;
+  return { kind: 'expression', type: expression, scope };
+}
+
+/** Schema of the keyword's own values. */
+export const MARK_SCHEMA = {
+  anyOf: [
+    { enum: [...EXPRESSION_TYPES, 'id', 'file', GRAMMAR] },
+    {
+      type: 'object',
+      properties: {
+        expression: { enum: EXPRESSION_TYPES },
+        scope: { enum: ['candidate', 'request'] },
+      },
+      required: ['expression'],
+      additionalProperties: false,
+    },
+  ],
+};
+
+/** Why an unmarked name cannot be one; undefined if it can. */
+export function nameHelp(text: string): string {
+  const near = text
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    .replace(/^[^a-z]+|_+$/g, '');
+  const rule = 'small letters, digits and _, starting with a letter';
+  return NAME_PATTERN.test(near) && near !== text ? `${rule}: \`${near}\`` : rule;
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isExpressionType(value: JsonValue | undefined): value is ExpressionMarkType {
+  return EXPRESSION_TYPES.some((type) => type === value);
+}

@@ -1,0 +1,82 @@
+import type { Diagnostic } from './diagnostics.js';
+import { printable } from './display-width.js';
+import { excerptOf } from './excerpt.js';
+
+/** `--json`: one record for each diagnostic. Lines and columns are 1-based, the end exclusive. */
+export interface DiagnosticRecord {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly end_line: number;
+  readonly end_column: number;
+  readonly message: string;
+  readonly help?: string;
+}
+
+export function diagnosticsJson(diagnostics: readonly Diagnostic[]): readonly DiagnosticRecord[] {
+  return diagnostics.map((d) => {
+    const from = d.at.file.position(d.at.start);
+    const to = d.at.file.position(d.at.end);
+    return {
+      severity: d.severity,
+      code: d.code,
+      file: d.at.file.path,
+      line: from.line,
+      column: from.column,
+      end_line: to.line,
+      end_column: to.column,
+      message: d.message,
+      ...(d.help === undefined ? {} : { help: d.help }),
+    };
+  });
+}
+
+type Style = 'bold' | 'error' | 'warning' | 'help' | 'gutter';
+const SGR: Readonly<Record<Style, number>> = { bold: 1, error: 31, warning: 33, help: 36, gutter: 34 };
+type Paint = (style: Style, text: string) => string;
+
+/** Fewest columns of an excerpt, however narrow the terminal. */
+const LEAST_EXCERPT = 20;
+
+/**
+ * Compiler style, in the order given: place, code and message, the line with the place underlined, the remedy; a count
+ * at the end. Ends without a newline; '' for no diagnostics.
+ */
+export function renderDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  options: { readonly color: boolean; readonly width: number },
+): string {
+  if (diagnostics.length === 0) return '';
+  const paint: Paint = (style, text) =>
+    options.color ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text;
+  const parts = diagnostics.map((diagnostic) => renderOne(diagnostic, options.width, paint));
+  return [...parts, countOf(diagnostics)].join('\n\n');
+}
+
+function renderOne(diagnostic: Diagnostic, width: number, paint: Paint): string {
+  const { at, severity, code } = diagnostic;
+  const { line, column } = at.file.position(at.start);
+  const gutter = ' '.repeat(String(line).length + 1);
+  const lines = [
+    `${paint('bold', `${printable(at.file.path)}:${line}:${column}:`)} ` +
+      `${paint(severity, `${severity}[${code}]:`)} ${printable(diagnostic.message)}`,
+  ];
+  const excerpt = excerptOf(at, Math.max(LEAST_EXCERPT, width - gutter.length - 3));
+  if (excerpt !== undefined) {
+    lines.push(`${paint('gutter', ` ${line} |`)} ${excerpt.text}`);
+    lines.push(`${paint('gutter', `${gutter} |`)} ${paint(severity, excerpt.underline)}`);
+  }
+  if (diagnostic.help !== undefined)
+    lines.push(`${gutter} ${paint('help', 'help:')} ${printable(diagnostic.help)}`);
+  return lines.join('\n');
+}
+
+function countOf(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter((d) => d.severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  const some = (count: number, what: string): string[] =>
+    count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`];
+  return [...some(errors, 'error'), ...some(warnings, 'warning')].join(', ');
+}

@@ -1,0 +1,74 @@
+/** Reading the nodes of a parsed YAML file: entries, texts and places. Tags, anchors and aliases were refused before. */
+import { isMap, isScalar, isSeq, Scalar, type Node } from 'yaml';
+import type { Located, SourceFile, Span } from './source.js';
+
+export interface Entry {
+  /** The key as written: `01` stays `01`. */
+  readonly key: string;
+  readonly keyAt: Span;
+  /** Undefined where nothing is written after the colon. */
+  readonly value: Node | undefined;
+}
+
+/** The entries of a mapping in the order written; none for any other node. */
+export function entriesOf(file: SourceFile, node: Node | undefined): Entry[] {
+  if (!isMap<Node, Node | null>(node)) return [];
+  return node.items.map(({ key, value }) => ({
+    key: textOf(key) ?? '',
+    keyAt: spanOf(file, key),
+    value: value === null || isEmpty(value) ? undefined : value,
+  }));
+}
+
+/** The items of a list in the order written; none for any other node. */
+export function itemsOf(node: Node | undefined): Node[] {
+  return isSeq<Node>(node) ? node.items : [];
+}
+
+export function entryOf(file: SourceFile, node: Node | undefined, key: string): Entry | undefined {
+  return entriesOf(file, node).find((entry) => entry.key === key);
+}
+
+export function memberOf(file: SourceFile, node: Node | undefined, key: string): Node | undefined {
+  return entryOf(file, node, key)?.value;
+}
+
+/** Whether nothing was written where the node stands, e.g. after `value:`. */
+export function isEmpty(node: Node | undefined): boolean {
+  return node === undefined || (isScalar(node) && node.value === null && (node.source ?? '') === '');
+}
+
+/** The source text of a scalar: `0042`, `1e3` and `true` as written, quoted text without its quotes. */
+export function textOf(node: Node | undefined): string | undefined {
+  if (!isScalar(node) || isEmpty(node)) return undefined;
+  if (typeof node.value !== 'string') return node.source ?? String(node.value);
+  return isBlock(node) ? node.value.trimEnd() : node.value;
+}
+
+/** The source text of a scalar at its place. */
+export function locatedText(file: SourceFile, node: Node | undefined): Located<string> | undefined {
+  const value = textOf(node);
+  if (node === undefined || value === undefined) return undefined;
+  return { value, at: textSpanOf(file, node, value) };
+}
+
+/** The place of a scalar's text: inside its quotes, if the file has the text there as it is. */
+export function textSpanOf(file: SourceFile, node: Node, text: string): Span {
+  const span = spanOf(file, node);
+  const inner = { file, start: span.start + 1, end: span.end - 1 };
+  return file.text.slice(inner.start, inner.end) === text ? inner : span;
+}
+
+/** The place to underline for a node; of a block mapping or list, its first key or item. */
+export function spanOf(file: SourceFile, node: Node): Span {
+  if (!isScalar(node) && !(isMap(node) && node.flow) && !(isSeq(node) && node.flow)) {
+    const first = isMap<Node>(node) ? node.items[0]?.key : isSeq<Node>(node) ? node.items[0] : undefined;
+    if (first !== undefined) return spanOf(file, first);
+  }
+  const [start, end] = node.range ?? [0, 0];
+  return { file, start, end: start + file.text.slice(start, end).trimEnd().length };
+}
+
+function isBlock(node: Scalar): boolean {
+  return node.type === Scalar.BLOCK_FOLDED || node.type === Scalar.BLOCK_LITERAL;
+}

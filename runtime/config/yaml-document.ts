@@ -1,0 +1,236 @@
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
+import type { Node } from 'yaml';
+import type { Diagnostics } from './diagnostics.js';
+import { interpolate, type Environment } from './interpolate.js';
+import type { SourceFile } from './source.js';
+import { spanOf, textOf } from './tree.js';
+import { explainFault, quoted } from './yaml-syntax.js';
+
+/** More levels than any project file needs, and few enough for recursion. */
+const MAX_DEPTH = 64;
+
+/**
+ * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. Environment
+ * variables in its values are replaced.
+ * @returns undefined if there were errors; they are in `diagnostics`.
+ */
+export function parseYaml(file: SourceFile, environment: Environment, diagnostics: Diagnostics): Node | undefined {
+  const root = parse(file, diagnostics);
+  if (root === undefined) return undefined;
+  const checker = new TreeChecker(file, environment, diagnostics);
+  checker.visit(root, 0, false);
+  return checker.sound ? root : undefined;
+}
+
+function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
+  const whole = { file, start: 0, end: 0 };
+  let document;
+  try {
+    document = parseDocument(file.text, {
+      version: '1.2',
+      merge: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      lineCounter: new LineCounter(),
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    diagnostics.error('yaml_syntax', whole, 'the file is nested too deeply');
+    return undefined;
+  }
+  // What follows a fault on its line, and faults that no rule explains after the first, are mostly its echo.
+  const lines = new Set<number>();
+  for (const { code, message, pos } of [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])) {
+    const { known, help, start, end, ...why } = explainFault(file, { code, message, start: pos[0], end: pos[1] });
+    const { line } = file.position(start);
+    if (lines.has(line) || (lines.size > 0 && !known)) continue;
+    lines.add(line);
+    diagnostics.error('yaml_syntax', { file, start, end }, why.message, help);
+  }
+  if (lines.size > 0) return undefined;
+  if (document.directives?.yaml.explicit === true) {
+    diagnostics.error('yaml_syntax', whole, 'the file starts with a %YAML directive', 'remove it; files are YAML 1.2');
+    return undefined;
+  }
+  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
+    diagnostics.error('yaml_syntax', whole, 'the file is empty');
+    return undefined;
+  }
+  return document.contents;
+}
+
+/** Refuses what YAML takes and a writer did not mean; fills in environment variables. */
+class TreeChecker {
+  sound = true;
+
+  constructor(
+    readonly file: SourceFile,
+    readonly environment: Environment,
+    readonly diagnostics: Diagnostics,
+  ) {}
+
+  visit(node: Node | null, depth: number, inFlow: boolean): void {
+    if (node === null) return;
+    if (depth > MAX_DEPTH) {
+      this.#refuse(node, `nested more than ${MAX_DEPTH} levels deep`);
+    } else if (isAlias(node)) {
+      const written = this.#written(node);
+      this.#refuse(node, 'YAML reads a value that starts with `*` as an alias', `quote it: ${quoted(written)}`);
+    } else if (this.#isDecorated(node)) {
+      return;
+    } else if (isScalar(node)) {
+      this.#checkCut(node, inFlow);
+      this.#interpolate(node);
+    } else if (isMap<Node, Node | null>(node)) {
+      this.#visitMap(node.items, depth, inFlow || node.flow === true);
+    } else if (isSeq<Node>(node)) {
+      for (const item of node.items) this.visit(item, depth + 1, inFlow || node.flow === true);
+    }
+  }
+
+  #visitMap(items: readonly { key: Node; value: Node | null }[], depth: number, inFlow: boolean): void {
+    const seen = new Set<string>();
+    for (const { key, value } of items) {
+      const text = isScalar(key) ? (textOf(key) ?? '') : undefined;
+      if (text === undefined || isAlias(key)) {
+        this.#refuse(key, 'a key must be one name, not a list, mapping or alias');
+        continue;
+      }
+      if (this.#isDecorated(key)) continue;
+      if (!this.#checkCut(key, inFlow)) return;
+      if (seen.has(text))
+        this.diagnostics.error('duplicate_name', spanOf(this.file, key), `the key \`${text}\` is written twice`);
+      seen.add(text);
+      const glued = inFlow && value === null ? /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(text) : null;
+      if (glued !== null) {
+        const [, name = '', rest = ''] = glued;
+        this.#refuse(key, `a space is missing after the colon of \`${name}\``, `write \`${name} ${rest}\``);
+      }
+      // A value that was cut at a comma goes on in the keys after it.
+      const soundBefore = this.sound;
+      this.visit(value, depth + 1, inFlow);
+      if (inFlow && soundBefore && !this.sound && isScalar(value)) return;
+    }
+  }
+
+  #isDecorated(node: Node): boolean {
+    const { tag } = node as { tag?: string };
+    const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined;
+    if (anchor !== undefined) {
+      const [start] = node.range ?? [0];
+      const at = this.file.text.lastIndexOf('&', start);
+      this.#refuseAt(at, at + 1 + anchor.length, 'YAML reads a value that starts with `&` as an anchor');
+      return true;
+    }
+    if (tag !== undefined && isScalar(node)) {
+      const [start] = node.range ?? [0];
+      const at = this.file.text.lastIndexOf('!', Math.max(0, start - 1));
+      this.#refuseAt(at, start, 'YAML reads a value that starts with `!` as a tag');
+      return true;
+    }
+    if (tag !== undefined && isCollection(node)) {
+      this.#refuse(node, 'YAML tags are not read here', 'remove the tag');
+      return true;
+    }
+    return false;
+  }
+
+  /** Finds values that a comma or a ` #` cut short. @returns false if it did */
+  #checkCut(node: Scalar, inFlow: boolean): boolean {
+    if (node.type !== Scalar.PLAIN || typeof node.value !== 'string') return true;
+    const [, end] = node.range ?? [0, 0];
+    const open = openEnds(node.value);
+    if (open === undefined) return true;
+    const rest = this.file.text.slice(end);
+    if (inFlow && /^\s*,/.test(rest)) {
+      const start = spanOf(this.file, node).start;
+      const whole = this.file.text.slice(start, end + parenthesisEnd(rest));
+      this.#refuse(
+        node,
+        'the comma ends the value here, inside { } or [ ], also between parentheses or quotes',
+        `quote the value: ${quoted(whole)}`,
+      );
+      return false;
+    }
+    if (/^[ \t]+#/.test(rest)) {
+      const line = /^[^\r\n]*/.exec(rest)?.[0].trimEnd() ?? '';
+      this.#refuse(
+        node,
+        'a space and `#` start a comment, which cuts the value short',
+        inFlow ? 'quote the value' : `quote the value: ${quoted(this.#written(node) + line)}`,
+      );
+      return false;
+    }
+    return true;
+  }
+
+  #interpolate(node: Scalar): void {
+    if (typeof node.value !== 'string' || !node.value.includes('${')) return;
+    const at = spanOf(this.file, node);
+    node.value = interpolate(node.value, this.environment, ({ kind, text }) => {
+      this.sound = false;
+      if (kind === 'unset') {
+        this.diagnostics.error(
+          'unset_variable',
+          at,
+          `the environment variable \`${text}\` is not set`,
+          `set it, or give a default: \${${text}:-default}`,
+        );
+      } else {
+        this.diagnostics.error(
+          'unset_variable',
+          at,
+          `\`\${${text}\` does not name an environment variable`,
+          'write ${NAME} or ${NAME:-default}, or $${ for the two characters themselves',
+        );
+      }
+    });
+    node.source = node.value as string;
+  }
+
+  #written(node: Node): string {
+    const { start, end } = spanOf(this.file, node);
+    return this.file.text.slice(start, end);
+  }
+
+  #refuse(node: Node, message: string, help?: string): void {
+    this.sound = false;
+    this.diagnostics.error('yaml_syntax', spanOf(this.file, node), message, help);
+  }
+
+  #refuseAt(start: number, end: number, message: string): void {
+    this.sound = false;
+    const rest = /^[^\r\n]*/.exec(this.file.text.slice(start))?.[0].trimEnd() ?? '';
+    this.diagnostics.error(
+      'yaml_syntax',
+      { file: this.file, start, end: Math.max(end, start + 1) },
+      message,
+      /[{}[\],#]/.test(rest) ? 'quote the value' : `quote it: ${quoted(rest)}`,
+    );
+  }
+}
+
+/** What a text leaves open: a parenthesis, a double quote, or an operator without its right side. */
+function openEnds(text: string): '(' | '"' | 'operator' | undefined {
+  let depth = 0;
+  let inQuote = false;
+  for (const char of text) {
+    if (char === '"') inQuote = !inQuote;
+    else if (!inQuote && char === '(') depth += 1;
+    else if (!inQuote && char === ')') depth -= 1;
+  }
+  if (inQuote) return '"';
+  if (depth > 0) return '(';
+  return /(?:[=<>+*/-]|\b(?:and|or|not|in))$/.test(text) ? 'operator' : undefined;
+}
+
+/** How far a text goes until the parenthesis that it starts in is closed; to the end of its line if it never is. */
+function parenthesisEnd(rest: string): number {
+  const line = /^[^\r\n]*/.exec(rest)?.[0] ?? '';
+  let depth = 1;
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === '(') depth += 1;
+    if (line[at] === ')' && --depth === 0) return at + 1;
+  }
+  return line.replace(/\s*[}\]]*\s*$/, '').length;
+}

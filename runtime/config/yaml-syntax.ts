@@ -1,0 +1,228 @@
+/** Says in plain words why YAML did not take a file, and what to quote. */
+import type { SourceFile } from './source.js';
+
+export interface YamlFault {
+  /** A code of the `yaml` package. */
+  readonly code: string;
+  readonly message: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SyntaxExplanation {
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+  readonly help?: string;
+}
+
+const STARTS: Readonly<Record<string, string>> = {
+  '!': 'YAML reads a value that starts with `!` as a tag',
+  '&': 'YAML reads a value that starts with `&` as an anchor',
+  '*': 'YAML reads a value that starts with `*` as an alias',
+  '"': 'a value that starts with a quote ends at the next quote, and more follows',
+  "'": 'a value that starts with a quote ends at the next quote, and more follows',
+  '|': 'YAML reads a value that starts with `|` as a block of text on the next lines',
+  '>': 'YAML reads a value that starts with `>` as a block of text on the next lines',
+  '[': 'a value that starts with `[` is a list, and more follows it',
+  '{': 'a value that starts with `{` is a mapping, and more follows it',
+  '%': 'YAML does not take a value that starts with `%`',
+  '@': 'YAML does not take a value that starts with `@`',
+  '`': 'YAML does not take a value that starts with a backquote',
+};
+
+/** Why a fault arose, if it is a known trap; else what YAML says. */
+export function explainFault(file: SourceFile, fault: YamlFault): SyntaxExplanation & { known: boolean } {
+  const trap = trapAt(file.text, fault);
+  if (trap !== undefined) return { ...trap, known: true };
+  const message = fault.message.replace(/[.:]?\s*$/, '');
+  return { start: fault.start, end: fault.end, message: `this is not YAML: ${message}`, known: false };
+}
+
+function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
+  const { code, start, end } = fault;
+  const line = lineAt(text, start);
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return { start, end, message: 'a tab indents the line', help: 'indent with spaces' };
+    case 'MULTIPLE_DOCS':
+      return {
+        start: text.indexOf('---', start),
+        end: text.indexOf('---', start) + 3,
+        message: '`---` starts a second document in the file',
+        help: 'write each in a file of its own',
+      };
+    case 'MISSING_CHAR':
+      if (fault.message.includes('closing')) return unclosed(text, fault);
+      break;
+    case 'BAD_DQ_ESCAPE':
+      return {
+        start,
+        end: end + 1,
+        message: 'a backslash between double quotes starts an escape, and this is none',
+        help: 'write single quotes around the value, or the backslash twice',
+      };
+    case 'BAD_INDENT':
+      if (/must be sufficiently indented|end with a/.test(fault.message)) return unclosedFlow(text, fault);
+      return {
+        start: line.start + line.indent,
+        end: line.end,
+        message: 'the line is indented unlike those it belongs with',
+        help: 'keys of one mapping, and the dashes of one list, start in the same column',
+      };
+  }
+  return (
+    variable(text, start) ??
+    missingSpace(text, start) ??
+    specialStart(text, start) ??
+    innerColon(text, fault) ??
+    stray(text, fault)
+  );
+}
+
+/** `${NAME}` where a brace means a mapping. */
+function variable(text: string, at: number): SyntaxExplanation | undefined {
+  const open = text.lastIndexOf('${', at);
+  const line = lineAt(text, at);
+  if (open < line.start) return undefined;
+  const close = text.indexOf('}', open);
+  const end = close === -1 || close > line.end ? line.end : close + 1;
+  if (at > end) return undefined;
+  const written = text.slice(open, end);
+  return {
+    start: open,
+    end,
+    message: 'inside { } or [ ] the brace of `${` starts a mapping',
+    help: `quote the value: "${written}"`,
+  };
+}
+
+/** `use:filter` */
+function missingSpace(text: string, at: number): SyntaxExplanation | undefined {
+  const line = lineAt(text, at);
+  const match = /^(\s*(?:- +)?)([A-Za-z_][A-Za-z0-9_]*:)([^\s:].*)$/.exec(text.slice(line.start, line.end));
+  if (match === null) return undefined;
+  const [, before = '', key = '', rest = ''] = match;
+  const start = line.start + before.length;
+  return {
+    start,
+    end: start + key.length + 1,
+    message: `a space is missing after the colon of \`${key}\``,
+    help: `write \`${key} ${rest.trimEnd()}\``,
+  };
+}
+
+function specialStart(text: string, at: number): SyntaxExplanation | undefined {
+  const line = lineAt(text, at);
+  const value = valueBefore(text, line, at);
+  const why = STARTS[text[value.start] ?? ''];
+  if (why === undefined) return undefined;
+  return { ...value, message: why, help: `quote it: ${quoted(text.slice(value.start, value.end))}` };
+}
+
+/** `keep: a: b`, and a line that continues the value of the line above. */
+function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation | undefined {
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return undefined;
+  const line = lineAt(text, start);
+  const rest = text.slice(start, line.end).replace(/\s+#.*$/, '').trimEnd();
+  if (/^[^:]*:\s/.test(rest)) {
+    return {
+      start,
+      end: start + rest.length,
+      message: 'a colon and a space inside the value start another mapping',
+      help: `quote the value: ${quoted(rest)}`,
+    };
+  }
+  return {
+    start,
+    end: start + rest.length,
+    message: 'the value goes on in the next line, which reads as a key',
+    help: 'indent the next line like its neighbours, or add what is missing: a colon, or a `-`',
+  };
+}
+
+function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation | undefined {
+  const found = text.slice(start, Math.max(end, start + 1));
+  if (code === 'UNEXPECTED_TOKEN' && /^[\]}]/.test(found))
+    return { start, end: start + 1, message: `\`${found[0] ?? ''}\` closes nothing`, help: 'remove it' };
+  const line = lineAt(text, start);
+  if (code === 'UNEXPECTED_TOKEN' && /:\s+-\s/.test(text.slice(line.start, line.end)))
+    return { start, end, message: 'a list cannot start on the line of its key', help: 'start it on the next line' };
+  if (code === 'MISSING_CHAR' || code === 'UNEXPECTED_TOKEN') {
+    return {
+      start: line.start + line.indent,
+      end: line.end,
+      message: 'YAML cannot tell what this line belongs to',
+      help: 'look for a missing colon, a missing space after `-` or `:`, or a wrong indentation, here or in the line above',
+    };
+  }
+  return undefined;
+}
+
+function unclosed(text: string, fault: YamlFault): SyntaxExplanation {
+  const quote = fault.message.includes("'") ? "'" : '"';
+  const line = lineAt(text, fault.start);
+  const open = Math.max(line.start, text.lastIndexOf(quote, fault.start - 1));
+  return { start: open, end: open + 1, message: 'the quote is not closed', help: `end the value with ${quote}` };
+}
+
+function unclosedFlow(text: string, fault: YamlFault): SyntaxExplanation {
+  const close = fault.message.includes(']') ? ']' : '}';
+  return {
+    start: fault.start,
+    end: fault.end,
+    message: `\`${close}\` is missing before the next line starts`,
+    help: `close the ${close === ']' ? 'list' : 'mapping'} with \`${close}\`, or indent the lines that go on inside it`,
+  };
+}
+
+interface Line {
+  readonly start: number;
+  readonly end: number;
+  readonly indent: number;
+}
+
+function lineAt(text: string, offset: number): Line {
+  // An error at the newline belongs to the line that it ends.
+  const start = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const newline = text.indexOf('\n', start);
+  const whole = text.slice(start, newline === -1 ? text.length : newline).trimEnd();
+  return { start, end: start + whole.length, indent: whole.length - whole.trimStart().length };
+}
+
+/** The stretch of the value that holds or precedes an offset, as the writer meant it. */
+function valueBefore(text: string, line: Line, at: number): { start: number; end: number } {
+  const before = text.slice(line.start, Math.min(line.end, at + 1));
+  let start = line.indent;
+  let flow = 0;
+  for (const match of before.matchAll(/(?:^\s*|[\s{[,])(?:-|"[^"]*":|'[^']*':|[\w.]+:)\s+(?=\S)/g))
+    start = match.index + match[0].length;
+  for (const char of text.slice(line.start, line.start + start)) {
+    if (char === '{' || char === '[') flow += 1;
+    if (char === '}' || char === ']') flow -= 1;
+  }
+  return { start: line.start + start, end: line.start + valueEnd(text.slice(line.start, line.end), start, flow > 0) };
+}
+
+/** Where a value ends if quotes and parentheses are taken as the writer meant them. */
+function valueEnd(line: string, start: number, inFlow: boolean): number {
+  let depth = 0;
+  let quote = '';
+  let at = start;
+  for (; at < line.length; at += 1) {
+    const char = line[at] ?? '';
+    if (quote !== '') {
+      if (char === quote) quote = '';
+    } else if (char === '"' || char === "'") quote = char;
+    else if (char === '#' && at > start && line[at - 1] === ' ') break;
+    else if ('([{'.includes(char)) depth += 1;
+    else if (depth > 0 && ')]}'.includes(char)) depth -= 1;
+    else if (inFlow && depth === 0 && ',]}'.includes(char)) break;
+  }
+  return start + line.slice(start, at).trimEnd().length;
+}
+
+/** The text in quotes that YAML takes as they are. */
+export function quoted(text: string): string {
+  return text.includes("'") ? JSON.stringify(text) : `'${text}'`;
+}

@@ -1,0 +1,145 @@
+import type { Column } from '../api/columns.js';
+import { Status } from '../api/status.js';
+import type { JsonValue, ValueType } from '../api/types.js';
+import { reserveNumbers } from './frame.js';
+
+/**
+ * Writing single cells. A list column is written row after row, ascending, each row once or the latest row again:
+ * its values follow one another.
+ */
+
+/** Marks a cell as not known, for the reason given. */
+export function writeMissing(column: Column, row: number, status: number): void {
+  column.status[row] = status;
+  switch (column.kind) {
+    case 'number':
+      column.values[row] = NaN;
+      break;
+    case 'text':
+      column.values[row] = '';
+      break;
+    case 'texts':
+      column.values.length = column.offsets[row] ?? 0;
+      column.offsets[row + 1] = column.values.length;
+      break;
+    case 'numbers':
+      column.offsets[row + 1] = column.offsets[row] ?? 0;
+      break;
+    case 'vector':
+      column.values.fill(NaN, row * column.size, (row + 1) * column.size);
+      break;
+  }
+}
+
+/**
+ * Writes a JSON value that was checked against its type; null marks the cell null. In a list, what is null or
+ * undefined is an element that is not known: NaN, or ''.
+ */
+export function writeJson(column: Column, row: number, value: JsonValue): void {
+  if (value === null) {
+    writeMissing(column, row, Status.null);
+    return;
+  }
+  column.status[row] = Status.present;
+  switch (column.kind) {
+    case 'number':
+      column.values[row] = jsonNumber(value);
+      break;
+    case 'text':
+      column.values[row] = value as string;
+      break;
+    case 'texts': {
+      column.values.length = column.offsets[row] ?? 0;
+      for (const element of value as readonly JsonValue[]) {
+        column.values.push(typeof element === 'string' ? element : '');
+      }
+      column.offsets[row + 1] = column.values.length;
+      break;
+    }
+    case 'numbers': {
+      const elements = value as readonly JsonValue[];
+      const start = column.offsets[row] ?? 0;
+      reserveNumbers(column, start + elements.length);
+      for (let i = 0; i < elements.length; i++) column.values[start + i] = jsonNumber(elements[i]);
+      column.offsets[row + 1] = start + elements.length;
+      break;
+    }
+    case 'vector':
+      column.values.set(value as readonly number[], row * column.size);
+      break;
+  }
+}
+
+/** A number, a bool as 0 or 1, a time as epoch milliseconds; NaN for what is none of these. */
+function jsonNumber(value: JsonValue | undefined): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'string' ? Date.parse(value) : NaN;
+}
+
+/** Copies a cell, status included; both columns have one kind. */
+export function copyCell(from: Column, fromRow: number, to: Column, toRow: number): void {
+  to.status[toRow] = from.status[fromRow] ?? Status.absent;
+  if (from.kind === 'number' && to.kind === 'number') to.values[toRow] = from.values[fromRow] ?? NaN;
+  else if (from.kind === 'text' && to.kind === 'text') to.values[toRow] = from.values[fromRow] ?? '';
+  else if (from.kind === 'vector' && to.kind === 'vector') {
+    const { size } = from;
+    to.values.set(from.values.subarray(fromRow * size, (fromRow + 1) * size), toRow * size);
+  } else if (from.kind === 'texts' && to.kind === 'texts') {
+    to.values.length = to.offsets[toRow] ?? 0;
+    appendCell(from, fromRow, to);
+    to.offsets[toRow + 1] = to.values.length;
+  } else if (from.kind === 'numbers' && to.kind === 'numbers') {
+    const start = to.offsets[toRow] ?? 0;
+    to.offsets[toRow + 1] = appendNumbers(from, fromRow, to, start);
+  }
+}
+
+/** Appends what a text or text-list cell holds to a text list. */
+export function appendCell(from: Column, row: number, to: Extract<Column, { kind: 'texts' }>): void {
+  if (from.kind === 'text') to.values.push(from.values[row] ?? '');
+  else if (from.kind === 'texts') {
+    const end = from.offsets[row + 1] ?? 0;
+    for (let i = from.offsets[row] ?? 0; i < end; i++) to.values.push(from.values[i] ?? '');
+  }
+}
+
+/** Writes what a number or number-list cell holds at `at` of a number list; returns where it ends. */
+export function appendNumbers(
+  from: Column,
+  row: number,
+  to: Extract<Column, { kind: 'numbers' }>,
+  at: number,
+): number {
+  if (from.kind === 'number') {
+    reserveNumbers(to, at + 1);
+    to.values[at] = from.values[row] ?? NaN;
+    return at + 1;
+  }
+  if (from.kind !== 'numbers') return at;
+  const start = from.offsets[row] ?? 0;
+  const end = from.offsets[row + 1] ?? 0;
+  reserveNumbers(to, at + end - start);
+  to.values.set(from.values.subarray(start, end), at);
+  return at + end - start;
+}
+
+/** The kind of column that holds values of a type; a path through a list makes it a list. Undefined: no column can. */
+export function columnKindOf(type: ValueType, throughList: boolean): Column['kind'] | undefined {
+  switch (type.kind) {
+    case 'int':
+    case 'float':
+    case 'bool':
+    case 'timestamp':
+      return throughList ? 'numbers' : 'number';
+    case 'string':
+    case 'ref':
+      return throughList ? 'texts' : 'text';
+    case 'vector':
+      return throughList ? undefined : 'vector';
+    case 'list':
+      return type.of.kind === 'record' ? undefined : 'texts';
+    case 'record':
+      return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+import { MillraceError } from '../api/errors.js';
+
+/** The time that a request may take, and whether its client still waits. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #client: AbortSignal | undefined;
+
+  constructor(
+    readonly ms: number,
+    client: AbortSignal | undefined,
+  ) {
+    this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), ms);
+    this.#client = client;
+    client?.addEventListener('abort', this.#gone, { once: true });
+  }
+
+  readonly #gone = (): void => {
+    this.#controller.abort(new MillraceError('deadline_exceeded', 'the client is gone'));
+  };
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** @throws MillraceError deadline_exceeded once the time is over. */
+  check(): void {
+    if (this.signal.aborted) throw this.signal.reason as Error;
+  }
+
+  /** The promise's outcome, or the deadline's error if that comes first. */
+  async within<T>(work: Promise<T>): Promise<T> {
+    this.check();
+    let stop: () => void = () => undefined;
+    const over = new Promise<never>((_resolve, reject) => {
+      stop = () => {
+        reject(this.signal.reason as Error);
+      };
+      this.signal.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      return await Promise.race([work, over]);
+    } finally {
+      this.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Call when the request is answered. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#client?.removeEventListener('abort', this.#gone);
+  }
+}
+
+function exceeded(ms: number): MillraceError {
+  return new MillraceError('deadline_exceeded', `the pipeline's limit of ${ms} ms is over`);
+}

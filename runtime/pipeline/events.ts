@@ -1,0 +1,97 @@
+import type { JsonObject, JsonValue } from '../api/types.js';
+import type { Plan } from '../compile/plan.js';
+import type { Frame } from '../frame/frame.js';
+import type { RankedRow, Ranking } from './ranking.js';
+import type { RankingRequest } from './read-request.js';
+import { readCell } from './step-view.js';
+import type { Trace } from './trace.js';
+
+/**
+ * The events of one request, as `include_events` answers them: every feature and prediction with its status, every
+ * score that a rule really changed, every candidate in its final order, and the impressions of the page with their
+ * place in the whole ranking. Orders are 0-based.
+ */
+export function eventsOf(
+  plan: Plan,
+  frame: Frame,
+  ranking: Ranking,
+  request: RankingRequest,
+  page: readonly RankedRow[],
+  trace: Trace,
+): JsonObject[] {
+  const events: JsonObject[] = [];
+  const type = plan.candidateType.name;
+  const envelope = {
+    request_id: request.requestId,
+    api_source: plan.definition.name,
+    event_timestamp: new Date(frame.now).toISOString(),
+  };
+  const add = (eventType: string, data: JsonObject): void => {
+    events.push({ ...envelope, event_type: eventType, event_data: data });
+  };
+  const entity = (row: number): JsonObject => ({
+    entity_identifier: request.ids[row] ?? '',
+    entity_identifier_type: type,
+  });
+
+  for (const level of plan.levels) {
+    for (const read of level.features) {
+      const keys = read.ids.map((slot) => frame.text(slot));
+      const rows = read.scope === 'candidate' ? frame.count : 1;
+      for (let row = 0; row < rows; row++) {
+        const identifier = keys.map((column) => column.values[row * column.stride] ?? '').join(':');
+        for (const { name, slot } of read.wants) {
+          add('FEATURE', {
+            feature_identifier: identifier,
+            feature_identifier_type: read.types.join(':'),
+            feature_name: name,
+            ...cell(frame, slot, row, 'feature_value', 'feature_status'),
+          });
+        }
+      }
+    }
+  }
+  for (const step of plan.steps) {
+    for (const [output, slot] of step.outputs) {
+      for (const row of ranking.rows) {
+        if (step.kind === 'model') {
+          add('MODEL', {
+            model_name: step.as,
+            ...cell(frame, slot, row, 'model_output', 'model_output_status'),
+            ...entity(row),
+          });
+        } else {
+          add('FEATURE', {
+            feature_identifier: request.ids[row] ?? '',
+            feature_identifier_type: type,
+            feature_name: `${step.as}:${output}`,
+            ...cell(frame, slot, row, 'feature_value', 'feature_status'),
+          });
+        }
+      }
+    }
+  }
+  for (const { step, row, before, after } of trace.changes) {
+    add('BUSINESS_LOGIC', {
+      ...entity(row),
+      business_logic_pipeline_order: step.number,
+      business_logic_name: step.as,
+      old_score: before,
+      new_score: after,
+    });
+  }
+  const all = ranking.slice(0, ranking.rows.length);
+  const order = new Map(all.map(({ row }, place) => [row, place]));
+  for (const [place, { row, score }] of all.entries()) {
+    add('CANDIDATE', { ...entity(row), candidate_score: score, candidate_order: place });
+  }
+  for (const { row, score } of page) {
+    add('IMPRESSION', { ...entity(row), impression_score: score, impression_order: order.get(row) ?? 0 });
+  }
+  return events;
+}
+
+function cell(frame: Frame, slot: number, row: number, valueName: string, statusName: string): JsonObject {
+  const { value, status } = readCell(frame, slot, row);
+  return { [valueName]: (value ?? null) as JsonValue, [statusName]: status };
+}

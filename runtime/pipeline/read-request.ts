@@ -1,0 +1,223 @@
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { kindOfJson, Violations } from '../api/violations.js';
+import type { Plan } from '../compile/plan.js';
+import { checkId } from '../store/keys.js';
+import { checkCarried } from './check-carried.js';
+import { isObject, own, type CarriedRows } from './carried.js';
+import { pageStart } from './page.js';
+
+/** A ranking request whose every declared field fits. */
+export interface RankingRequest {
+  readonly requestId: string;
+  readonly includeEvents: boolean;
+  /** Candidate ids, in the order sent. */
+  readonly ids: readonly string[];
+  /** The id of each other entity of the body; absent where none was sent. */
+  readonly entityIds: ReadonlyMap<string, string>;
+  /** What the request carries beside ids, by root node; a root that carries nothing is not there. */
+  readonly carried: ReadonlyMap<string, CarriedRows>;
+  readonly paging: Paging;
+  /** Fields that nothing declares, with how often each came. */
+  readonly unknownFields: ReadonlyMap<string, number>;
+}
+
+export interface Paging {
+  readonly userPage: number;
+  readonly userPageSize: number;
+  readonly candidatePage: number;
+  readonly candidatePageSize: number;
+}
+
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'request_id',
+  'candidates',
+  'user_page',
+  'user_page_size',
+  'candidate_page',
+  'candidate_page_size',
+  'include_events',
+]);
+
+/**
+ * Checks a body against what the pipeline declares.
+ * @throws MillraceError invalid_body with every violation, up to a bound.
+ */
+export function readRequest(plan: Plan, body: unknown, requestId: string): RankingRequest {
+  const violations = new Violations();
+  if (!isObject(body)) {
+    violations.add('', 'wrong_type', `expected an object, found ${kindOfJson(body)}`);
+    throw violations.error();
+  }
+  const unknownFields = new Map<string, number>();
+  const carried = new Map<string, CarriedRows>();
+  const ids = readCandidates(plan, body, carried, unknownFields, violations);
+  const entityIds = readFields(plan, body, carried, unknownFields, violations);
+  const paging = readPaging(plan, body, ids.length, violations);
+  const includeEvents = own(body, 'include_events') ?? false;
+  if (typeof includeEvents !== 'boolean') {
+    violations.add('/include_events', 'wrong_type', `expected true or false, found ${kindOfJson(includeEvents)}`);
+  }
+  const givenId = own(body, 'request_id') ?? undefined;
+  const problem = givenId === undefined ? undefined : checkId(givenId);
+  if (problem !== undefined) violations.add('/request_id', 'wrong_id', problem);
+  if (plan.definition.request.unknown === 'refuse') {
+    for (const field of unknownFields.keys()) {
+      violations.add(`/${field}`, 'unknown_field', 'nothing declares this field, and the pipeline refuses unknown ones');
+    }
+  }
+  violations.throwIfAny();
+  return {
+    requestId: typeof givenId === 'string' ? givenId : requestId,
+    includeEvents: includeEvents === true,
+    ids,
+    entityIds,
+    carried,
+    paging,
+    unknownFields,
+  };
+}
+
+function readCandidates(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknownFields: Map<string, number>,
+  violations: Violations,
+): string[] {
+  const list = own(body, 'candidates');
+  const { limits, rank, request } = plan.definition;
+  if (!Array.isArray(list)) {
+    const found = list === undefined ? 'it is missing' : `found ${kindOfJson(list)}`;
+    violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
+    return [];
+  }
+  const candidates = list as readonly JsonValue[];
+  if (candidates.length > limits.candidates) {
+    violations.add(
+      '/candidates',
+      'too_many',
+      `${candidates.length} candidates; this pipeline takes at most ${limits.candidates}`,
+    );
+    return [];
+  }
+  const key = plan.candidateType.key;
+  const ids: string[] = [];
+  const seen = new Set<string>();
+  let carriesMore = false;
+  for (let i = 0; i < candidates.length; i++) {
+    const candidate = candidates[i];
+    if (!isObject(candidate)) {
+      violations.add(`/candidates/${i}`, 'wrong_type', `expected an object with ${key}, found ${kindOfJson(candidate)}`);
+      continue;
+    }
+    const id = own(candidate, key);
+    const problem = id === undefined ? `expected the candidate's id, and it is missing` : checkId(id);
+    if (problem !== undefined) violations.add(`/candidates/${i}/${key}`, 'wrong_id', problem);
+    else if (seen.has(id as string)) {
+      violations.add(`/candidates/${i}/${key}`, 'repeated_id', 'this candidate is in the list already');
+    } else {
+      seen.add(id as string);
+    }
+    ids.push(typeof id === 'string' ? id : '');
+    const more = checkCarried(candidate, plan.candidateType, request.candidates, plan.entities, {
+      pointer: `/candidates/${i}`,
+      field: 'candidates',
+      violations,
+      unknownFields,
+    });
+    if (more) carriesMore = true;
+  }
+  if (carriesMore) carried.set(rank.value, candidates as CarriedRows);
+  return ids;
+}
+
+/** The other entities and the scalars of the body. */
+function readFields(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknownFields: Map<string, number>,
+  violations: Violations,
+): Map<string, string> {
+  const ids = new Map<string, string>();
+  const { fields } = plan.definition.request;
+  for (const field of fields.values()) {
+    const value = own(body, field.name) ?? undefined;
+    const pointer = `/${field.name}`;
+    if (value === undefined) {
+      if (!field.optional) violations.add(pointer, 'missing', `expected ${field.name}, and it is missing`);
+      continue;
+    }
+    if (field.kind === 'scalar') continue; // an attribute of the request itself, read below
+    const entity = plan.entities.get(field.entity);
+    if (entity === undefined) continue;
+    if (!isObject(value)) {
+      violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${kindOfJson(value)}`);
+      continue;
+    }
+    const id = own(value, entity.key);
+    // An empty query is a query: it browses. It names no entity of the index.
+    const empty = id === '' && entity.key === 'query';
+    const problem = id === undefined ? 'expected the id, and it is missing' : empty ? undefined : checkId(id);
+    if (problem !== undefined) violations.add(`${pointer}/${entity.key}`, 'wrong_id', problem);
+    if (typeof id === 'string') ids.set(field.name, id);
+    const where = { pointer, field: field.name, violations, unknownFields };
+    if (checkCarried(value, entity, new Map(), plan.entities, where)) carried.set(field.name, [value]);
+  }
+  readScalars(plan, body, carried, unknownFields, violations);
+  return ids;
+}
+
+/** Scalars are attributes of the request itself. */
+function readScalars(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknownFields: Map<string, number>,
+  violations: Violations,
+): void {
+  const { fields } = plan.definition.request;
+  const request = plan.entities.get('request');
+  const declared = new Map(
+    [...fields.values()].flatMap((field) =>
+      field.kind === 'scalar' ? [[field.name, { name: field.name, type: field.type, at: field.at }] as const] : [],
+    ),
+  );
+  const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
+  for (const [name, value] of Object.entries(body)) {
+    if (!OWN_FIELDS.has(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
+  }
+  if (request === undefined) return;
+  const where = { pointer: '', field: '', violations, unknownFields };
+  if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
+}
+
+function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Violations): Paging {
+  const { page, limits } = plan.definition;
+  const number = (field: string, otherwise: number, least: number, most: number): number => {
+    const value = own(body, field) ?? otherwise;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    const found = typeof value === 'number' ? String(value) : kindOfJson(value);
+    violations.add(`/${field}`, 'out_of_range', `expected a whole number from ${least} to ${most}, found ${found}`);
+    return otherwise;
+  };
+  // No candidates make an empty answer, whatever the size of their page is said to be.
+  const leastPage = sent === 0 ? 0 : 1;
+  const paging = {
+    userPage: number('user_page', 0, 0, MOST_PAGES),
+    userPageSize: number('user_page_size', page.size, 1, page.maxSize),
+    candidatePage: number('candidate_page', 0, 0, MOST_PAGES),
+    candidatePageSize: number('candidate_page_size', sent, leastPage, Math.max(limits.candidates, sent)),
+  };
+  if (sent > 0 && pageStart(paging) + paging.userPageSize <= 0) {
+    violations.add(
+      '/user_page',
+      'before_candidates',
+      `page ${paging.userPage} lies wholly before the candidates of candidate page ${paging.candidatePage}`,
+    );
+  }
+  return paging;
+}
+
+const MOST_PAGES = 1_000_000;
+

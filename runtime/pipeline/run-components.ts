@@ -1,0 +1,157 @@
+import type {
+  EffectComponent,
+  FeatureComponent,
+  FilterComponent,
+  RuleComponent,
+  RuleReport,
+  StepOutput,
+} from '../api/plugin.js';
+import { MillraceError } from '../api/errors.js';
+import { isKnown, Status } from '../api/status.js';
+import type { Plan, PlannedStep } from '../compile/plan.js';
+import { writeMissing } from '../frame/cells.js';
+import type { Frame } from '../frame/frame.js';
+import type { Deadline } from './deadline.js';
+import type { Ranking } from './ranking.js';
+import { StepView } from './step-view.js';
+
+/** What became of one step; explain, events and metrics read it. */
+export interface StepReport {
+  readonly step: PlannedStep;
+  readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  readonly removed: readonly number[];
+  /** Of a filter: why; of a failed step: its error. */
+  readonly reason: string;
+  /** Of a rule: candidates set and candidates left for want of a value; of a filter: kept undecided. */
+  readonly applied: number;
+  readonly skipped: number;
+}
+
+/** Sees the ranking before and after each step; present only while a request is explained. */
+export interface StepObserver {
+  before(step: PlannedStep, ranking: Ranking): void;
+  after(report: StepReport, ranking: Ranking): void;
+}
+
+/** Runs the pipeline's steps in the order written. */
+export async function runComponents(
+  plan: Plan,
+  frame: Frame,
+  ranking: Ranking,
+  deadline: Deadline,
+  observer?: StepObserver,
+): Promise<StepReport[]> {
+  const reports: StepReport[] = [];
+  for (const step of plan.steps) {
+    deadline.check();
+    for (const kernel of step.prepare) kernel(frame);
+    observer?.before(step, ranking);
+    const report = await runStep(step, frame, ranking, deadline);
+    observer?.after(report, ranking);
+    reports.push(report);
+  }
+  return reports;
+}
+
+async function runStep(
+  step: PlannedStep,
+  frame: Frame,
+  ranking: Ranking,
+  deadline: Deadline,
+): Promise<StepReport> {
+  if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
+    return report(step, { outcome: 'not_asked_for' });
+  }
+  const before = step.kind === 'rule' || step.top !== undefined ? ranking.snapshot() : undefined;
+  const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
+  for (const kernel of step.inputs) kernel(frame);
+  const view = new StepView(step, frame, rows, ranking, deadline.signal);
+  try {
+    switch (step.kind) {
+      case 'feature':
+      case 'model': {
+        const component = step.component as FeatureComponent;
+        await finish(component.compute(view, outputsOf(step, frame)), deadline);
+        for (const slot of step.outputs.values()) settle(frame, slot);
+        return report(step, {});
+      }
+      case 'filter': {
+        const component = step.component as FilterComponent;
+        const { removed, reason, undecided } = await finish(component.select(view), deadline);
+        ranking.remove(removed);
+        return report(step, { removed, reason, skipped: undecided });
+      }
+      case 'rule': {
+        const component = step.component as RuleComponent;
+        const done = await finish(component.apply(view, ranking), deadline);
+        return report(step, keepFinite(done, rows, ranking, before?.scores));
+      }
+      case 'effect':
+        await finish((step.component as EffectComponent).run(view), deadline);
+        return report(step, {});
+    }
+  } catch (error) {
+    deadline.check();
+    if (step.onError === 'fail') throw failed(step, error);
+    if (before !== undefined) ranking.restore(before);
+    for (const slot of step.outputs.values()) {
+      const column = frame.columns[slot];
+      for (let row = 0; column !== undefined && row < frame.count; row++) writeMissing(column, row, Status.failed);
+    }
+    return report(step, { outcome: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function finish<T>(result: T | Promise<T>, deadline: Deadline): T | Promise<T> {
+  return result instanceof Promise ? deadline.within(result) : result;
+}
+
+function report(step: PlannedStep, more: Partial<StepReport>): StepReport {
+  return { step, outcome: 'ran', removed: [], reason: '', applied: 0, skipped: 0, ...more };
+}
+
+function failed(step: PlannedStep, cause: unknown): MillraceError {
+  if (cause instanceof MillraceError) return cause;
+  return new MillraceError('component_failed', `step ${step.number} (${step.use}) failed`, { cause });
+}
+
+function outputsOf(step: PlannedStep, frame: Frame): StepOutput {
+  const slot = (output: string): number => {
+    const found = step.outputs.get(output);
+    if (found === undefined) throw new Error(`${step.use} declares no output ${output}`);
+    return found;
+  };
+  return { number: (output) => frame.number(slot(output)), text: (output) => frame.text(slot(output)) };
+}
+
+/** Holds every number output to the frame's rule: a value is known exactly if it is finite. */
+function settle(frame: Frame, slot: number): void {
+  const column = frame.columns[slot];
+  if (column?.kind !== 'number') return;
+  const { values, status } = column;
+  for (let row = 0; row < frame.count; row++) {
+    const known = isKnown(status[row] ?? Status.absent);
+    if (known && !Number.isFinite(values[row])) {
+      status[row] = Status.absent;
+      values[row] = NaN;
+    } else if (!known) {
+      values[row] = NaN;
+    }
+  }
+}
+
+/** A score that is not finite leaves the candidate's score as it was, and is counted. */
+function keepFinite(
+  { applied, skipped }: RuleReport,
+  rows: Int32Array,
+  ranking: Ranking,
+  before: Float64Array | undefined,
+): Partial<StepReport> {
+  let undone = 0;
+  for (const row of rows) {
+    if (Number.isFinite(ranking.scores[row])) continue;
+    ranking.scores[row] = before?.[row] ?? 0;
+    undone++;
+  }
+  return { applied: applied - undone, skipped: skipped + undone };
+}

@@ -1,0 +1,81 @@
+import type { Plan } from '../compile/plan.js';
+import type { LayoutRegistry } from '../store/layout-registry.js';
+import type { Store } from '../store/store.js';
+import { BatchRead } from './batch-read.js';
+import { Deadline } from './deadline.js';
+import { eventsOf } from './events.js';
+import { fetchFeatures } from './fetch-features.js';
+import { fillRequest } from './fill-request.js';
+import { hydrate } from './hydrate.js';
+import { cutPage } from './page.js';
+import { Ranking } from './ranking.js';
+import { readRequest } from './read-request.js';
+import { runComponents } from './run-components.js';
+import { StageClock } from './stages.js';
+import { Trace } from './trace.js';
+import type { RankingAnswer, RequestContext, RunReport } from './types.js';
+
+export interface PipelineServices {
+  readonly store: Store;
+  readonly layouts: LayoutRegistry;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The whole of a request: hydrate → fetch features → components → page. */
+export async function runPipeline(
+  plan: Plan,
+  services: PipelineServices,
+  body: unknown,
+  context: RequestContext,
+): Promise<{ readonly answer: RankingAnswer; readonly report: RunReport }> {
+  const clock = new StageClock();
+  const request = readRequest(plan, body, context.requestId);
+  const deadline = new Deadline(plan.definition.limits.time, context.signal);
+  try {
+    const frame = plan.frames.acquire(request.ids.length, services.now());
+    fillRequest(plan, frame, request);
+    clock.done('read');
+
+    const batch = new BatchRead(services.store, deadline);
+    const records = await hydrate(plan, frame, request, batch, services.layouts);
+    clock.done('hydrate');
+
+    fetchFeatures(plan, frame, records, batch);
+    clock.done('features');
+
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    const trace = request.includeEvents ? new Trace() : undefined;
+    const steps = await runComponents(plan, frame, ranking, deadline, trace);
+    clock.done('components');
+
+    const page = cutPage(ranking, request.paging);
+    const answer = {
+      ranked_candidates: page.map(({ row, score }) => ({ candidate_id: request.ids[row] ?? '', ranked_score: score })),
+      ...(trace === undefined ? {} : { events: eventsOf(plan, frame, ranking, request, page, trace) }),
+    };
+    clock.done('page');
+
+    // Only a frame that no step can still be writing to goes back: after an error it is dropped.
+    plan.frames.release(frame);
+    return { answer, report: reportOf(request, batch, steps, clock) };
+  } finally {
+    deadline.end();
+  }
+}
+
+function reportOf(
+  request: ReturnType<typeof readRequest>,
+  batch: BatchRead,
+  steps: Awaited<ReturnType<typeof runComponents>>,
+  clock: StageClock,
+): RunReport {
+  return {
+    stageMs: clock.ms,
+    roundTrips: batch.roundTrips,
+    keysRead: batch.keysRead,
+    candidates: request.ids.length,
+    skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
+    unknownFields: request.unknownFields,
+  };
+}

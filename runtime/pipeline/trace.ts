@@ -1,0 +1,31 @@
+import type { PlannedStep } from '../compile/plan.js';
+import type { Ranking } from './ranking.js';
+import type { StepObserver, StepReport } from './run-components.js';
+
+/** A score that a rule set. */
+export interface ScoreChange {
+  readonly step: PlannedStep;
+  readonly row: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What the steps did to the scores, recorded while a request asks for events. */
+export class Trace implements StepObserver {
+  readonly changes: ScoreChange[] = [];
+  readonly reports: StepReport[] = [];
+  #before = new Float64Array(0);
+
+  before(_step: PlannedStep, ranking: Ranking): void {
+    this.#before = ranking.scores.slice();
+  }
+
+  after(report: StepReport, ranking: Ranking): void {
+    this.reports.push(report);
+    for (const row of ranking.rows) {
+      const before = this.#before[row] ?? 0;
+      const after = ranking.scores[row] ?? 0;
+      if (before !== after) this.changes.push({ step: report.step, row, before, after });
+    }
+  }
+}
