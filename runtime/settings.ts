@@ -42,7 +42,8 @@ export const SETTINGS = {
     flag: 'store',
     value: 'ENGINE',
     default: 'redis',
-    description: 'Engine that keeps entities and features: `redis`, or `embedded` (in this process, on disk).',
+    description:
+      'Engine that keeps entities and features: `redis`, or `embedded` (in this process, on disk).',
     expected: 'redis or embedded',
     parse: oneOf('redis', 'embedded'),
   }),
@@ -60,7 +61,8 @@ export const SETTINGS = {
     flag: 'data-dir',
     value: 'DIR',
     default: '.millrace',
-    description: 'Folder of the embedded store. The default lies in the project; a path given is taken as it is.',
+    description:
+      'Folder of the embedded store. The default lies in the project; a path given is taken as it is.',
     expected: 'a folder',
     parse: (text) => resolve(text),
   }),
@@ -68,7 +70,8 @@ export const SETTINGS = {
     env: 'MILLRACE_SYNC',
     value: 'BOOL',
     default: 'false',
-    description: 'Whether the embedded store waits for the disk at each write, so as to survive a power loss.',
+    description:
+      'Whether the embedded store waits for the disk at each write, so as to survive a power loss.',
     expected: 'true or false',
     parse: bool,
   }),

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { ColumnKind } from '../../runtime/api/columns.js';
 import {
   definePlugin,
   OptionError,
@@ -16,8 +17,8 @@ export { buildTextStatistics, writeTextStatistics, type TextStatistics } from '.
 /** What a user writes under `with:`, checked and bound. */
 interface TextMatchOptions {
   readonly query: Input<'text'>;
-  readonly field?: Input<'text'>;
-  readonly fields?: readonly KeyedOption<'text', number>[];
+  readonly field?: Input;
+  readonly fields?: readonly KeyedOption<ColumnKind, number>[];
   readonly statistics: 'candidates' | { readonly file: ProjectFile };
   readonly k1: number;
   readonly b: number;
@@ -47,9 +48,23 @@ function searchedFields({ field, fields }: TextMatchOptions): readonly SearchedF
   if (field !== undefined && fields !== undefined) {
     throw new OptionError(['fields'], '`field` and `fields` are both given', 'move the field into `fields`');
   }
-  if (fields !== undefined) return fields.map(({ input, value }) => ({ input, weight: value }));
-  if (field !== undefined) return [{ input: field, weight: 1 }];
+  if (fields !== undefined) {
+    return fields.map(({ input, value }) => ({
+      input: searchable(input, ['fields', input.text]),
+      weight: value,
+    }));
+  }
+  if (field !== undefined) return [{ input: searchable(field, ['field']), weight: 1 }];
   throw new OptionError([], '`field` is missing', 'add e.g. `field: product.title`');
+}
+
+function searchable(input: Input, path: readonly string[]): Input<'text' | 'texts'> {
+  if (isText(input)) return input;
+  throw new OptionError(path, `\`${input.text}\` is neither a text nor a list of texts`);
+}
+
+function isText(input: Input): input is Input<'text'> | Input<'texts'> {
+  return input.kind === 'text' || input.kind === 'texts';
 }
 
 function statisticsOf(

@@ -68,7 +68,7 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
     new OptionError(
       path,
       `\`${file.path}\` ${what}`,
-      'make the file with `millrace text-stats`, e.g. `millrace text-stats product.title`',
+      'make the file with `millrace text-stats`, e.g. `millrace text-stats product.title --from FILE --out FILE`',
     );
   let content: unknown;
   try {

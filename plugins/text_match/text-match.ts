@@ -1,4 +1,4 @@
-import type { NumberColumn, TextColumn } from '../../runtime/api/columns.js';
+import type { NumberColumn, TextColumn, TextsColumn } from '../../runtime/api/columns.js';
 import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 import { Analyzer, type Stemming } from './analyzer.js';
@@ -7,9 +7,9 @@ import { QueryTerms } from './query-terms.js';
 import type { TextStatistics } from './statistics.js';
 import { TextScan } from './text-scan.js';
 
-/** A text of the candidates that is searched. */
+/** A text, or list of texts, of the candidates that is searched. */
 export interface SearchedField {
-  readonly input: Input<'text'>;
+  readonly input: Input<'text' | 'texts'>;
   /** How much an occurrence in this field counts, against those of the other fields. */
   readonly weight: number;
 }
@@ -53,7 +53,7 @@ export class TextMatch implements FeatureComponent {
   }
 
   /** Scans all candidates, filtered ones too, so that a filter before this step changes no one's score. */
-  #read(count: number, columns: readonly TextColumn[], query: QueryTerms): Collection {
+  #read(count: number, columns: readonly SearchedColumn[], query: QueryTerms): Collection {
     const { statistics } = this.#settings;
     const terms = query.terms.length;
     const containing = new Float64Array(terms);
@@ -77,7 +77,7 @@ export class TextMatch implements FeatureComponent {
   }
 
   /** Returns the mean length of the field, in tokens. */
-  #scanField(count: number, column: TextColumn, field: number, query: QueryTerms): number {
+  #scanField(count: number, column: SearchedColumn, field: number, query: QueryTerms): number {
     const scan = this.#scans[field];
     if (scan === undefined) return 0;
     scan.reset(count, query.terms.length);
@@ -86,7 +86,13 @@ export class TextMatch implements FeatureComponent {
     for (let row = 0; row < count; row++) {
       const cell = row * column.stride;
       if (!isKnown(column.status[cell] ?? Status.absent)) continue;
-      scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
+      if (column.kind === 'text') scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
+      else {
+        const end = column.offsets[cell + 1] ?? 0;
+        for (let i = column.offsets[cell] ?? 0; i < end; i++) {
+          scan.scan(row, column.values[i] ?? '', query, this.#analyzer);
+        }
+      }
       tokens += scan.lengths[row] ?? 0;
       texts++;
     }
@@ -99,7 +105,7 @@ export class TextMatch implements FeatureComponent {
    */
   #write(
     rows: Int32Array,
-    columns: readonly TextColumn[],
+    columns: readonly SearchedColumn[],
     query: QueryTerms,
     { idf, meanLengths }: Collection,
     [bm25, overlap, phrase]: readonly [NumberColumn, NumberColumn, NumberColumn],
@@ -138,6 +144,8 @@ export class TextMatch implements FeatureComponent {
   }
 }
 
+type SearchedColumn = TextColumn | TextsColumn;
+
 /** What BM25 knows of the collection: the idf of each term of the query, the mean length of each field. */
 interface Collection {
   readonly idf: readonly number[];
@@ -145,7 +153,7 @@ interface Collection {
 }
 
 /** Present if any of the fields is known, else why the first is not. */
-function statusOf(columns: readonly TextColumn[], row: number): number {
+function statusOf(columns: readonly SearchedColumn[], row: number): number {
   for (const column of columns) {
     if (isKnown(column.status[row * column.stride] ?? Status.absent)) return Status.present;
   }

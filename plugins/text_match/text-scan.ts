@@ -24,7 +24,7 @@ export class TextScan {
     }
   }
 
-  /** Reads a text once. */
+  /** Reads a text once; what it finds adds to what earlier texts of the row held. */
   scan(row: number, text: string, query: QueryTerms, analyzer: Analyzer): void {
     const before = this.#before;
     const { token } = analyzer;
@@ -67,7 +67,7 @@ export class TextScan {
         before.length = token.length;
       }
     }
-    this.lengths[row] = length;
+    this.lengths[row] = (this.lengths[row] ?? 0) + length;
   }
 
   #count(at: number): void {

@@ -37,21 +37,3 @@ export class Violations {
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
-
-/** What a JSON value is, for messages; never its content. */
-export function kindOfJson(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  switch (typeof value) {
-    case 'string':
-      return 'a text';
-    case 'number':
-      return 'a number';
-    case 'boolean':
-      return 'true or false';
-    case 'undefined':
-      return 'nothing';
-    default:
-      return 'an object';
-  }
-}

@@ -1,16 +1,16 @@
+import { ProjectInvalidError } from '../app.js';
 import { loadProject } from '../config/load-project.js';
 import { nearest } from '../config/nearest.js';
 import type { ProjectConfig } from '../config/model.js';
 import type { SettingFlags } from '../settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
-import { ProjectProblems } from './project-problems.js';
 
-/** The project's files, as far as a command needs their types. @throws ProjectProblems */
+/** The project's files, as far as a command needs their types. @throws ProjectInvalidError */
 export async function readProject(context: CliContext, flags: SettingFlags): Promise<ProjectConfig> {
   const { project } = settingsOf(context, flags);
   const { config, diagnostics } = await loadProject(project, context.env);
-  if (config === undefined) throw new ProjectProblems(diagnostics);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
   return config;
 }
 

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { SETTINGS, type SettingName, type SettingRow } from '../settings.js';
 
 /** Adds the flags of settings to a command, with what the settings table says of them. */

@@ -1,33 +1,48 @@
+import { cellsOf } from '../config/display-width.js';
+
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Cells longer than this are cut with an ellipsis. */
+  /** Cells wider than this are cut with an ellipsis. */
   readonly max?: number;
 }
 
 /** A plain table: two spaces between columns, a rule under the titles, no trailing blanks. */
 export function renderTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
-  const cut = rows.map((row) => row.map((cell, at) => shorten(cell, columns[at]?.max)));
+  const shown = rows.map((row) => row.map((cell, at) => shorten(cell, columns[at]?.max)));
   const widths = columns.map((column, at) =>
-    Math.max(column.title.length, ...cut.map((row) => [...(row[at] ?? '')].length)),
+    Math.max(widthOf(column.title), ...shown.map((row) => widthOf(row[at] ?? ''))),
   );
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, at) => pad(cell, widths[at] ?? 0, columns[at]?.align ?? 'left'))
       .join('  ')
       .trimEnd();
-  return [line(columns.map((c) => c.title)), widths.map((w) => '─'.repeat(w)).join('  '), ...cut.map(line)]
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
+  return [line(columns.map(({ title }) => title)), rule, ...shown.map(line)]
     .map((text) => `${text}\n`)
     .join('');
 }
 
-/** Cuts a text to at most `max` characters, the last of them an ellipsis. */
+/** The text on one line, at most `max` columns of the terminal wide; where it is cut an ellipsis is the last. */
 export function shorten(text: string, max = Infinity): string {
-  const characters = [...text.replace(/\s+/g, ' ')];
-  return characters.length <= max ? characters.join('') : `${characters.slice(0, max - 1).join('')}…`;
+  const cells = cellsOf(text.replace(/\s+/g, ' '));
+  const kept: string[] = [];
+  let width = 0;
+  let keptWithEllipsis = 0;
+  for (const cell of cells) {
+    width += cell.width;
+    if (width < max) keptWithEllipsis = kept.push(cell.text);
+    else if (width === max) kept.push(cell.text);
+  }
+  return width <= max ? kept.join('') : `${kept.slice(0, keptWithEllipsis).join('')}…`;
+}
+
+function widthOf(text: string): number {
+  return cellsOf(text).reduce((width, cell) => width + cell.width, 0);
 }
 
 function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const blanks = ' '.repeat(Math.max(0, width - [...text].length));
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
   return align === 'right' ? blanks + text : text + blanks;
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import type { ColumnKind } from '../api/columns.js';
 import type { Input, ProjectFile } from '../api/plugin.js';
 import type { CheckedOptions, MarkedText, OptionPath } from '../config/check-options.js';
 import type { Diagnostics } from '../config/diagnostics.js';
@@ -26,7 +25,10 @@ export async function bindOptions(
   diagnostics: Diagnostics,
 ): Promise<unknown> {
   const options = structuredClone(checked.value) as Bound;
-  const keyed = new Map<string, { path: OptionPath; entries: { input: Input<ColumnKind>; value: unknown }[] }>();
+  const keyed = new Map<
+    string,
+    { path: OptionPath; entries: { input: Input; value: unknown }[] }
+  >();
   let complete = true;
   for (const marked of checked.marks) {
     const value = await boundValue(marked, root, bind, diagnostics);
@@ -69,7 +71,12 @@ async function readProjectFile(
   const path = text.value;
   const outside = (to: string): boolean => to.startsWith('..') || isAbsolute(to);
   if (isAbsolute(path) || outside(relative(root, resolve(root, path)))) {
-    diagnostics.error('missing_file', text.at, `\`${path}\` is outside the project`, 'give a path below the project folder');
+    diagnostics.error(
+      'missing_file',
+      text.at,
+      `\`${path}\` is outside the project`,
+      'give a path below the project folder',
+    );
     return undefined;
   }
   try {
@@ -81,8 +88,14 @@ async function readProjectFile(
     const content = await readFile(real);
     return { path, content, version: createHash('sha256').update(content).digest('hex').slice(0, 12) };
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : (error as Error).message;
-    diagnostics.error('missing_file', text.at, `file \`${path}\` ${reason}`, 'paths are relative to the project folder');
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : (error as Error).message;
+    diagnostics.error(
+      'missing_file',
+      text.at,
+      `file \`${path}\` ${reason}`,
+      'paths are relative to the project folder',
+    );
     return undefined;
   }
 }

@@ -57,8 +57,12 @@ class PipelineCompiler {
   ) {
     this.#hydration = new HydrationBuilder(definition, config.entities, this.#layout);
     this.#bindings = new FeatureBindings(definition, config.views, this.#hydration, this.#layout, this.#own);
-    this.#names = new PipelineNames(definition, this.#layout, this.#hydration, this.#bindings, (_name, text, names) =>
-      this.#expression(text, { type: 'any', scope: 'any' }, names),
+    this.#names = new PipelineNames(
+      definition,
+      this.#layout,
+      this.#hydration,
+      this.#bindings,
+      (_name, text, names) => this.#expression(text, { type: 'any', scope: 'any' }, names),
     );
   }
 
@@ -98,7 +102,9 @@ class PipelineCompiler {
         'unknown_plugin',
         step.use.at,
         `there is no plugin \`${step.use.value}\``,
-        guess === undefined ? `there is ${[...this.plugins.names()].join(', ')}` : `did you mean \`${guess}\`?`,
+        guess === undefined
+          ? `there is ${[...this.plugins.names()].join(', ')}`
+          : `did you mean \`${guess}\`?`,
       );
       this.#names.addFailed(as);
       return undefined;
@@ -108,7 +114,12 @@ class PipelineCompiler {
     const checked = checkOptions(step.with, plugin.options, this.#own, step.at);
     const options =
       checked &&
-      (await bindOptions(checked, this.config.root, (text, type, scope) => this.#input(text, { type, scope }, inputs), this.#own));
+      (await bindOptions(
+        checked,
+        this.config.root,
+        (text, type, scope) => this.#input(text, { type, scope }, inputs),
+        this.#own,
+      ));
     if (checked === undefined || options === undefined || when === 'failed') {
       this.#names.addFailed(as);
       return undefined;
@@ -172,7 +183,11 @@ class PipelineCompiler {
         this.#own.error('invalid_option', checked.locate(error.path), error.message, error.help);
       } else {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#own.error('component_failed', step.use.at, `\`${step.use.value}\` could not be built: ${reason}`);
+        this.#own.error(
+          'component_failed',
+          step.use.at,
+          `\`${step.use.value}\` could not be built: ${reason}`,
+        );
       }
       return undefined;
     }

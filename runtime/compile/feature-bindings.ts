@@ -1,5 +1,10 @@
 import type { Diagnostics } from '../config/diagnostics.js';
-import type { FeatureDefinition, FeatureRequirement, FeatureView, PipelineDefinition } from '../config/model.js';
+import type {
+  FeatureDefinition,
+  FeatureRequirement,
+  FeatureView,
+  PipelineDefinition,
+} from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
@@ -95,7 +100,9 @@ export class FeatureBindings {
       const root = roots[0];
       if (root === undefined || roots.length > 1 || new Set(view.of).size !== view.of.length) {
         const found =
-          root === undefined ? `the request has no \`${type}\`` : `more than one entity of the request is a \`${type}\``;
+          root === undefined
+            ? `the request has no \`${type}\``
+            : `more than one entity of the request is a \`${type}\``;
         diagnostics.error(
           'binding_mismatch',
           requirement.at,
@@ -116,7 +123,8 @@ export class FeatureBindings {
     for (const root of this.#hydration.roots.values()) if (root.entity.name === type) return root.name;
     for (const root of this.#hydration.roots.values()) {
       for (const attribute of root.entity.attributes.values()) {
-        if (attribute.type.kind === 'ref' && attribute.type.entity === type) return `${root.name}.${attribute.name}`;
+        if (attribute.type.kind === 'ref' && attribute.type.entity === type)
+          return `${root.name}.${attribute.name}`;
       }
     }
     return `<path to a ${type}>`;
@@ -148,7 +156,11 @@ export class FeatureBindings {
       if (resolved.type.kind !== 'ref' || through || resolved.type.entity !== wanted) {
         const type = expressionType(resolved.type, through);
         const found =
-          type === undefined ? resolved.type.kind : type.kind === 'ref' ? `a ref(${type.entity})` : `a ${type.kind}`;
+          type === undefined
+            ? resolved.type.kind
+            : type.kind === 'ref'
+              ? `a ref(${type.entity})`
+              : `a ${type.kind}`;
         diagnostics.error(
           'binding_mismatch',
           path.at,
@@ -175,7 +187,9 @@ export class FeatureBindings {
     }
     const definition = binding.view.features.get(feature);
     if (definition === undefined) return this.#unknownFeature(binding.view, feature);
-    const allowed = binding.requirements.some((line) => line.feature === undefined || line.feature.value === feature);
+    const allowed = binding.requirements.some(
+      (line) => line.feature === undefined || line.feature.value === feature,
+    );
     if (!allowed) {
       return {
         problem: 'view_not_required',
@@ -208,7 +222,8 @@ export class FeatureBindings {
     return {
       problem: 'unknown_feature',
       message: `view \`${view.name}\` has no feature \`${feature}\``,
-      help: guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
+      help:
+        guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
     };
   }
 
@@ -219,7 +234,12 @@ export class FeatureBindings {
         const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
         if (isUsed) continue;
         const subject = feature === undefined ? name : `${name}:${feature.value}`;
-        diagnostics.warning('unused_feature', at, `\`${subject}\` is required and never used`, 'remove the line, or use it');
+        diagnostics.warning(
+          'unused_feature',
+          at,
+          `\`${subject}\` is required and never used`,
+          'remove the line, or use it',
+        );
       }
     }
   }

@@ -60,7 +60,11 @@ export class HydrationBuilder {
   readonly #entities: ReadonlyMap<string, EntityType>;
   readonly #nodes = new Map<string, NodeBuilder>();
 
-  constructor(definition: PipelineDefinition, entities: ReadonlyMap<string, EntityType>, layout: FrameLayout) {
+  constructor(
+    definition: PipelineDefinition,
+    entities: ReadonlyMap<string, EntityType>,
+    layout: FrameLayout,
+  ) {
     this.#layout = layout;
     this.#entities = entities;
     const { request, rank } = definition;
@@ -88,7 +92,17 @@ export class HydrationBuilder {
     const entity = this.#entities.get(type);
     if (entity === undefined) return; // reported when the project was loaded
     const ids = this.#layout.add({ kind: 'text', scope }, `${name}.${entity.key}`);
-    const node: NodeBuilder = { name, entity, carried, scope, level: 0, list: false, parent: undefined, ids, wants: [] };
+    const node: NodeBuilder = {
+      name,
+      entity,
+      carried,
+      scope,
+      level: 0,
+      list: false,
+      parent: undefined,
+      ids,
+      wants: [],
+    };
     this.roots.set(name, node);
     this.#nodes.set(name, node);
   }
@@ -107,7 +121,7 @@ export class HydrationBuilder {
       const name = segments[i] ?? '';
       if (i > 1) {
         // The value so far must be something that has attributes.
-        const inner = type.kind === 'list' ? type.of : type;
+        const inner = elementOf(type);
         if (inner.kind === 'ref' && path.length > 0) {
           const target = this.#entities.get(inner.entity);
           if (target === undefined) return unknownEntity(inner.entity, i);
@@ -126,11 +140,14 @@ export class HydrationBuilder {
       }
       if (fields === undefined && name === entity.key) {
         type = { kind: 'ref', entity: entity.name };
-        if (i + 1 < segments.length) return noAttributes(segments.slice(0, i + 1).join('.'), { kind: 'string' }, i + 1);
+        if (i + 1 < segments.length)
+          return noAttributes(segments.slice(0, i + 1).join('.'), { kind: 'string' }, i + 1);
         break;
       }
       const extra = hops.length === 0 && path.length === 0 ? root.carried : undefined;
-      const found = fields?.get(name) ?? (fields === undefined ? (extra?.get(name) ?? entity.attributes.get(name))?.type : undefined);
+      const found: ValueType | undefined =
+        fields?.get(name) ??
+        (fields === undefined ? (extra?.get(name) ?? entity.attributes.get(name))?.type : undefined);
       if (found === undefined) return unknownAttribute(segments, i, entity, fields, extra);
       path.push(name);
       type = found;
@@ -177,15 +194,28 @@ export class HydrationBuilder {
     return node;
   }
 
-  #wantAttribute(node: NodeBuilder, path: readonly string[], type: ValueType, list: boolean): WantedAttribute {
+  #wantAttribute(
+    node: NodeBuilder,
+    path: readonly string[],
+    type: ValueType,
+    list: boolean,
+  ): WantedAttribute {
     const text = path.join('.');
     const known = node.wants.find((want) => want.path.join('.') === text);
     if (known !== undefined) return known;
     const shape = columnShape(type, node.list || list, node.scope);
     const element = columnShape(type, list, node.scope);
-    if (shape === undefined || element === undefined) throw new Error(`no column can hold ${node.name}.${text}`);
+    if (shape === undefined || element === undefined)
+      throw new Error(`no column can hold ${node.name}.${text}`);
     const slot = this.#layout.add(shape, `${node.name}.${text}`);
-    const want: WantedAttribute = { path, type, list, slot, element, indexed: node.entity.attributes.has(path[0] ?? '') };
+    const want: WantedAttribute = {
+      path,
+      type,
+      list,
+      slot,
+      element,
+      indexed: node.entity.attributes.has(path[0] ?? ''),
+    };
     node.wants.push(want);
     return want;
   }
@@ -196,7 +226,10 @@ export class HydrationBuilder {
       problem: 'unknown_name',
       segment: 0,
       message: `nothing here is called \`${name}\``,
-      help: guess === undefined ? `the request has ${[...this.roots.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
+      help:
+        guess === undefined
+          ? `the request has ${[...this.roots.keys()].join(', ')}`
+          : `did you mean \`${guess}\`?`,
     };
   }
 
@@ -215,7 +248,9 @@ export class HydrationBuilder {
           scope: node.scope,
           level: node.level,
           parent:
-            parent === undefined || node.parent === undefined ? undefined : { node: parent, path: node.parent.path },
+            parent === undefined || node.parent === undefined
+              ? undefined
+              : { node: parent, path: node.parent.path },
           ids: node.ids,
           list: node.list,
           wants: Object.freeze([...node.wants]),
@@ -228,6 +263,11 @@ export class HydrationBuilder {
     }
     return [...built.values()];
   }
+}
+
+/** What a list holds; any other type itself. */
+function elementOf(type: ValueType): ValueType {
+  return type.kind === 'list' ? type.of : type;
 }
 
 function unknownAttribute(
@@ -243,8 +283,12 @@ function unknownAttribute(
       : [...fields.keys()];
   const name = segments[index] ?? '';
   const guess = nearest(name, names);
-  const subject = fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
-  const where = fields === undefined ? `declare it in schemas/entities/${entity.name}.yaml` : `it has ${names.join(', ')}`;
+  const subject =
+    fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
+  const where =
+    fields === undefined
+      ? `declare it in schemas/entities/${entity.name}.yaml`
+      : `it has ${names.join(', ')}`;
   return {
     problem: 'unknown_attribute',
     segment: index,
@@ -267,7 +311,11 @@ function tooDeep(segment: number): NameProblem {
 }
 
 function noAttributes(text: string, type: ValueType, segment: number): NameProblem {
-  return { problem: 'unknown_attribute', segment, message: `\`${text}\` is a ${type.kind} and has no attributes` };
+  return {
+    problem: 'unknown_attribute',
+    segment,
+    message: `\`${text}\` is a ${type.kind} and has no attributes`,
+  };
 }
 
 function notAValue(segments: readonly string[], type: ValueType): NameProblem {

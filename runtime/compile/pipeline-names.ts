@@ -19,7 +19,11 @@ interface ProducedOutput extends Source {
 }
 
 /** How a named expression is compiled; reports its problems itself. */
-export type CompileDefinition = (name: string, text: Located<string>, environment: Environment) => CompiledExpression | undefined;
+export type CompileDefinition = (
+  name: string,
+  text: Located<string>,
+  environment: Environment,
+) => CompiledExpression | undefined;
 
 /** What every name of one pipeline means, at the step that is being compiled. */
 export class PipelineNames {
@@ -189,7 +193,10 @@ export class PipelineNames {
       return {
         problem: 'unknown_feature',
         message: `\`${view}\` produces no \`${feature}\``,
-        help: guess === undefined ? `it produces ${[...outputs.keys()].join(', ')}` : `did you mean \`${view}:${guess}\`?`,
+        help:
+          guess === undefined
+            ? `it produces ${[...outputs.keys()].join(', ')}`
+            : `did you mean \`${view}:${guess}\`?`,
       };
     }
     const bound = this.#bindings.source(view, feature, read);
@@ -246,7 +253,6 @@ export class PipelineNames {
             : `did you mean \`${guess}\`?`,
     };
   }
-
 }
 
 /** Marks a problem whose cause was reported where it stands. */

@@ -3,8 +3,8 @@ import type { Node } from 'yaml';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
 import { GRAMMAR, markOf, MARK_SCHEMA } from './marks.js';
-import { materialise, Places, type OptionPath } from './materialise.js';
-import { ApplicableSchemas, expandReferences } from './schema-walk.js';
+import { materialise, Places } from './materialise.js';
+import { ApplicableSchemas, expandReferences, pointerPath } from './schema-walk.js';
 import { reportShapeErrors } from './shape-errors.js';
 import type { Span } from './source.js';
 
@@ -23,8 +23,9 @@ const compiled = new WeakMap<JsonObject, CompiledSchema>();
 export function compileSchema(schema: JsonObject): CompiledSchema {
   let known = compiled.get(schema);
   if (known === undefined) {
-    const { $id: _id, $schema: _draft, ...rest } = schema;
-    const expanded = expandReferences(rest);
+    // An id would clash with that of another copy of the schema; the draft is fixed.
+    const own = Object.entries(schema).filter(([key]) => key !== '$id' && key !== '$schema');
+    const expanded = expandReferences(Object.fromEntries(own));
     known = { schemas: ApplicableSchemas.of(expanded), validate: newAjv().compile(expanded) };
     compiled.set(schema, known);
   }
@@ -90,12 +91,4 @@ function isInGrammar(error: ErrorObject, root: ApplicableSchemas): boolean {
     schemas = schemas.propertyOrItem(part);
   }
   return has();
-}
-
-/** The path of a JSON pointer. */
-export function pointerPath(pointer: string): OptionPath {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

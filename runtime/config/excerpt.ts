@@ -42,7 +42,9 @@ function fit(
   cutBefore: boolean,
   cutAfter: boolean,
 ): { text: string; underline: string } {
-  let first = cells.findIndex((cell, i) => (cells[i + 1]?.offset ?? Infinity) > start && cell.offset <= start);
+  let first = cells.findIndex(
+    (cell, i) => (cells[i + 1]?.offset ?? Infinity) > start && cell.offset <= start,
+  );
   if (first === -1) first = cells.length;
   let last = first;
   while (last < cells.length && (cells[last]?.offset ?? 0) < end) last += 1;
@@ -61,7 +63,7 @@ function fit(
     return true;
   };
   while (right < last && grow(true));
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const grewLeft = grow(false);
     more = grow(true) || grewLeft;
   }
@@ -71,7 +73,12 @@ function fit(
   const sum = (some: readonly Cell[]): number => some.reduce((total, cell) => total + cell.width, 0);
   const carets = Math.max(1, sum(shown(first, Math.min(last, right))));
   return {
-    text: before + shown(left, right).map((cell) => cell.text).join('') + after,
+    text:
+      before +
+      shown(left, right)
+        .map((cell) => cell.text)
+        .join('') +
+      after,
     underline: ' '.repeat(before.length + sum(shown(left, first))) + '^'.repeat(carets),
   };
 }

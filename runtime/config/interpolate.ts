@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface InterpolationProblem {
   readonly kind: 'unset' | 'malformed';
-  /** What stands between the braces. */
+  /** The name that is unset; the whole text, where it names nothing. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export function interpolate(
     if (inner === undefined) return '${';
     const reference = close === '}' ? REFERENCE.exec(inner) : null;
     if (reference === null) {
-      report({ kind: 'malformed', text: inner });
+      report({ kind: 'malformed', text: whole });
       return whole;
     }
     const [, name = '', fallback] = reference;

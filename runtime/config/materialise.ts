@@ -120,7 +120,8 @@ export function markedTexts(value: JsonValue, schemas: ApplicableSchemas, places
       const keyMark = firstMark(applicable.keys);
       for (const [key, inner] of Object.entries(part as JsonObject)) {
         const at = [...path, key];
-        if (keyMark !== undefined) found.push({ path: at, inKey: true, mark: keyMark, text: places.keyText(at) });
+        if (keyMark !== undefined)
+          found.push({ path: at, inKey: true, mark: keyMark, text: places.keyText(at) });
         walk(inner, applicable.property(key), at);
       }
     }

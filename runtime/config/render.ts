@@ -49,8 +49,7 @@ export function renderDiagnostics(
   options: { readonly color: boolean; readonly width: number },
 ): string {
   if (diagnostics.length === 0) return '';
-  const paint: Paint = (style, text) =>
-    options.color ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text;
+  const paint: Paint = (style, text) => (options.color ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text);
   const parts = diagnostics.map((diagnostic) => renderOne(diagnostic, options.width, paint));
   return [...parts, countOf(diagnostics)].join('\n\n');
 }

@@ -100,3 +100,11 @@ function flatten(root: JsonObject, values: readonly (JsonValue | undefined)[]): 
   values.forEach(add);
   return [...found];
 }
+
+/** The path of a JSON pointer. */
+export function pointerPath(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

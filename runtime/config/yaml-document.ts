@@ -4,7 +4,7 @@ import type { Diagnostics } from './diagnostics.js';
 import { interpolate, type Environment } from './interpolate.js';
 import type { SourceFile } from './source.js';
 import { spanOf, textOf } from './tree.js';
-import { explainFault, quoted } from './yaml-syntax.js';
+import { explainFault, quoted, quoteHelp, valueEnd } from './yaml-syntax.js';
 
 /** More levels than any project file needs, and few enough for recursion. */
 const MAX_DEPTH = 64;
@@ -14,7 +14,11 @@ const MAX_DEPTH = 64;
  * variables in its values are replaced.
  * @returns undefined if there were errors; they are in `diagnostics`.
  */
-export function parseYaml(file: SourceFile, environment: Environment, diagnostics: Diagnostics): Node | undefined {
+export function parseYaml(
+  file: SourceFile,
+  environment: Environment,
+  diagnostics: Diagnostics,
+): Node | undefined {
   const root = parse(file, diagnostics);
   if (root === undefined) return undefined;
   const checker = new TreeChecker(file, environment, diagnostics);
@@ -40,16 +44,28 @@ function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
   }
   // What follows a fault on its line, and faults that no rule explains after the first, are mostly its echo.
   const lines = new Set<number>();
-  for (const { code, message, pos } of [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])) {
-    const { known, help, start, end, ...why } = explainFault(file, { code, message, start: pos[0], end: pos[1] });
+  for (const { code, message, pos } of [...document.errors, ...document.warnings].sort(
+    (a, b) => a.pos[0] - b.pos[0],
+  )) {
+    const { known, help, start, end, ...why } = explainFault(file, {
+      code,
+      message,
+      start: pos[0],
+      end: pos[1],
+    });
     const { line } = file.position(start);
     if (lines.has(line) || (lines.size > 0 && !known)) continue;
     lines.add(line);
     diagnostics.error('yaml_syntax', { file, start, end }, why.message, help);
   }
   if (lines.size > 0) return undefined;
-  if (document.directives?.yaml.explicit === true) {
-    diagnostics.error('yaml_syntax', whole, 'the file starts with a %YAML directive', 'remove it; files are YAML 1.2');
+  if (document.directives.yaml.explicit === true) {
+    diagnostics.error(
+      'yaml_syntax',
+      whole,
+      'the file starts with a %YAML directive',
+      'remove it; files are YAML 1.2',
+    );
     return undefined;
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
@@ -75,7 +91,7 @@ class TreeChecker {
       this.#refuse(node, `nested more than ${MAX_DEPTH} levels deep`);
     } else if (isAlias(node)) {
       const written = this.#written(node);
-      this.#refuse(node, 'YAML reads a value that starts with `*` as an alias', `quote it: ${quoted(written)}`);
+      this.#refuse(node, 'YAML reads a value that starts with `*` as an alias', quoteHelp(written));
     } else if (this.#isDecorated(node)) {
       return;
     } else if (isScalar(node)) {
@@ -91,15 +107,19 @@ class TreeChecker {
   #visitMap(items: readonly { key: Node; value: Node | null }[], depth: number, inFlow: boolean): void {
     const seen = new Set<string>();
     for (const { key, value } of items) {
-      const text = isScalar(key) ? (textOf(key) ?? '') : undefined;
-      if (text === undefined || isAlias(key)) {
+      if (!isScalar(key)) {
         this.#refuse(key, 'a key must be one name, not a list, mapping or alias');
         continue;
       }
       if (this.#isDecorated(key)) continue;
+      const text = textOf(key) ?? '';
       if (!this.#checkCut(key, inFlow)) return;
       if (seen.has(text))
-        this.diagnostics.error('duplicate_name', spanOf(this.file, key), `the key \`${text}\` is written twice`);
+        this.diagnostics.error(
+          'duplicate_name',
+          spanOf(this.file, key),
+          `the key \`${text}\` is written twice`,
+        );
       seen.add(text);
       const glued = inFlow && value === null ? /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(text) : null;
       if (glued !== null) {
@@ -119,13 +139,26 @@ class TreeChecker {
     if (anchor !== undefined) {
       const [start] = node.range ?? [0];
       const at = this.file.text.lastIndexOf('&', start);
-      this.#refuseAt(at, at + 1 + anchor.length, 'YAML reads a value that starts with `&` as an anchor');
+      const rest = /^[^\r\n]*/.exec(this.file.text.slice(at))?.[0].trimEnd() ?? '';
+      const help = /[{}[\],#]/.test(rest) ? 'quote the value' : quoteHelp(rest);
+      this.#refuseAt(
+        at,
+        at + 1 + anchor.length,
+        'YAML reads a value that starts with `&` as an anchor',
+        help,
+      );
       return true;
     }
     if (tag !== undefined && isScalar(node)) {
       const [start] = node.range ?? [0];
-      const at = this.file.text.lastIndexOf('!', Math.max(0, start - 1));
-      this.#refuseAt(at, start, 'YAML reads a value that starts with `!` as a tag');
+      let at = this.file.text.lastIndexOf('!', Math.max(0, start - 1));
+      while (this.file.text[at - 1] === '!') at -= 1;
+      this.#refuseAt(
+        at,
+        start,
+        'YAML tags are not read here',
+        'remove it; quote a value that must be a text',
+      );
       return true;
     }
     if (tag !== undefined && isCollection(node)) {
@@ -141,23 +174,22 @@ class TreeChecker {
     const [, end] = node.range ?? [0, 0];
     const open = openEnds(node.value);
     if (open === undefined) return true;
-    const rest = this.file.text.slice(end);
+    const { start } = spanOf(this.file, node);
+    const line = /^[^\r\n]*/.exec(this.file.text.slice(start))?.[0] ?? '';
+    const rest = line.slice(end - start);
     if (inFlow && /^\s*,/.test(rest)) {
-      const start = spanOf(this.file, node).start;
-      const whole = this.file.text.slice(start, end + parenthesisEnd(rest));
       this.#refuse(
         node,
         'the comma ends the value here, inside { } or [ ], also between parentheses or quotes',
-        `quote the value: ${quoted(whole)}`,
+        `quote the value: ${quoted(line.slice(0, valueEnd(line, 0, true)))}`,
       );
       return false;
     }
     if (/^[ \t]+#/.test(rest)) {
-      const line = /^[^\r\n]*/.exec(rest)?.[0].trimEnd() ?? '';
       this.#refuse(
         node,
         'a space and `#` start a comment, which cuts the value short',
-        inFlow ? 'quote the value' : `quote the value: ${quoted(this.#written(node) + line)}`,
+        inFlow ? 'quote the value' : `quote the value: ${quoted(line.trimEnd())}`,
       );
       return false;
     }
@@ -180,7 +212,7 @@ class TreeChecker {
         this.diagnostics.error(
           'unset_variable',
           at,
-          `\`\${${text}\` does not name an environment variable`,
+          `\`${text}\` does not name an environment variable`,
           'write ${NAME} or ${NAME:-default}, or $${ for the two characters themselves',
         );
       }
@@ -198,15 +230,10 @@ class TreeChecker {
     this.diagnostics.error('yaml_syntax', spanOf(this.file, node), message, help);
   }
 
-  #refuseAt(start: number, end: number, message: string): void {
+  #refuseAt(start: number, end: number, message: string, help: string): void {
     this.sound = false;
-    const rest = /^[^\r\n]*/.exec(this.file.text.slice(start))?.[0].trimEnd() ?? '';
-    this.diagnostics.error(
-      'yaml_syntax',
-      { file: this.file, start, end: Math.max(end, start + 1) },
-      message,
-      /[{}[\],#]/.test(rest) ? 'quote the value' : `quote it: ${quoted(rest)}`,
-    );
+    const to = Math.max(this.file.text.slice(start, end).trimEnd().length, 1);
+    this.diagnostics.error('yaml_syntax', { file: this.file, start, end: start + to }, message, help);
   }
 }
 
@@ -222,15 +249,4 @@ function openEnds(text: string): '(' | '"' | 'operator' | undefined {
   if (inQuote) return '"';
   if (depth > 0) return '(';
   return /(?:[=<>+*/-]|\b(?:and|or|not|in))$/.test(text) ? 'operator' : undefined;
-}
-
-/** How far a text goes until the parenthesis that it starts in is closed; to the end of its line if it never is. */
-function parenthesisEnd(rest: string): number {
-  const line = /^[^\r\n]*/.exec(rest)?.[0] ?? '';
-  let depth = 1;
-  for (let at = 0; at < line.length; at += 1) {
-    if (line[at] === '(') depth += 1;
-    if (line[at] === ')' && --depth === 0) return at + 1;
-  }
-  return line.replace(/\s*[}\]]*\s*$/, '').length;
 }

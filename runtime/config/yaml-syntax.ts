@@ -115,16 +115,28 @@ function missingSpace(text: string, at: number): SyntaxExplanation | undefined {
 function specialStart(text: string, at: number): SyntaxExplanation | undefined {
   const line = lineAt(text, at);
   const value = valueBefore(text, line, at);
-  const why = STARTS[text[value.start] ?? ''];
-  if (why === undefined) return undefined;
-  return { ...value, message: why, help: `quote it: ${quoted(text.slice(value.start, value.end))}` };
+  const written = text.slice(value.start, value.end);
+  const why = STARTS[written[0] ?? ''];
+  return why === undefined ? undefined : { ...value, message: why, help: quoteHelp(written) };
+}
+
+/** How to write a value that YAML does not take as it stands. */
+export function quoteHelp(written: string): string {
+  // `!` is not of the expression language either.
+  const negated = /^!\s*(?=[a-z(])/.exec(written);
+  return negated === null
+    ? `quote it: ${quoted(written)}`
+    : `write \`not ${written.slice(negated[0].length)}\``;
 }
 
 /** `keep: a: b`, and a line that continues the value of the line above. */
 function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation | undefined {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return undefined;
   const line = lineAt(text, start);
-  const rest = text.slice(start, line.end).replace(/\s+#.*$/, '').trimEnd();
+  const rest = text
+    .slice(start, line.end)
+    .replace(/\s+#.*$/, '')
+    .trimEnd();
   if (/^[^:]*:\s/.test(rest)) {
     return {
       start,
@@ -133,9 +145,12 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
       help: `quote the value: ${quoted(rest)}`,
     };
   }
+  const end = start + rest.length;
+  if (start === line.start + line.indent && /^[\w-]+$/.test(rest))
+    return { start, end, message: `a colon is missing after \`${rest}\``, help: `write \`${rest}:\`` };
   return {
     start,
-    end: start + rest.length,
+    end,
     message: 'the value goes on in the next line, which reads as a key',
     help: 'indent the next line like its neighbours, or add what is missing: a colon, or a `-`',
   };
@@ -147,7 +162,12 @@ function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation
     return { start, end: start + 1, message: `\`${found[0] ?? ''}\` closes nothing`, help: 'remove it' };
   const line = lineAt(text, start);
   if (code === 'UNEXPECTED_TOKEN' && /:\s+-\s/.test(text.slice(line.start, line.end)))
-    return { start, end, message: 'a list cannot start on the line of its key', help: 'start it on the next line' };
+    return {
+      start,
+      end,
+      message: 'a list cannot start on the line of its key',
+      help: 'start it on the next line',
+    };
   if (code === 'MISSING_CHAR' || code === 'UNEXPECTED_TOKEN') {
     return {
       start: line.start + line.indent,
@@ -161,19 +181,38 @@ function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation
 
 function unclosed(text: string, fault: YamlFault): SyntaxExplanation {
   const quote = fault.message.includes("'") ? "'" : '"';
-  const line = lineAt(text, fault.start);
-  const open = Math.max(line.start, text.lastIndexOf(quote, fault.start - 1));
-  return { start: open, end: open + 1, message: 'the quote is not closed', help: `end the value with ${quote}` };
+  const open = Math.max(0, text.lastIndexOf(quote, fault.start - 1));
+  return {
+    start: open,
+    end: open + 1,
+    message: 'the quote is not closed',
+    help: `end the value with ${quote}`,
+  };
 }
 
 function unclosedFlow(text: string, fault: YamlFault): SyntaxExplanation {
-  const close = fault.message.includes(']') ? ']' : '}';
+  const open = openBracket(text, fault.start);
+  const [what, close] = text[open] === '[' ? ['list', ']'] : ['mapping', '}'];
   return {
-    start: fault.start,
-    end: fault.end,
-    message: `\`${close}\` is missing before the next line starts`,
-    help: `close the ${close === ']' ? 'list' : 'mapping'} with \`${close}\`, or indent the lines that go on inside it`,
+    start: open,
+    end: open + 1,
+    message: `the ${what} is not closed`,
+    help: `close it with \`${close}\`, and indent the lines that go on inside it`,
   };
+}
+
+/** The last bracket before an offset that nothing closes. */
+function openBracket(text: string, before: number): number {
+  let depth = 0;
+  for (let at = before - 1; at > 0; at -= 1) {
+    const char = text[at] ?? '';
+    if ('}]'.includes(char)) depth += 1;
+    if ('{['.includes(char)) {
+      if (depth === 0) return at;
+      depth -= 1;
+    }
+  }
+  return 0;
 }
 
 interface Line {
@@ -201,11 +240,14 @@ function valueBefore(text: string, line: Line, at: number): { start: number; end
     if (char === '{' || char === '[') flow += 1;
     if (char === '}' || char === ']') flow -= 1;
   }
-  return { start: line.start + start, end: line.start + valueEnd(text.slice(line.start, line.end), start, flow > 0) };
+  return {
+    start: line.start + start,
+    end: line.start + valueEnd(text.slice(line.start, line.end), start, flow > 0),
+  };
 }
 
 /** Where a value ends if quotes and parentheses are taken as the writer meant them. */
-function valueEnd(line: string, start: number, inFlow: boolean): number {
+export function valueEnd(line: string, start: number, inFlow: boolean): number {
   let depth = 0;
   let quote = '';
   let at = start;

@@ -1,6 +1,7 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
+import { timestampOf } from '../store/timestamp.js';
 import { reserveNumbers } from './frame.js';
 
 /**
@@ -74,7 +75,7 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
 function jsonNumber(value: JsonValue | undefined): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'string' ? Date.parse(value) : NaN;
+  return typeof value === 'string' ? timestampOf(value) : NaN;
 }
 
 /** Copies a cell, status included; both columns have one kind. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import type { EntityType } from '../config/model.js';
+import { isJsonList, isJsonObject, own } from '../store/value-fit.js';
 
 /**
  * What a request carries of its entities. An attribute that the request carries wins over the index, also 0, false
@@ -23,13 +24,13 @@ export function carriedValue(
   if (rest.length === 0) return leafValue(object, name, type, entities);
   const inner = own(object, name);
   if (inner === undefined || inner === null) return undefined;
-  if (Array.isArray(inner)) {
-    return (inner as readonly JsonValue[]).flatMap((element) => {
-      const value = isObject(element) ? carriedValue(element, rest, type, entities) : undefined;
+  if (isJsonList(inner)) {
+    return inner.flatMap((element) => {
+      const value = isJsonObject(element) ? carriedValue(element, rest, type, entities) : undefined;
       return value ?? [null];
     });
   }
-  return isObject(inner) ? carriedValue(inner, rest, type, entities) : undefined;
+  return isJsonObject(inner) ? carriedValue(inner, rest, type, entities) : undefined;
 }
 
 function leafValue(
@@ -42,50 +43,49 @@ function leafValue(
   const value = own(object, name);
   if (value === undefined || value === null) return undefined;
   const of = type.kind === 'list' ? type.of : undefined;
-  if (of?.kind === 'ref' && Array.isArray(value)) {
+  if (of?.kind === 'ref' && isJsonList(value)) {
     const key = entities.get(of.entity)?.key ?? '';
-    return (value as readonly JsonValue[]).map((element) => (isObject(element) ? (own(element, key) ?? null) : element));
+    return value.map((element) => (isJsonObject(element) ? (own(element, key) ?? null) : element));
   }
   return value;
 }
 
-/** The id of a reference, in any of its spellings. */
-export function carriedId(object: JsonObject, name: string, target: EntityType | undefined): string | undefined {
+/** The id of a reference, in any of its spellings: `brand: "b1"`, `brand: {brand_id: "b1"}`, `brand_id: "b1"`. */
+export function carriedId(
+  object: JsonObject,
+  name: string,
+  target: EntityType | undefined,
+): string | undefined {
   const value = own(object, name);
   if (typeof value === 'string') return value;
+  const inner = isJsonObject(value) && target !== undefined ? own(value, target.key) : undefined;
+  if (typeof inner === 'string') return inner;
   const spelt = own(object, `${name}_id`);
-  if (typeof spelt === 'string') return spelt;
-  const inner = isObject(value) && target !== undefined ? own(value, target.key) : undefined;
-  return typeof inner === 'string' ? inner : undefined;
+  return typeof spelt === 'string' ? spelt : undefined;
 }
 
 /** The objects that the rows of a child node are carried as: inline references of the parents' objects. */
 export function carriedChildren(parents: CarriedRows, path: readonly string[]): CarriedRows | undefined {
-  let any = false;
-  const children = parents.map((parent) => {
-    const found = parent === undefined ? undefined : inline(parent as JsonValue, path);
-    if (found !== undefined) any = true;
-    return found;
-  });
-  return any ? children : undefined;
+  const children = parents.map((parent) => (parent === undefined ? undefined : inline(parent as JsonValue, path)));
+  return children.some((child) => child !== undefined) ? children : undefined;
 }
 
-function inline(parent: JsonValue, path: readonly string[]): JsonObject | (JsonObject | undefined)[] | undefined {
-  if (Array.isArray(parent)) {
-    return (parent as readonly JsonValue[]).flatMap((element) => inline(element, path) ?? [undefined]);
+function inline(
+  parent: JsonValue,
+  path: readonly string[],
+): JsonObject | (JsonObject | undefined)[] | undefined {
+  if (isJsonList(parent)) {
+    const objects: (JsonObject | undefined)[] = [];
+    for (const element of parent) {
+      const found = inline(element, path);
+      if (found instanceof Array) objects.push(...found);
+      else objects.push(found);
+    }
+    return objects;
   }
-  if (!isObject(parent)) return undefined;
+  if (!isJsonObject(parent)) return undefined;
   const [name, ...rest] = path;
   if (name === undefined) return parent;
   const value = own(parent, name);
   return value === undefined || value === null ? undefined : inline(value, rest);
-}
-
-/** An own property; what a prototype has is not carried. */
-export function own(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue, ListElementType, ValueType } from '../api/types.js';
-import { kindOfJson, pointerTo, type Violations } from '../api/violations.js';
+import { pointerTo, type Violations } from '../api/violations.js';
 import type { AttributeDefinition, EntityType } from '../config/model.js';
-import { checkId } from '../store/keys.js';
-import { checkValue } from '../entities/check-value.js';
-import { carriedId, isObject, own } from './carried.js';
+import { idProblem } from '../store/keys.js';
+import { conflict, describe, isJsonObject, misfit, own } from '../store/value-fit.js';
+import { carriedId } from './carried.js';
 
 /** Inline references nested deeper than this are refused. */
 const MOST_NESTED = 8;
@@ -68,19 +68,15 @@ function checkReference(
   place: CarriedPlace,
 ): void {
   if (attribute.type.kind !== 'ref') return;
-  const target = entities.get(attribute.type.entity);
-  if (isObject(value)) checkInline(value, attribute.type.entity, entities, place);
-  else {
-    const problem = checkId(value);
-    if (problem !== undefined) place.violations.add(place.pointer, 'wrong_id', problem);
-  }
-  // Two spellings of one reference must agree.
+  if (isJsonObject(value)) checkInline(value, attribute.type.entity, entities, place);
+  else checkFits(value, attribute.type, place);
+  // `brand`, or the id inside an inline brand, and `brand_id` must agree; told once, at `brand_id`.
   const spelt = own(object, `${attribute.name}_id`);
-  const plain = carriedId(Object.fromEntries([[attribute.name, own(object, attribute.name) ?? null]]), attribute.name, target);
-  if (typeof spelt === 'string' && plain !== undefined && spelt !== plain && place.pointer.endsWith(attribute.name)) {
-    const message = `\`${attribute.name}\` and \`${attribute.name}_id\` name different entities`;
-    place.violations.add(place.pointer, 'ids_differ', message);
-  }
+  if (value !== spelt || typeof spelt !== 'string') return;
+  const plain = carriedId(object, attribute.name, entities.get(attribute.type.entity));
+  if (plain === undefined || plain === spelt) return;
+  const { code, detail } = conflict(attribute.name);
+  place.violations.add(place.pointer, code, detail);
 }
 
 function checkInline(
@@ -97,7 +93,7 @@ function checkInline(
     return;
   }
   const id = own(value, entity.key);
-  const problem = id === undefined || id === null ? undefined : checkId(id);
+  const problem = id === undefined || id === null ? undefined : idProblem(id);
   if (problem !== undefined) place.violations.add(pointerTo(place.pointer, entity.key), 'wrong_id', problem);
   checkCarried(value, entity, new Map(), entities, { ...place, depth });
 }
@@ -113,15 +109,20 @@ function checkTyped(
     checkRecord(value, type.fields, entities, place);
   } else if (type.kind === 'list' && type.of.kind !== 'string') {
     if (!Array.isArray(value)) {
-      place.violations.add(place.pointer, 'wrong_type', `expected a list, found ${kindOfJson(value)}`);
+      place.violations.add(place.pointer, 'wrong_type', `expected a list, found ${describe(value)}`);
       return;
     }
     (value as readonly JsonValue[]).forEach((element, i) =>
       checkElement(element, type.of, entities, { ...place, pointer: pointerTo(place.pointer, i) }),
     );
   } else {
-    checkValue(value, type, place.pointer, place.violations);
+    checkFits(value, type, place);
   }
+}
+
+function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: CarriedPlace): void {
+  const found = misfit(value, type);
+  if (found !== undefined) violations.add(found.path.reduce(pointerTo, pointer), found.code, found.detail);
 }
 
 function checkElement(
@@ -131,8 +132,8 @@ function checkElement(
   place: CarriedPlace,
 ): void {
   if (type.kind === 'record') checkRecord(element, type.fields, entities, place);
-  else if (type.kind === 'ref' && isObject(element)) checkInline(element, type.entity, entities, place);
-  else checkValue(element, type, place.pointer, place.violations);
+  else if (type.kind === 'ref' && isJsonObject(element)) checkInline(element, type.entity, entities, place);
+  else checkFits(element, type, place);
 }
 
 function checkRecord(
@@ -141,15 +142,15 @@ function checkRecord(
   entities: ReadonlyMap<string, EntityType>,
   place: CarriedPlace,
 ): void {
-  if (!isObject(value)) {
-    place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${kindOfJson(value)}`);
+  if (!isJsonObject(value)) {
+    place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${describe(value)}`);
     return;
   }
   for (const [name, type] of fields) {
     const field = own(value, name);
     if (field === undefined || field === null) continue;
     const inner = { ...place, pointer: pointerTo(place.pointer, name) };
-    if (type.kind === 'ref' && isObject(field)) checkInline(field, type.entity, entities, inner);
+    if (type.kind === 'ref' && isJsonObject(field)) checkInline(field, type.entity, entities, inner);
     else checkTyped(field, type, entities, inner);
   }
 }

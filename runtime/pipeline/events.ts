@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../api/types.js';
+import type { JsonObject } from '../api/types.js';
 import type { Plan } from '../compile/plan.js';
 import type { Frame } from '../frame/frame.js';
 import type { RankedRow, Ranking } from './ranking.js';
@@ -93,5 +93,5 @@ export function eventsOf(
 
 function cell(frame: Frame, slot: number, row: number, valueName: string, statusName: string): JsonObject {
   const { value, status } = readCell(frame, slot, row);
-  return { [valueName]: (value ?? null) as JsonValue, [statusName]: status };
+  return { [valueName]: value ?? null, [statusName]: status };
 }

@@ -92,7 +92,10 @@ async function resolveLayouts(
   layouts: LayoutRegistry,
 ): Promise<void> {
   const missing = new Set<string>();
-  const look = (decoder: { missingLayouts(record: Buffer, into: Set<string>): void }, of: RecordNumbers): void => {
+  const look = (
+    decoder: { missingLayouts(record: Buffer, into: Set<string>): void },
+    of: RecordNumbers,
+  ): void => {
     for (const number of of) {
       const record = number < 0 ? null : batch.record(number);
       if (record !== null) decoder.missingLayouts(record, missing);
@@ -104,7 +107,12 @@ async function resolveLayouts(
 }
 
 /** Attributes that no index has: what the request does not carry is absent. */
-function fillCarriedOnly(node: HydrationNode, frame: Frame, carried: CarriedRows | undefined, plan: Plan): void {
+function fillCarriedOnly(
+  node: HydrationNode,
+  frame: Frame,
+  carried: CarriedRows | undefined,
+  plan: Plan,
+): void {
   if (carried === undefined) return;
   for (const want of node.wants) {
     if (want.indexed) continue;
@@ -137,7 +145,8 @@ function fillNode(
     const first = repeated?.get(number);
     if (number < 0) {
       const status = ids?.status[row] ?? Status.absent;
-      for (const column of columns) writeMissing(column, row, isKnown(status) ? Status.missing_entity : status);
+      for (const column of columns)
+        writeMissing(column, row, isKnown(status) ? Status.missing_entity : status);
     } else if (first !== undefined) {
       for (const column of columns) copyCell(column, first, column, row);
     } else {

@@ -29,7 +29,7 @@ export class Ranking implements RankingEdit {
   ) {
     this.#frame = frame;
     this.#ids = ids;
-    this.scores = frame.scores;
+    this.scores = frame.scores.subarray(0, frame.count);
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);

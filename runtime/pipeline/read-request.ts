@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import { kindOfJson, Violations } from '../api/violations.js';
+import { pointerTo, Violations } from '../api/violations.js';
 import type { Plan } from '../compile/plan.js';
-import { checkId } from '../store/keys.js';
+import { idProblem } from '../store/keys.js';
+import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkCarried } from './check-carried.js';
-import { isObject, own, type CarriedRows } from './carried.js';
+import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
 /** A ranking request whose every declared field fits. */
@@ -44,8 +45,8 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
  */
 export function readRequest(plan: Plan, body: unknown, requestId: string): RankingRequest {
   const violations = new Violations();
-  if (!isObject(body)) {
-    violations.add('', 'wrong_type', `expected an object, found ${kindOfJson(body)}`);
+  if (!isJsonObject(body)) {
+    violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
     throw violations.error();
   }
   const unknownFields = new Map<string, number>();
@@ -55,14 +56,22 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   const paging = readPaging(plan, body, ids.length, violations);
   const includeEvents = own(body, 'include_events') ?? false;
   if (typeof includeEvents !== 'boolean') {
-    violations.add('/include_events', 'wrong_type', `expected true or false, found ${kindOfJson(includeEvents)}`);
+    violations.add(
+      '/include_events',
+      'wrong_type',
+      `expected true or false, found ${describe(includeEvents)}`,
+    );
   }
   const givenId = own(body, 'request_id') ?? undefined;
-  const problem = givenId === undefined ? undefined : checkId(givenId);
+  const problem = givenId === undefined ? undefined : idProblem(givenId);
   if (problem !== undefined) violations.add('/request_id', 'wrong_id', problem);
   if (plan.definition.request.unknown === 'refuse') {
     for (const field of unknownFields.keys()) {
-      violations.add(`/${field}`, 'unknown_field', 'nothing declares this field, and the pipeline refuses unknown ones');
+      violations.add(
+        pointerTo('', field),
+        'unknown_field',
+        'nothing declares this field, and the pipeline refuses unknown ones',
+      );
     }
   }
   violations.throwIfAny();
@@ -87,7 +96,7 @@ function readCandidates(
   const list = own(body, 'candidates');
   const { limits, rank, request } = plan.definition;
   if (!Array.isArray(list)) {
-    const found = list === undefined ? 'it is missing' : `found ${kindOfJson(list)}`;
+    const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
     violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
     return [];
   }
@@ -106,12 +115,16 @@ function readCandidates(
   let carriesMore = false;
   for (let i = 0; i < candidates.length; i++) {
     const candidate = candidates[i];
-    if (!isObject(candidate)) {
-      violations.add(`/candidates/${i}`, 'wrong_type', `expected an object with ${key}, found ${kindOfJson(candidate)}`);
+    if (!isJsonObject(candidate)) {
+      violations.add(
+        `/candidates/${i}`,
+        'wrong_type',
+        `expected an object with ${key}, found ${describe(candidate)}`,
+      );
       continue;
     }
     const id = own(candidate, key);
-    const problem = id === undefined ? `expected the candidate's id, and it is missing` : checkId(id);
+    const problem = id === undefined ? `expected the candidate's id, and it is missing` : idProblem(id);
     if (problem !== undefined) violations.add(`/candidates/${i}/${key}`, 'wrong_id', problem);
     else if (seen.has(id as string)) {
       violations.add(`/candidates/${i}/${key}`, 'repeated_id', 'this candidate is in the list already');
@@ -151,14 +164,19 @@ function readFields(
     if (field.kind === 'scalar') continue; // an attribute of the request itself, read below
     const entity = plan.entities.get(field.entity);
     if (entity === undefined) continue;
-    if (!isObject(value)) {
-      violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${kindOfJson(value)}`);
+    if (!isJsonObject(value)) {
+      violations.add(
+        pointer,
+        'wrong_type',
+        `expected an object with ${entity.key}, found ${describe(value)}`,
+      );
       continue;
     }
     const id = own(value, entity.key);
     // An empty query is a query: it browses. It names no entity of the index.
     const empty = id === '' && entity.key === 'query';
-    const problem = id === undefined ? 'expected the id, and it is missing' : empty ? undefined : checkId(id);
+    const problem =
+      id === undefined ? 'expected the id, and it is missing' : empty ? undefined : idProblem(id);
     if (problem !== undefined) violations.add(`${pointer}/${entity.key}`, 'wrong_id', problem);
     if (typeof id === 'string') ids.set(field.name, id);
     const where = { pointer, field: field.name, violations, unknownFields };
@@ -180,7 +198,9 @@ function readScalars(
   const request = plan.entities.get('request');
   const declared = new Map(
     [...fields.values()].flatMap((field) =>
-      field.kind === 'scalar' ? [[field.name, { name: field.name, type: field.type, at: field.at }] as const] : [],
+      field.kind === 'scalar'
+        ? [[field.name, { name: field.name, type: field.type, at: field.at }] as const]
+        : [],
     ),
   );
   const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
@@ -197,8 +217,11 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
   const number = (field: string, otherwise: number, least: number, most: number): number => {
     const value = own(body, field) ?? otherwise;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    const found = typeof value === 'number' ? String(value) : kindOfJson(value);
-    violations.add(`/${field}`, 'out_of_range', `expected a whole number from ${least} to ${most}, found ${found}`);
+    violations.add(
+      `/${field}`,
+      'out_of_range',
+      `expected a whole number from ${least} to ${most}, found ${describe(value)}`,
+    );
     return otherwise;
   };
   // No candidates make an empty answer, whatever the size of their page is said to be.
@@ -220,4 +243,3 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
 }
 
 const MOST_PAGES = 1_000_000;
-

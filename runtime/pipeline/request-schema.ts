@@ -6,11 +6,17 @@ type Schema = Record<string, unknown>;
 const ID = { type: 'string', minLength: 1, maxLength: 1024 } as const;
 
 /** JSON Schema (2020-12) of the body of a pipeline's route. */
-export function requestSchema(definition: PipelineDefinition, entities: ReadonlyMap<string, EntityType>): Schema {
+export function requestSchema(
+  definition: PipelineDefinition,
+  entities: ReadonlyMap<string, EntityType>,
+): Schema {
   const { request, limits, page, rank } = definition;
   const candidate = entities.get(rank.value);
   const properties: Schema = {
-    request_id: { ...ID, description: 'Identifies the request; made up when absent. Answered in X-Request-Id.' },
+    request_id: {
+      ...ID,
+      description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
+    },
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
@@ -111,7 +117,10 @@ function valueSchema(type: ValueType, entities: ReadonlyMap<string, EntityType>,
       return { type: 'string' };
     case 'timestamp':
       return {
-        anyOf: [{ type: 'number', description: 'Epoch milliseconds.' }, { type: 'string', format: 'date-time' }],
+        anyOf: [
+          { type: 'number', description: 'Epoch milliseconds.' },
+          { type: 'string', format: 'date-time' },
+        ],
       };
     case 'vector':
       return { type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size };
@@ -122,7 +131,10 @@ function valueSchema(type: ValueType, entities: ReadonlyMap<string, EntityType>,
     case 'list':
       return {
         type: 'array',
-        items: type.of.kind === 'record' ? recordSchema(type.of.fields, entities, nesting) : valueSchema(type.of, entities, nesting),
+        items:
+          type.of.kind === 'record'
+            ? recordSchema(type.of.fields, entities, nesting)
+            : valueSchema(type.of, entities, nesting),
       };
   }
 }

@@ -96,9 +96,13 @@ async function runStep(
     if (before !== undefined) ranking.restore(before);
     for (const slot of step.outputs.values()) {
       const column = frame.columns[slot];
-      for (let row = 0; column !== undefined && row < frame.count; row++) writeMissing(column, row, Status.failed);
+      for (let row = 0; column !== undefined && row < frame.count; row++)
+        writeMissing(column, row, Status.failed);
     }
-    return report(step, { outcome: 'failed', reason: error instanceof Error ? error.message : String(error) });
+    return report(step, {
+      outcome: 'failed',
+      reason: error instanceof Error ? error.message : String(error),
+    });
   }
 }
 

@@ -51,7 +51,10 @@ export async function runPipeline(
 
     const page = cutPage(ranking, request.paging);
     const answer = {
-      ranked_candidates: page.map(({ row, score }) => ({ candidate_id: request.ids[row] ?? '', ranked_score: score })),
+      ranked_candidates: page.map(({ row, score }) => ({
+        candidate_id: request.ids[row] ?? '',
+        ranked_score: score,
+      })),
       ...(trace === undefined ? {} : { events: eventsOf(plan, frame, ranking, request, page, trace) }),
     };
     clock.done('page');

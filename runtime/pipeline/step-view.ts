@@ -44,7 +44,9 @@ export class StepView implements StepInput {
   getFeature(identifier: Identifier, name: string): FeatureValue {
     const needed = this.#step.needs.get(name);
     if (needed === undefined) {
-      throw new Error(`${this.#step.use} asks for ${name} without needing it: call build.need('${name}') in create`);
+      throw new Error(
+        `${this.#step.use} asks for ${name} without needing it: call build.need('${name}') in create`,
+      );
     }
     const parts: readonly EntityIdentifier[] = isComposite(identifier) ? identifier : [identifier];
     const row = this.#rowOf(needed, parts);
@@ -54,7 +56,8 @@ export class StepView implements StepInput {
 
   /** The first row whose key is the identifier; for any other identifier, the candidate's own row. */
   #rowOf(needed: NeededFeature, parts: readonly EntityIdentifier[]): number | undefined {
-    const fits = parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
+    const fits =
+      parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
     if (fits) return this.#keyed(needed).get(keyOf(parts.map((part) => part.id)));
     const [only] = parts;
     if (parts.length === 1 && only !== undefined && only.type === this.#ranking.candidateType) {

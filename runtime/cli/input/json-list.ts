@@ -41,7 +41,7 @@ async function parseList(bytes: AsyncIterable<Buffer>): Promise<readonly unknown
   }
   if (!Array.isArray(parsed))
     throw new InputError('expected a JSON list of objects (one object a line is .jsonl, not .json)');
-  return parsed;
+  return parsed as unknown[];
 }
 
 /** False if a number of the value was too large for JSON to carry on (1e400 parses to Infinity). */

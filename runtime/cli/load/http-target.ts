@@ -45,7 +45,9 @@ export class HttpTarget implements DataTarget {
   /** The service says itself where its pipelines answer. */
   async #routeOf(pipeline: string): Promise<string> {
     const document = (await this.#call('GET', '/openapi.json')) as {
-      readonly paths?: Readonly<Record<string, { readonly post?: { readonly 'x-millrace-pipeline'?: string } }>>;
+      readonly paths?: Readonly<
+        Record<string, { readonly post?: { readonly 'x-millrace-pipeline'?: string } }>
+      >;
     };
     const names = new Map<string, string>();
     for (const [route, methods] of Object.entries(document.paths ?? {})) {

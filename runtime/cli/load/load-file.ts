@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { printable } from '../../config/display-width.js';
 import { CommandFailure } from '../failure.js';
 import { printJson, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
@@ -24,7 +25,11 @@ export interface LoadJob {
 
 export function addLoadFlags(command: Command): Command {
   return command
-    .addOption(new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(INPUT_FORMATS))
+    .addOption(
+      new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(
+        INPUT_FORMATS,
+      ),
+    )
     .option('--json', 'print the counts as JSON');
 }
 
@@ -56,7 +61,8 @@ function tell(
   unit: string,
   report: LoadReport,
 ): void {
-  for (const { line, problem } of report.bad) context.stderr.write(`${unit} ${String(line)}: ${problem}\n`);
+  for (const { line, problem } of report.bad)
+    context.stderr.write(`${unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;
   if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
   const { loaded, refused, older } = report;

@@ -55,7 +55,10 @@ export async function loadRows(
 
   try {
     for await (const batch of toBatches(input.chunks(), order, onBad)) {
-      while (inFlight.size >= BATCHES_IN_FLIGHT || [...inFlight.keys()].some((other) => conflict(other, batch)))
+      while (
+        inFlight.size >= BATCHES_IN_FLIGHT ||
+        [...inFlight.keys()].some((other) => conflict(other, batch))
+      )
         await Promise.race(inFlight.values());
       if (failure !== undefined) break;
       inFlight.set(batch, run(batch));

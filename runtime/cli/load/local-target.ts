@@ -46,7 +46,10 @@ export class LocalTarget implements DataTarget {
   }
 }
 
-export function unknownPipeline(name: string, pipelines: readonly { readonly name: string }[]): MillraceError {
+export function unknownPipeline(
+  name: string,
+  pipelines: readonly { readonly name: string }[],
+): MillraceError {
   const names = pipelines.map((pipeline) => pipeline.name);
   const close = nearest(name, names);
   const hint = close === undefined ? `the project has ${names.join(', ')}` : `did you mean ${close}?`;

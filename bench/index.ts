@@ -1,0 +1,18 @@
+import 'reflect-metadata';
+import { requestBench } from './request.js';
+
+/** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
+const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = { request: requestBench };
+
+const args = process.argv.slice(2);
+const short = args.includes('--short');
+const names = args.filter((arg) => !arg.startsWith('--'));
+for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
+  const bench = BENCHES[name];
+  if (bench === undefined) {
+    console.error(`there is no bench ${name}; there is ${Object.keys(BENCHES).join(', ')}`);
+    process.exitCode = 2;
+    break;
+  }
+  await bench(short);
+}

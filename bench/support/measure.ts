@@ -1,0 +1,50 @@
+/** Medians and percentiles of repeated runs, each candidate in turn so that all see the same machine. */
+export interface Measured {
+  readonly name: string;
+  /** Milliseconds a run, sorted. */
+  readonly ms: readonly number[];
+}
+
+export interface Contestant {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** Runs every contestant once a round, in turn; the first rounds warm up and do not count. */
+export async function measure(
+  contestants: readonly Contestant[],
+  rounds: number,
+  warmUp = Math.ceil(rounds / 5),
+): Promise<Measured[]> {
+  const times = contestants.map(() => [] as number[]);
+  for (let round = 0; round < warmUp + rounds; round++) {
+    for (const [i, contestant] of contestants.entries()) {
+      const start = performance.now();
+      await contestant.run();
+      const took = performance.now() - start;
+      if (round >= warmUp) times[i]?.push(took);
+    }
+  }
+  return contestants.map(({ name }, i) => ({ name, ms: (times[i] ?? []).sort((a, b) => a - b) }));
+}
+
+/** The p-th percentile (0 to 100) of sorted numbers, nearest rank. */
+export function percentile(sorted: readonly number[], p: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil((p / 100) * sorted.length) - 1))] ?? NaN;
+}
+
+export function median(sorted: readonly number[]): number {
+  return percentile(sorted, 50);
+}
+
+/** Rows as a plain table, numbers to the right; fits 80 columns if the cells do. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .join('  ');
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+}
+
+export const ms = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 2 : 1));

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { endWithProcess, startService, type RunningService } from '../../serve.js';
+import type { SettingFlags, Settings } from '../../settings.js';
+import { settingsOf, type CliContext } from '../context.js';
+import { makeCatalogue, type Catalogue } from '../demo/catalogue.js';
+import { freePort } from '../demo/free-port.js';
+import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
+import { packageRoot } from '../demo/package-root.js';
+import { pageText } from '../demo/page-text.js';
+import { curlCommand, SAMPLE_QUERY, sampleRequest } from '../demo/sample-request.js';
+import { HttpTarget } from '../load/http-target.js';
+import { startProgress } from '../load/progress.js';
+import { addSettingFlags } from '../setting-flags.js';
+
+const SEED = 20_240_501;
+const ROUTE = '/api/v1/ranking';
+
+type Flags = SettingFlags & { readonly once?: boolean };
+
+export function demoCommand(context: CliContext): Command {
+  const demo = new Command('demo')
+    .description('start a service with a made-up shop of 5,000 products, and rank some of them')
+    .option('--once', 'stop after the first ranking')
+    .action((flags: Flags) => runDemo(context, flags));
+  return addSettingFlags(demo, ['port', 'host']);
+}
+
+async function runDemo(context: CliContext, flags: Flags): Promise<void> {
+  const settings = await demoSettings(context, flags);
+  const service = await startService(settings);
+  if (flags.once !== true) endWithProcess(service, settings);
+  try {
+    await show(context, service);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  if (flags.once === true) {
+    await service.close();
+    return;
+  }
+  context.stdout.write(`\nThe service keeps running. Ctrl-C stops it.\n`);
+}
+
+/** The shipped project on the embedded store, in a folder of its own that the next demo uses again. */
+async function demoSettings(context: CliContext, flags: SettingFlags): Promise<Settings> {
+  const project = packageRoot();
+  const given = settingsOf(context, {
+    ...flags,
+    project,
+    store: 'embedded',
+    dataDir: join(project, '.millrace', 'demo'),
+    logLevel: context.env.LOG_LEVEL ?? 'warn',
+  });
+  const port = await freePort(given.host, given.port);
+  if (port !== given.port)
+    context.stderr.write(
+      `port ${String(given.port)} is in use; the demo takes ${port === 0 ? 'a free one' : String(port)}\n`,
+    );
+  return { ...given, port };
+}
+
+async function show(context: CliContext, service: RunningService): Promise<void> {
+  const { stdout, stderr } = context;
+  const catalogue = makeCatalogue(SEED);
+  const target = new HttpTarget(service.url);
+  const start = performance.now();
+  await loadCatalogue(catalogue, target, startProgress(stderr, 'loading the shop', rowsOf(catalogue)));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  stdout.write(`${contents(catalogue)}, loaded in ${seconds} s\n\n`);
+
+  const request = sampleRequest(catalogue);
+  const answer = await target.rank('ranking', request);
+  const { user_id: user } = request.user as { readonly user_id: string };
+  stdout.write(`"${SAMPLE_QUERY}" for user ${user}, the best 8 of 24 candidates:\n\n`);
+  stdout.write(pageText(answer, catalogue));
+  stdout.write(`\nThe same request, to paste into another terminal:\n\n`);
+  stdout.write(`${curlCommand(service.url + ROUTE, request)}\n\n`);
+  stdout.write(`Reference of the API   ${service.url}/redoc\n`);
+  stdout.write(`Change the ranking     edit pipelines/ranking.yaml, start the demo again\n`);
+}
+
+function contents({ products, brands, categories, users }: Catalogue): string {
+  const count = (items: readonly unknown[]): string => items.length.toLocaleString('en');
+  return `${count(products)} products, ${count(brands)} brands, ${count(categories)} categories, ${count(users)} users`;
+}

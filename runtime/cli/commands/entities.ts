@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { lookUp, readProject } from '../project-types.js';
+import { addTargetFlags } from '../setting-flags.js';
+import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
+
+type Flags = LoadFlags & { readonly key?: string };
+
+export function entitiesCommand(context: CliContext): Command {
+  const load = new Command('load')
+    .description('load a file of entities; one that exists already is replaced whole')
+    .argument('<TYPE>', 'entity type, a file of schemas/entities')
+    .argument('<FILE>', '.jsonl, .ndjson, .json or .csv, also with .gz; - for JSON lines on standard input')
+    .option('--key <FIELD>', "field that holds the id, where it is not the type's key")
+    .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));
+  addTargetFlags(addLoadFlags(load));
+  return new Command('entities').description('work with the entity index').addCommand(load);
+}
+
+async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
+  // Predefined types have this key; for one that names another, rows that repeat an id are refused by the service.
+  const key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
+  await loadFile(context, flags, {
+    file,
+    what: `${type} entities`,
+    order: {
+      idOf(row) {
+        const id = Object.hasOwn(row.value, key) ? row.value[key] : undefined;
+        return typeof id === 'string' ? id : undefined;
+      },
+      isOrdered: () => false,
+    },
+    async columnTypes() {
+      const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
+      return new Map([...entity.attributes].map(([name, attribute]) => [name, attribute.type]));
+    },
+    send: (target) => async (rows) => {
+      await target.upload(type, flags.key, rows);
+      return { older: 0 };
+    },
+  });
+}

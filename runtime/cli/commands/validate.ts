@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import { compileProject } from '../../app.js';
+import { diagnosticsJson, renderDiagnostics } from '../../config/render.js';
+import type { SettingFlags } from '../../settings.js';
+import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { addSettingFlags } from '../setting-flags.js';
+
+type Flags = SettingFlags & { readonly json?: boolean };
+
+export function validateCommand(context: CliContext): Command {
+  const validate = new Command('validate')
+    .description('check a project as start-up does, and tell everything that is wrong with it')
+    .option('--json', 'print the findings as JSON')
+    .action((flags: Flags) => checkProject(context, flags));
+  return addSettingFlags(validate, ['project']);
+}
+
+async function checkProject(context: CliContext, flags: Flags): Promise<void> {
+  const { project } = settingsOf(context, flags);
+  const { config, pipelines, diagnostics } = await compileProject(project);
+  const errors = diagnostics.filter((d) => d.severity === 'error').length;
+  if (flags.json === true) {
+    printJson(context, {
+      ok: errors === 0,
+      errors,
+      warnings: diagnostics.length - errors,
+      diagnostics: diagnosticsJson(diagnostics),
+    });
+  } else {
+    if (diagnostics.length > 0)
+      context.stdout.write(`${renderDiagnostics(diagnostics, styleOf(context, context.stdout))}\n\n`);
+    if (errors === 0 && config !== undefined)
+      context.stdout.write(
+        `ok: ${counted(pipelines.length, 'pipeline')}, ${counted(config.entities.size, 'entity type')}, ` +
+          `${counted(config.views.size, 'feature view')} in ${project}\n`,
+      );
+  }
+  if (errors > 0) throw new CommandFailure('');
+}
+
+function counted(count: number, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,20 @@
+import { createServer } from 'node:net';
+
+const PORTS_TRIED = 50;
+
+/** The first port from `port` on that nothing listens on. 0 stays 0: any free one. */
+export async function freePort(host: string, port: number): Promise<number> {
+  if (port === 0) return 0;
+  for (let candidate = port; candidate < Math.min(port + PORTS_TRIED, 65_536); candidate += 1)
+    if (await isFree(host, candidate)) return candidate;
+  return 0;
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    // Only a port in use is a reason to go on; any other error comes up again, with its message, when we listen.
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../api/types.js';
+import type { RankingAnswer } from '../../pipeline/types.js';
+import { renderTable } from '../table.js';
+import type { Catalogue } from './catalogue.js';
+
+/** A page of the demo shop as a table of at most 80 columns. */
+export function pageText(answer: RankingAnswer, catalogue: Catalogue): string {
+  const products = new Map(catalogue.products.map((product) => [product.product_id, product]));
+  const brands = new Map(catalogue.brands.map((brand) => [brand.brand_id, brand]));
+  const rows = answer.ranked_candidates.map(({ candidate_id: id, ranked_score: score }, at) => {
+    const product = products.get(id);
+    return [
+      String(at + 1),
+      score.toFixed(3),
+      product?.title ?? id,
+      text(brands.get(product?.brand ?? '')?.name),
+      product?.price.toFixed(2) ?? '',
+      String(product?.number_in_stock ?? ''),
+    ];
+  });
+  return renderTable(
+    [
+      { title: '#', align: 'right' },
+      { title: 'score', align: 'right' },
+      { title: 'title', max: 36 },
+      { title: 'brand', max: 12 },
+      { title: 'price', align: 'right' },
+      { title: 'stock', align: 'right' },
+    ],
+    rows,
+  );
+}
+
+function text(value: JsonObject[string] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

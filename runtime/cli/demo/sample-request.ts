@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../api/types.js';
+import type { Catalogue, DemoProduct } from './catalogue.js';
+
+const CANDIDATES = 24;
+const PAGE = 8;
+export const SAMPLE_QUERY = 'wireless headphones';
+
+/** The request that the demo sends: what a simple search found, in the order it was found. */
+export function sampleRequest(catalogue: Catalogue): JsonObject {
+  const candidates = find(catalogue.products, SAMPLE_QUERY.split(' '));
+  // Someone who likes a brand that was found: the ranking shows it.
+  const brand = candidates[candidates.length - 1]?.brand;
+  const user = catalogue.users.find((someone) => someone.favourite_brand === brand) ?? catalogue.users[0];
+  return {
+    request_id: 'demo-1',
+    query: { query: SAMPLE_QUERY },
+    user: { user_id: user?.user_id ?? 'u1' },
+    candidates: candidates.map((product) => ({ product_id: product.product_id })),
+    user_page: 0,
+    user_page_size: PAGE,
+    candidate_page: 0,
+    candidate_page_size: candidates.length,
+  };
+}
+
+/** Products whose title holds any of the words, evenly spread over the catalogue. */
+function find(products: readonly DemoProduct[], words: readonly string[]): readonly DemoProduct[] {
+  const found = products.filter((product) => words.some((word) => product.title.includes(word)));
+  const step = Math.max(1, Math.floor(found.length / CANDIDATES));
+  return found.filter((_, at) => at % step === 0).slice(0, CANDIDATES);
+}
+
+/** The request as a command for a shell, to paste as it stands; no line is wider than 80 columns. */
+export function curlCommand(url: string, request: JsonObject): string {
+  const { candidates, ...rest } = request as JsonObject & { readonly candidates: readonly JsonObject[] };
+  const lines = Object.entries(rest).map(
+    ([name, value]) => ` ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+  );
+  const ids = candidates.map((candidate) => JSON.stringify(candidate));
+  const rows: string[] = [];
+  for (let at = 0; at < ids.length; at += 3) rows.push(`  ${ids.slice(at, at + 3).join(', ')}`);
+  return [
+    `curl -s ${url} \\`,
+    "  -H 'content-type: application/json' -d '{",
+    ...lines,
+    ' "candidates": [',
+    rows.join(',\n'),
+    " ]}'",
+  ].join('\n');
+}

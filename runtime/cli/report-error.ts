@@ -1,0 +1,42 @@
+import { CommanderError } from 'commander';
+import { ERROR_CODES } from '../api/error-codes.js';
+import { MillraceError } from '../api/errors.js';
+import { ProjectInvalidError } from '../app.js';
+import { printable } from '../config/display-width.js';
+import { renderDiagnostics } from '../config/render.js';
+import { styleOf, type CliContext } from './context.js';
+import { CommandFailure, UsageError } from './failure.js';
+
+/** 0: done. 1: understood, and failed. 2: the command line or a setting is wrong. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Tells an error on stderr: what failed, and what to do about it. */
+export function reportError(error: unknown, context: CliContext): ExitCode {
+  // Commander has told its own errors already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  for (const line of linesOf(error, context)) context.stderr.write(`${line}\n`);
+  const wrongUsage =
+    error instanceof UsageError || (error instanceof MillraceError && error.code === 'invalid_setting');
+  return wrongUsage ? 2 : 1;
+}
+
+function linesOf(error: unknown, context: CliContext): readonly string[] {
+  if (error instanceof ProjectInvalidError)
+    return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
+  if (error instanceof UsageError) return [`error: ${printable(error.message)}`];
+  if (error instanceof CommandFailure) {
+    const told = error.message === '' ? [] : [`error: ${printable(error.message)}`];
+    return error.help === undefined ? told : [...told, `help: ${printable(error.help)}`];
+  }
+  if (error instanceof MillraceError)
+    return [
+      `error[${error.code}]: ${printable(error.message)}`,
+      ...error.violations.map(
+        ({ pointer, detail }) => `  ${printable(pointer || '(the body)')}: ${printable(detail)}`,
+      ),
+      `help: ${ERROR_CODES[error.code].remedy}`,
+    ];
+  return [
+    `error: millrace failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  ];
+}

@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import { demoCommand } from './commands/demo.js';
+import { entitiesCommand } from './commands/entities.js';
+import { featuresCommand } from './commands/features.js';
+import { planCommand } from './commands/plan.js';
+import { rankCommand } from './commands/rank.js';
+import { serveCommand } from './commands/serve.js';
+import { textStatsCommand } from './commands/text-stats.js';
+import { validateCommand } from './commands/validate.js';
+import { styleOf, type CliContext } from './context.js';
+import { reportError, type ExitCode } from './report-error.js';
+
+/** Runs one command line, without the program's name. Never rejects and never exits the process. */
+export async function runCli(
+  argv: readonly string[],
+  context: CliContext,
+  version: string,
+): Promise<ExitCode> {
+  try {
+    await makeProgram(context, version).parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    return reportError(error, context);
+  }
+}
+
+function makeProgram(context: CliContext, version: string): Command {
+  const program = new Command('millrace')
+    .description('Runs ranking pipelines written in YAML.')
+    .version(version, '--version');
+  for (const command of [
+    serveCommand(context),
+    validateCommand(context),
+    planCommand(context),
+    entitiesCommand(context),
+    featuresCommand(context),
+    textStatsCommand(context),
+    rankCommand(context),
+    demoCommand(context),
+  ])
+    program.addCommand(command);
+  speakThrough(program, context);
+  return program;
+}
+
+/** Commander's own words go to our streams, and its exits become errors, for every command below too. */
+function speakThrough(command: Command, context: CliContext): void {
+  command.exitOverride().showSuggestionAfterError();
+  command.configureOutput({
+    writeOut: (text) => context.stdout.write(text),
+    writeErr: (text) => context.stderr.write(text),
+    getOutHelpWidth: () => styleOf(context, context.stdout).width,
+    getErrHelpWidth: () => styleOf(context, context.stderr).width,
+  });
+  for (const child of command.commands) speakThrough(child, context);
+}

@@ -1,0 +1,299 @@
+import type { BinaryOperator, ExpressionNode } from './ast.js';
+import type { ExpressionProblem } from './environment.js';
+import { tokenize, type Token, type TokenSymbol } from './lexer.js';
+import { helpForOperator, helpForValue } from './spellings.js';
+import { ExpressionSyntaxError } from './syntax-error.js';
+
+/** Bounds that keep every later recursion shallow. */
+const MAX_LENGTH = 10_000;
+const MAX_DEPTH = 250;
+
+export type ParseResult =
+  | { readonly ok: true; readonly ast: ExpressionNode }
+  | { readonly ok: false; readonly problem: ExpressionProblem };
+
+/** Parses an expression; the answer is its syntax tree or the first thing that cannot be read. */
+export function parseExpression(text: string): ParseResult {
+  try {
+    if (text.length > MAX_LENGTH) {
+      throw new ExpressionSyntaxError(
+        0,
+        text.length,
+        `the expression has ${text.length} characters; at most ${MAX_LENGTH} are allowed`,
+        'split it into definitions under `define:`',
+      );
+    }
+    return { ok: true, ast: new Parser(text, tokenize(text)).whole() };
+  } catch (error) {
+    if (error instanceof ExpressionSyntaxError) return { ok: false, problem: error.problem };
+    throw error;
+  }
+}
+
+/** How tightly operators bind; `not` stands between `and` and the comparisons. */
+const NOT_LEVEL = 3;
+const COMPARISON_LEVEL = 4;
+const SUM_LEVEL = 5;
+const SIGN_LEVEL = 7;
+
+const LEVELS: ReadonlyMap<TokenSymbol, number> = new Map<TokenSymbol, number>([
+  ['or', 1],
+  ['and', 2],
+  ['==', 4],
+  ['!=', 4],
+  ['<', 4],
+  ['<=', 4],
+  ['>', 4],
+  ['>=', 4],
+  ['in', 4],
+  ['not', 4],
+  ['+', 5],
+  ['-', 5],
+  ['*', 6],
+  ['/', 6],
+  ['%', 6],
+]);
+
+type Unplaced<T> = T extends ExpressionNode ? Omit<T, 'start' | 'end' | 'depth'> : never;
+
+/** A precedence climber: `binary(level)` reads operators that bind at least as tightly as the level. */
+class Parser {
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #nesting = 0;
+
+  constructor(text: string, tokens: readonly Token[]) {
+    this.#text = text;
+    this.#tokens = tokens;
+  }
+
+  whole(): ExpressionNode {
+    if (this.#next.kind === 'end') {
+      throw new ExpressionSyntaxError(0, this.#text.length, 'the expression is empty');
+    }
+    const node = this.#binary(1);
+    if (this.#next.kind !== 'end') throw this.#misplaced('an operator or the end');
+    return node;
+  }
+
+  #binary(level: number): ExpressionNode {
+    this.#enter();
+    let left = this.#prefix(level);
+    for (;;) {
+      const operator = this.#next;
+      if (operator.kind !== 'symbol') break;
+      const found = LEVELS.get(operator.symbol);
+      if (found === undefined || found < level) break;
+      this.#take();
+      if (operator.symbol === 'in' || operator.symbol === 'not') {
+        if (operator.symbol === 'not') this.#expect('in', '`in` after `not`');
+        left = this.#in(left, operator.symbol === 'not');
+      } else {
+        const right = this.#binary(found + 1);
+        const op = operator.symbol as BinaryOperator;
+        left = this.#node({ kind: 'binary', op, left, right }, left.start, right.end, [left, right]);
+      }
+      if (found === COMPARISON_LEVEL) this.#refuseChain(left);
+    }
+    this.#nesting--;
+    return left;
+  }
+
+  #prefix(level: number): ExpressionNode {
+    const token = this.#next;
+    if (token.kind !== 'symbol' || (token.symbol !== '-' && token.symbol !== 'not')) return this.#primary();
+    const op = token.symbol;
+    if (op === 'not' && level > NOT_LEVEL) {
+      throw new ExpressionSyntaxError(
+        token.start,
+        token.end,
+        '`not` binds less tightly than the operator before it',
+        'put it in parentheses: `(not x)`',
+      );
+    }
+    this.#take();
+    const operand = this.#binary(op === 'not' ? NOT_LEVEL : SIGN_LEVEL);
+    return this.#node({ kind: 'unary', op, operand }, token.start, operand.end, [operand]);
+  }
+
+  #in(operand: ExpressionNode, negated: boolean): ExpressionNode {
+    const next = this.#next;
+    if (next.kind !== 'symbol' || next.symbol !== '(') {
+      const list = this.#binary(SUM_LEVEL);
+      const choices = [list];
+      return this.#node({ kind: 'in', negated, operand, choices }, operand.start, list.end, [operand, list]);
+    }
+    this.#take();
+    const { items: choices, end } = this.#items(next, 'a value to compare with');
+    return this.#node({ kind: 'in', negated, operand, choices }, operand.start, end, [operand, ...choices]);
+  }
+
+  #primary(): ExpressionNode {
+    const token = this.#next;
+    const { start, end } = token;
+    switch (token.kind) {
+      case 'number':
+        this.#take();
+        return this.#node({ kind: 'number', value: token.value }, start, end, []);
+      case 'text':
+        this.#take();
+        return this.#node({ kind: 'text', value: token.value }, start, end, []);
+      case 'bool':
+        this.#take();
+        return this.#node({ kind: 'bool', value: token.value }, start, end, []);
+      case 'feature':
+        this.#take();
+        return this.#node({ kind: 'feature', view: token.view, feature: token.feature }, start, end, []);
+      case 'path':
+        this.#take();
+        return this.#named(token.segments, start, end);
+      case 'symbol':
+        if (token.symbol === '(') {
+          this.#take();
+          const inner = this.#binary(1);
+          this.#close(token, 'an operator or `)`');
+          return inner;
+        }
+    }
+    throw this.#misplaced('a value');
+  }
+
+  /** A name, a path, or a call. */
+  #named(segments: readonly string[], start: number, end: number): ExpressionNode {
+    const open = this.#next;
+    const name = segments[0] ?? '';
+    if (open.kind !== 'symbol' || open.symbol !== '(') {
+      if (segments.length > 1) return this.#node({ kind: 'path', segments }, start, end, []);
+      return this.#node({ kind: 'name', name }, start, end, []);
+    }
+    if (segments.length > 1) {
+      const method = segments.at(-1) ?? '';
+      throw new ExpressionSyntaxError(
+        start,
+        end,
+        `\`${segments.join('.')}\` is not a function`,
+        `functions take what they work on in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
+      );
+    }
+    this.#take();
+    const first = this.#next;
+    if (first.kind === 'symbol' && first.symbol === ')') {
+      this.#take();
+      return this.#node({ kind: 'call', name, args: [] }, start, first.end, []);
+    }
+    const { items, end: closed } = this.#items(open, `an argument of \`${name}\``);
+    return this.#node({ kind: 'call', name, args: items }, start, closed, items);
+  }
+
+  /** Expressions with commas between them, up to the closing parenthesis. */
+  #items(open: Token, what: string): { readonly items: ExpressionNode[]; readonly end: number } {
+    const items: ExpressionNode[] = [];
+    for (;;) {
+      const token = this.#next;
+      if (token.kind === 'symbol' && (token.symbol === ')' || token.symbol === ',')) {
+        throw this.#misplaced(what);
+      }
+      items.push(this.#binary(1));
+      const after = this.#next;
+      if (after.kind !== 'symbol' || after.symbol !== ',') break;
+      this.#take();
+    }
+    return { items, end: this.#close(open, '`,` or `)`').end };
+  }
+
+  #close(open: Token, expected: string): Token {
+    const token = this.#next;
+    if (token.kind === 'end') {
+      throw new ExpressionSyntaxError(open.start, open.end, '`(` is never closed', 'add `)`');
+    }
+    if (token.kind !== 'symbol' || token.symbol !== ')') throw this.#misplaced(expected);
+    return this.#take();
+  }
+
+  #expect(symbol: TokenSymbol, expected: string): void {
+    const token = this.#next;
+    if (token.kind !== 'symbol' || token.symbol !== symbol) throw this.#misplaced(expected);
+    this.#take();
+  }
+
+  /** `a < b < c`: what it would mean differs between languages. */
+  #refuseChain(left: ExpressionNode): void {
+    const token = this.#next;
+    if (token.kind !== 'symbol' || LEVELS.get(token.symbol) !== COMPARISON_LEVEL) return;
+    const middle = left.kind === 'binary' ? this.#text.slice(left.right.start, left.right.end) : '…';
+    const first = this.#text.slice(left.start, left.end);
+    throw new ExpressionSyntaxError(
+      token.start,
+      token.end,
+      'comparisons do not chain',
+      `write \`${first} and ${middle} ${token.symbol} …\``,
+    );
+  }
+
+  #misplaced(expected: string): ExpressionSyntaxError {
+    const token = this.#next;
+    if (token.kind === 'end') {
+      const last = this.#tokens[this.#at - 1];
+      const start = Math.max(0, (last?.end ?? 1) - 1);
+      return new ExpressionSyntaxError(
+        start,
+        Math.max(start + 1, last?.end ?? 1),
+        `the expression ends where ${expected} should be`,
+      );
+    }
+    const found = this.#text.slice(token.start, token.end);
+    const help =
+      token.kind === 'path' ? (helpForOperator(found) ?? helpForValue(found)) : helpForSymbol(found);
+    return new ExpressionSyntaxError(
+      token.start,
+      token.end,
+      `expected ${expected}, found \`${shortened(found)}\``,
+      help,
+    );
+  }
+
+  #node(
+    node: Unplaced<ExpressionNode>,
+    start: number,
+    end: number,
+    children: readonly ExpressionNode[],
+  ): ExpressionNode {
+    const depth = 1 + children.reduce((deepest, child) => Math.max(deepest, child.depth), 0);
+    if (depth > MAX_DEPTH) throw tooDeep(start, end);
+    return { ...node, start, end, depth };
+  }
+
+  #enter(): void {
+    if (++this.#nesting > MAX_DEPTH) throw tooDeep(this.#next.start, this.#next.end);
+  }
+
+  get #next(): Token {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) throw new Error('the tokens end with `end`');
+    return token;
+  }
+
+  #take(): Token {
+    const token = this.#next;
+    this.#at++;
+    return token;
+  }
+}
+
+function helpForSymbol(symbol: string): string | undefined {
+  return symbol === '+' ? 'a sign stands before a number only as `-`' : undefined;
+}
+
+function shortened(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function tooDeep(start: number, end: number): ExpressionSyntaxError {
+  return new ExpressionSyntaxError(
+    start,
+    end,
+    `the expression nests deeper than ${MAX_DEPTH} levels`,
+    'split it into definitions under `define:`',
+  );
+}

@@ -1,0 +1,103 @@
+/** What other languages write, and how it is written here. */
+export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])[] = [
+  ['===', 'write `==`'],
+  ['!==', 'write `!=`'],
+  ['&&', 'write `and`'],
+  ['||', 'write `or`'],
+  ['**', 'write `pow(x, y)`'],
+  ['//', 'write `floor(x / y)`'],
+  ['<>', 'write `!=`'],
+  ['=<', 'write `<=`'],
+  ['=>', 'write `>=`'],
+  ['??', 'write `coalesce(x, y)`'],
+  ['?', 'write `if(condition, then, else)`'],
+  ['=', 'write `==` to compare'],
+  ['!', 'write `not`'],
+  ['&', 'write `and`'],
+  ['|', 'write `or`'],
+  ['^', 'write `pow(x, y)`'],
+  ['[', 'a list of choices is written in parentheses: `x in (a, b)`'],
+  ['{', 'group with parentheses'],
+  [':', 'a feature is written without spaces: `view:feature`'],
+  ['.', 'a path is written without spaces: `product.price`'],
+  ['≤', 'write `<=`'],
+  ['≥', 'write `>=`'],
+  ['≠', 'write `!=`'],
+  ['−', 'write `-`'],
+  ['×', 'write `*`'],
+  ['÷', 'write `/`'],
+  ['“', 'write texts in straight quotes'],
+  ['”', 'write texts in straight quotes'],
+  ['‘', 'write texts in straight quotes'],
+  ['’', 'write texts in straight quotes'],
+  ['`', 'write texts in single or double quotes'],
+];
+
+/** Words found where an operator belongs. */
+const FOREIGN_OPERATORS = new Map([
+  ['and', 'write `and`, in small letters'],
+  ['or', 'write `or`, in small letters'],
+  ['in', 'write `in`, in small letters'],
+  ['not', 'write `not in`, or `and not`'],
+  ['is', 'write `==` to compare, or `known(x)` to ask whether there is a value'],
+  ['like', 'write `contains(text, part)`'],
+  ['contains', 'write `contains(text, part)`, or `x in list`'],
+  ['between', 'write `low <= x and x <= high`'],
+  ['mod', 'write `%`'],
+]);
+
+export function helpForOperator(word: string): string | undefined {
+  return FOREIGN_OPERATORS.get(word.toLowerCase());
+}
+
+/** Words that other languages have as values. */
+const FOREIGN_VALUES = new Map([
+  ['true', 'write `true`, in small letters'],
+  ['false', 'write `false`, in small letters'],
+  ...['null', 'none', 'nil', 'nan', 'undefined', 'missing', 'absent'].map(
+    (word) => [word, 'write `known(x)` to ask whether there is a value'] as const,
+  ),
+]);
+
+export function helpForValue(word: string): string | undefined {
+  return FOREIGN_VALUES.get(word.toLowerCase());
+}
+
+/** Functions that go by another name elsewhere. */
+const FOREIGN_FUNCTIONS = new Map([
+  ['avg', 'mean'],
+  ['average', 'mean'],
+  ['ln', 'log'],
+  ['power', 'pow'],
+  ['ceiling', 'ceil'],
+  ['iff', 'if'],
+  ['ifelse', 'if'],
+  ['case', 'if'],
+  ['where', 'if'],
+  ['ifnull', 'coalesce'],
+  ['nvl', 'coalesce'],
+  ['default', 'coalesce'],
+  ['exists', 'known'],
+  ['isnull', 'known'],
+  ['is_null', 'known'],
+  ['isnan', 'known'],
+  ['is_known', 'known'],
+  ['len', 'length'],
+  ['size', 'count'],
+  ['lowercase', 'lower'],
+  ['to_lower', 'lower'],
+  ['uppercase', 'upper'],
+  ['to_upper', 'upper'],
+  ['includes', 'contains'],
+  ['startswith', 'starts_with'],
+  ['endswith', 'ends_with'],
+  ['days_since', 'age_days'],
+  ['hours_since', 'age_hours'],
+  ['dayofweek', 'weekday'],
+  ['timestamp', 'time'],
+  ['date', 'time'],
+]);
+
+export function ownFunctionName(name: string): string | undefined {
+  return FOREIGN_FUNCTIONS.get(name.toLowerCase());
+}

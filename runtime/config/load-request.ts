@@ -1,0 +1,131 @@
+import type { Node } from 'yaml';
+import { NAME_PATTERN, typeText, type ValueType } from '../api/types.js';
+import type { Diagnostics } from './diagnostics.js';
+import { readAttributes } from './load-entities.js';
+import type { AttributeDefinition, EntityType, RequestDefinition, RequestField } from './model.js';
+import { nearest } from './nearest.js';
+import { checkSpellings, readType, readTypeText, TYPE_KINDS, type TypeContext } from './parse-type.js';
+import { REQUEST_FIELDS } from './reserved-names.js';
+import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
+import { entriesOf, locatedText, memberOf, textOf } from './tree.js';
+
+/** Reads `request:`. @param entities the names of the entity types that exist */
+export function loadRequest(
+  file: SourceFile,
+  node: Node | undefined,
+  rank: EntityType | undefined,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): RequestDefinition {
+  const { diagnostics } = context;
+  const fields = new Map<string, RequestField>();
+  for (const { key, keyAt, value } of entriesOf(file, node)) {
+    if (key === 'candidates' || key === 'unknown' || !NAME_PATTERN.test(key)) continue;
+    if (REQUEST_FIELDS.has(key)) {
+      diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is a field of every request`,
+        'remove the line, or choose another name',
+      );
+    } else if (key === rank?.name) {
+      diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is the candidate: expressions use the name for it`,
+        `name the field by its role, for example \`current_${key}\``,
+      );
+    } else {
+      const field = readField(key, keyAt, value, entities, context);
+      if (field !== undefined) fields.set(key, field);
+    }
+  }
+  const candidates = readAttributes(file, memberOf(file, node, 'candidates'), context);
+  if (rank !== undefined) checkCandidates(candidates, rank, diagnostics);
+  const unknown = textOf(memberOf(file, node, 'unknown')) === 'refuse' ? 'refuse' : 'ignore';
+  return { candidates, fields, unknown };
+}
+
+function readField(
+  name: string,
+  at: Span,
+  node: Node | undefined,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): RequestField | undefined {
+  const written = locatedText(at.file, node);
+  if (written === undefined) {
+    const type = readType(at, node, context);
+    return type && { kind: 'scalar', name, type, optional: false, at };
+  }
+  const { inner, optional } = unwrapOptional(written);
+  if (entities.has(inner.value)) return { kind: 'entity', name, entity: inner.value, optional, at };
+  const type = readScalar(inner, entities, context);
+  return type && { kind: 'scalar', name, type, optional, at };
+}
+
+function unwrapOptional(text: Located<string>): { inner: Located<string>; optional: boolean } {
+  const match = /^(optional\s*\(\s*)([\s\S]*?)\s*\)$/.exec(text.value);
+  if (match === null) return { inner: text, optional: false };
+  const [, before = '', value = ''] = match;
+  return {
+    inner: { value, at: spanWithin(text, before.length, before.length + value.length) },
+    optional: true,
+  };
+}
+
+/** A type of values; a bare name that is none may be a misspelt entity type. */
+function readScalar(
+  text: Located<string>,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): ValueType | undefined {
+  const isBareName = NAME_PATTERN.test(text.value) && !TYPE_KINDS.includes(text.value);
+  const guess = isBareName ? nearest(text.value, [...entities, ...TYPE_KINDS]) : undefined;
+  if (!isBareName || (guess !== undefined && TYPE_KINDS.includes(guess))) return readTypeText(text, context);
+  context.diagnostics.error(
+    'unknown_entity',
+    text.at,
+    `\`${text.value}\` is neither an entity type nor a type of values`,
+    guess === undefined
+      ? `declare it in schemas/entities/${text.value}.yaml; there is ${[...entities].join(', ')}`
+      : `did you mean \`${guess}\`?`,
+  );
+  return undefined;
+}
+
+/** What candidates carry lives beside the attributes of their type. */
+function checkCandidates(
+  candidates: ReadonlyMap<string, AttributeDefinition>,
+  rank: EntityType,
+  diagnostics: Diagnostics,
+): void {
+  for (const { name, at } of candidates.values()) {
+    const own = rank.attributes.get(name);
+    if (name === rank.key) {
+      diagnostics.error(
+        'reserved_name',
+        at,
+        `\`${name}\` is the key of \`${rank.name}\``,
+        'remove the line: every candidate has its key',
+      );
+    } else if (own !== undefined) {
+      diagnostics.error(
+        'duplicate_name',
+        at,
+        `\`${rank.name}\` declares \`${name}: ${typeText(own.type)}\` already`,
+        'remove the line: a candidate may carry any attribute of its type',
+      );
+    }
+  }
+  const all = new Map([...rank.attributes, ...candidates]);
+  const types = new Map([...all].map(([name, { type }]) => [name, type]));
+  // Only what this pipeline adds is to blame here.
+  const places = new Map([...candidates].map(([name, { at }]) => [name, at]));
+  for (const name of rank.attributes.keys()) {
+    const spelling = candidates.get(`${name}_id`);
+    if (spelling !== undefined && rank.attributes.get(name)?.type.kind === 'ref')
+      places.set(name, spelling.at);
+  }
+  checkSpellings(types, places, rank.key, diagnostics);
+}

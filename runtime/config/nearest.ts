@@ -1,0 +1,60 @@
+/** Longer names are not compared: nobody mistypes them letter by letter. */
+const LONGEST = 64;
+
+/**
+ * The candidate that a wrong name was most likely meant to be, for "did you mean": the one with the fewest typing
+ * slips (a letter too many, too few, wrong, or two exchanged), or else the only one that has the name as a part
+ * (`stock` in `number_in_stock`). Undefined if none is near. Of equals the first.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase();
+  const all = [...candidates].filter((candidate) => candidate !== name);
+  let best: string | undefined;
+  let fewest = mostSlips(wanted) + 1;
+  for (const candidate of all) {
+    const found = slips(wanted, candidate.toLowerCase(), fewest - 1);
+    if (found < fewest) {
+      best = candidate;
+      fewest = found;
+    }
+  }
+  return best ?? onlyWithPart(wanted, all);
+}
+
+/** A short name changed in one letter is another name; a long one is still recognised. */
+function mostSlips(name: string): number {
+  return name.length <= 2 ? 0 : name.length <= 5 ? 1 : name.length <= 8 ? 2 : 3;
+}
+
+/** Optimal string alignment distance; more than `most` is Infinity. */
+function slips(a: string, b: string, most: number): number {
+  if (a === b) return 0;
+  if (Math.abs(a.length - b.length) > most || a.length > LONGEST || b.length > LONGEST) return Infinity;
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(at(above, j) + 1, at(row, j - 1) + 1, at(above, j - 1) + change);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, at(before, j - 2) + 1);
+      }
+      row.push(least);
+    }
+    before = above;
+    above = row;
+  }
+  const distance = at(above, b.length);
+  return distance > most ? Infinity : distance;
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
+}
+
+function onlyWithPart(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length < 4) return undefined;
+  const found = candidates.filter((candidate) => `_${candidate.toLowerCase()}_`.includes(`_${name}_`));
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -1,0 +1,100 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Diagnostics } from './diagnostics.js';
+import { SourceFile, type Span } from './source.js';
+
+/** More than any project file needs; a larger one is some other file. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** The start of a file or folder that has no text to show. */
+export function placeOf(path: string): Span {
+  return { file: new SourceFile(path, ''), start: 0, end: 0 };
+}
+
+/** Whether the folder of a project has this folder. */
+export async function hasFolder(root: string, folder: string): Promise<boolean> {
+  try {
+    return (await stat(join(root, folder))).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads the `*.yaml` files of a project's folder, by name; links are followed. Files whose names start with a dot and
+ * files of other kinds are none of ours.
+ */
+export async function readYamlFiles(
+  root: string,
+  folder: string,
+  diagnostics: Diagnostics,
+): Promise<SourceFile[]> {
+  let names: string[];
+  try {
+    names = await readdir(join(root, folder));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      diagnostics.error('missing_file', placeOf(folder), `the folder cannot be read: ${reasonOf(error)}`);
+    return [];
+  }
+  const files: SourceFile[] = [];
+  for (const name of names.filter((one) => !one.startsWith('.')).sort()) {
+    const path = `${folder}/${name}`;
+    if (/\.(yml|YAML|YML)$/.test(name)) {
+      const renamed = name.replace(/\.[^.]*$/, '.yaml');
+      diagnostics.error(
+        'file_name',
+        placeOf(path),
+        'only files that end in .yaml are read',
+        `rename it to ${renamed}`,
+      );
+    } else if (name.endsWith('.yaml')) {
+      const file = await readText(root, path, diagnostics);
+      if (file !== undefined) files.push(file);
+    }
+  }
+  return files;
+}
+
+async function readText(
+  root: string,
+  path: string,
+  diagnostics: Diagnostics,
+): Promise<SourceFile | undefined> {
+  let bytes: Buffer;
+  try {
+    const info = await stat(join(root, path));
+    if (info.size > MAX_BYTES) {
+      diagnostics.error(
+        'yaml_syntax',
+        placeOf(path),
+        `the file is larger than ${MAX_BYTES / 1024 / 1024} MB`,
+      );
+      return undefined;
+    }
+    bytes = await readFile(join(root, path));
+  } catch (error) {
+    diagnostics.error('missing_file', placeOf(path), `the file cannot be read: ${reasonOf(error)}`);
+    return undefined;
+  }
+  try {
+    return new SourceFile(path, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    diagnostics.error('yaml_syntax', placeOf(path), 'the file is not encoded in UTF-8');
+    return undefined;
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it is a link to nothing',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'it is not a folder',
+  ELOOP: 'its links lead in a circle',
+};
+
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? (code || message);
+}

@@ -1,0 +1,61 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+/** Errors that say that a branch is not meant for a value of this kind at all. */
+const KIND_KEYWORDS = new Set(['type', 'const', 'enum', 'millrace']);
+
+/**
+ * ajv reports every branch of `anyOf` and `oneOf` that fails. Keeps the errors of the branch that was meant, if one
+ * takes values of this kind; else the `anyOf` error alone. Drops the echoes of `if` and `propertyNames`.
+ */
+export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  // An outer choice comes after the errors of its branches.
+  for (const choice of [...errors].reverse()) {
+    if (dropped.has(choice)) continue;
+    if (choice.keyword === 'if' || choice.keyword === 'propertyNames') dropped.add(choice);
+    if (choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') continue;
+    const branches = branchesOf(choice, errors);
+    const meant = [...branches].filter(([, list]) => !list.some((error) => refusesKind(error, choice)));
+    const best = meant.sort(([, a], [, b]) => a.length - b.length)[0];
+    for (const [branch, list] of branches)
+      if (branch !== best?.[0]) list.forEach((error) => dropped.add(error));
+    if (best !== undefined) dropped.add(choice);
+  }
+  return withoutEchoes(errors.filter((error) => !dropped.has(error)));
+}
+
+function branchesOf(choice: ErrorObject, errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
+  const branches = new Map<string, ErrorObject[]>();
+  const prefix = `${choice.schemaPath}/`;
+  for (const error of errors) {
+    if (!error.schemaPath.startsWith(prefix) || !isAtOrBelow(error.instancePath, choice.instancePath))
+      continue;
+    const branch = error.schemaPath.slice(prefix.length).split('/')[0] ?? '';
+    branches.set(branch, [...(branches.get(branch) ?? []), error]);
+  }
+  return branches;
+}
+
+function isAtOrBelow(path: string, of: string): boolean {
+  return path === of || path.startsWith(`${of}/`);
+}
+
+function refusesKind(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.instancePath === choice.instancePath && KIND_KEYWORDS.has(error.keyword);
+}
+
+/** Of a place that has the wrong kind of value, one error says enough. */
+function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+  const rank = (error: ErrorObject): number =>
+    ['millrace', 'anyOf', 'oneOf'].includes(error.keyword) ? 0 : KIND_KEYWORDS.has(error.keyword) ? 1 : 2;
+  const best = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    if (rank(error) === 2) continue;
+    const known = best.get(error.instancePath);
+    if (known === undefined || rank(error) < rank(known)) best.set(error.instancePath, error);
+  }
+  return errors.filter((error) => {
+    const kind = best.get(error.instancePath);
+    return kind === undefined || kind === error;
+  });
+}

@@ -1,0 +1,61 @@
+/** Names that the service itself gives a meaning to. */
+
+/** Words of the expression language. */
+export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
+
+/** What an expression finds without anyone declaring it. */
+export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'now', 'request']);
+
+/** Fields that every ranking request has, or that `request:` itself uses. */
+export const REQUEST_FIELDS: ReadonlySet<string> = new Set([
+  'candidates',
+  'unknown',
+  'request_id',
+  'request',
+  'user_page',
+  'user_page_size',
+  'candidate_page',
+  'candidate_page_size',
+  'include_events',
+]);
+
+/** Fields of a pushed feature row beside keys and features. */
+export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);
+
+/** The store group of views that name none. */
+export const DEFAULT_GROUP = 'features';
+
+/** Groups of store keys that are not for views to name. */
+export const STORE_GROUPS: ReadonlySet<string> = new Set([
+  DEFAULT_GROUP,
+  'feature',
+  'entity',
+  'entities',
+  'schema',
+  'schemas',
+  'layout',
+  'meta',
+]);
+
+/** Routes of the service; a pipeline can be at none of them, nor below those that end with a slash. */
+export const SERVICE_ROUTES: readonly string[] = [
+  '/api/v1/entities/',
+  '/api/entity/v1/entities/',
+  '/api/v1/features/',
+  '/api/v1/feedback',
+  '/feature/get-online-features',
+  '/redoc/',
+  '/openapi.json',
+  '/healthz',
+  '/healthcheck',
+  '/readyz',
+  '/metrics',
+];
+
+/** The route of the service that a path would take, if any. Paths differ by more than case. */
+export function serviceRouteOf(path: string): string | undefined {
+  const small = path.toLowerCase();
+  return SERVICE_ROUTES.find(
+    (route) => small === route.replace(/\/$/, '') || (route.endsWith('/') && small.startsWith(route)),
+  );
+}

@@ -1,0 +1,77 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { DependencyContainer } from 'tsyringe';
+import type { Plugin } from '../api/plugin.js';
+import { pluginToken } from '../api/tokens.js';
+import { NAME_PATTERN } from '../api/types.js';
+import type { PluginRegistry } from '../compile/compile-pipeline.js';
+
+/** The plugins that ship with Millrace, beside the compiled runtime. */
+const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
+
+const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule', 'effect']);
+
+/**
+ * Registers the shipped plugins and those of the project's `plugins/` folder.
+ * @throws Error that names the plugin's folder and what is wrong with it.
+ */
+export async function registerPlugins(
+  container: DependencyContainer,
+  project: string,
+): Promise<PluginRegistry> {
+  const names = new Set<string>();
+  for (const folder of await pluginFolders(SHIPPED, project)) {
+    const plugin = await loadPlugin(folder);
+    if (names.has(plugin.name)) throw new Error(`${folder}: a plugin called ${plugin.name} is there already`);
+    names.add(plugin.name);
+    container.register(pluginToken(plugin.name), { useValue: plugin });
+  }
+  return {
+    names: () => names,
+    get: (name) => (names.has(name) ? container.resolve(pluginToken(name)) : undefined),
+  };
+}
+
+async function pluginFolders(shipped: string, project: string): Promise<string[]> {
+  const folders = await foldersIn(shipped);
+  const own = join(resolve(project), 'plugins');
+  // Run from its own repository, the project's plugins are the shipped ones, as source.
+  if (own === resolve(shipped) || own === join(dirname(dirname(shipped)), 'plugins')) return folders;
+  return [...folders, ...(await foldersIn(own))];
+}
+
+async function foldersIn(parent: string): Promise<string[]> {
+  const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && NAME_PATTERN.test(entry.name))
+    .map((entry) => join(parent, entry.name))
+    .sort();
+}
+
+async function loadPlugin(folder: string): Promise<Plugin> {
+  const file = join(folder, 'index.js');
+  if (!(await stat(file).catch(() => undefined))?.isFile()) {
+    throw new Error(
+      `${folder}: there is no index.js; a plugin written in TypeScript has to be compiled first`,
+    );
+  }
+  const module = (await import(pathToFileURL(file).href)) as { readonly plugin?: Partial<Plugin> };
+  const { plugin } = module;
+  if (plugin === undefined) throw new Error(`${file}: it exports no \`plugin\``);
+  if (plugin.name !== basename(folder)) {
+    throw new Error(
+      `${file}: the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`,
+    );
+  }
+  if (
+    typeof plugin.create !== 'function' ||
+    typeof plugin.options !== 'object' ||
+    !KINDS.has(String(plugin.kind))
+  ) {
+    throw new Error(
+      `${file}: a plugin has name, kind, summary, options and create; make it with definePlugin`,
+    );
+  }
+  return plugin as Plugin;
+}

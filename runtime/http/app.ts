@@ -1,0 +1,126 @@
+import express from 'express';
+import type { Express, RequestHandler } from 'express';
+import { answerHealth, answerReadiness } from './health.js';
+import { HttpMetrics } from './metrics.js';
+import { describeApi } from './openapi/document.js';
+import { checkRoutes, literalPath, PATHS } from './paths.js';
+import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
+import { rank } from './rank.js';
+import { parseShallowBody, readBody } from './read-body.js';
+import { answerReference, answerReferenceBundle } from './reference.js';
+import { beginRequest, requestState } from './request-state.js';
+import { sendJson, sendText } from './respond.js';
+import { DEFAULT_LIMITS, type HttpServices } from './services.js';
+
+/**
+ * The routes of the service. Nothing is read or looked up here beyond what the request needs; the services check bodies.
+ * @throws MillraceError project_invalid if two routes are the same
+ */
+export function createHttpApp(services: HttpServices): Express {
+  const { entities, features, pipelines, logger } = services;
+  const limits = { ...DEFAULT_LIMITS, ...services.limits };
+  const metrics = new HttpMetrics(services.registry);
+  const rankingBody = readBody(limits.rankingBytes);
+  const uploadBody = readBody(limits.uploadBytes);
+  const otherBody = readBody(limits.otherBytes);
+
+  checkRoutes(pipelines);
+  const app = createExpress();
+  app.use(beginRequest(metrics, logger));
+
+  for (const pipeline of pipelines) post(app, pipeline.route, rankingBody, rank(pipeline, metrics));
+
+  post(
+    app,
+    PATHS.uploadEntities,
+    uploadBody,
+    answer((body) => entities.upload(body)),
+  );
+  post(
+    app,
+    PATHS.getEntities,
+    otherBody,
+    answer((body) => entities.get(body)),
+  );
+  post(
+    app,
+    PATHS.deleteEntities,
+    otherBody,
+    answer((body) => entities.remove(body)),
+  );
+  post(
+    app,
+    PATHS.deleteEntitiesToo,
+    otherBody,
+    answer((body) => entities.remove(body)),
+  );
+  post(
+    app,
+    PATHS.pushFeatures,
+    uploadBody,
+    answer((body) => features.push(body)),
+  );
+
+  get(app, PATHS.health, answerHealth);
+  get(app, PATHS.healthToo, answerHealth);
+  get(app, PATHS.ready, answerReadiness(services));
+  get(app, PATHS.metrics, answerMetrics(metrics));
+  get(app, PATHS.openapi, answerDocument(services));
+  get(app, PATHS.reference, answerReference());
+  get(app, PATHS.referenceBundle, answerReferenceBundle());
+
+  app.use(refuseRoute);
+  app.use(answerProblem(logger));
+  return app;
+}
+
+function createExpress(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.set('query parser', false);
+  return app;
+}
+
+function post(app: Express, path: string, ...handlers: RequestHandler[]): void {
+  app
+    .route(literalPath(path))
+    .all(matched(path))
+    .post(...handlers)
+    .all(refuseMethod(['POST']));
+}
+
+function get(app: Express, path: string, handler: RequestHandler): void {
+  app
+    .route(literalPath(path))
+    .all(matched(path))
+    .get(handler)
+    .all(refuseMethod(['GET', 'HEAD']));
+}
+
+function matched(path: string): RequestHandler {
+  return (_req, res, next) => {
+    requestState(res).route = path;
+    next();
+  };
+}
+
+function answer(service: (body: unknown) => Promise<unknown>): RequestHandler {
+  return async (req, res) => {
+    sendJson(res, 200, await service(parseShallowBody(req)));
+  };
+}
+
+function answerMetrics({ registry }: HttpMetrics): RequestHandler {
+  return async (_req, res) => {
+    sendText(res, 200, registry.contentType, await registry.metrics());
+  };
+}
+
+function answerDocument(services: HttpServices): RequestHandler {
+  const text = JSON.stringify(describeApi(services), null, 2);
+  return (_req, res) => {
+    sendText(res, 200, 'application/json', text);
+  };
+}

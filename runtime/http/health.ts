@@ -1,0 +1,62 @@
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { MillraceError } from '../api/errors.js';
+import { describeError } from './describe-error.js';
+import { sendJson } from './respond.js';
+import type { HttpServices } from './services.js';
+
+/** How long a readiness check waits for the store. */
+const PING_MS = 1000;
+
+interface Check {
+  readonly status: 'OK' | 'FAILED';
+  readonly reason?: string;
+}
+
+/** Liveness: the process answers. It asks nothing of others, so that a lost store does not get it restarted. */
+export const answerHealth: RequestHandler = (_req, res) => {
+  sendJson(res, 200, { status: 'OK' });
+};
+
+/** Readiness: 200 if this instance can rank now, else 503, with the reason of each check. */
+export function answerReadiness({ store, pipelines, logger }: HttpServices): RequestHandler {
+  const checkStore = onceAtATime(() => pingWithin(store, logger));
+  return async (_req, res) => {
+    const checks = { store: await checkStore(), pipelines: checkPipelines(pipelines.length) };
+    const ready = Object.values(checks).every(({ status }) => status === 'OK');
+    if (!ready) res.setHeader('Retry-After', 1);
+    sendJson(res, ready ? 200 : 503, { status: ready ? 'OK' : 'NOT_READY', checks });
+  };
+}
+
+function checkPipelines(loaded: number): Check {
+  return loaded > 0 ? { status: 'OK' } : { status: 'FAILED', reason: 'the project has no pipeline' };
+}
+
+async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Check>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
+    }, PING_MS);
+  });
+  const pinged = store.ping().then(
+    (): Check => ({ status: 'OK' }),
+    (error: unknown): Check => {
+      logger.warn({ error: describeError(error) }, 'the store does not answer');
+      return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
+    },
+  );
+  return Promise.race([pinged, late]).finally(() => clearTimeout(timer));
+}
+
+/** Calls that come while one is under way share it: probes of a store that hangs must not pile up on it. */
+function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

@@ -1,0 +1,118 @@
+/** Where a text stops being JSON (RFC 8259) and what was expected there. */
+export interface JsonFault {
+  /** Offset in UTF-16 code units. */
+  readonly offset: number;
+  readonly expected: string;
+}
+
+type Expecting = 'value' | 'value or ]' | 'name' | 'name or }' | 'what follows';
+
+const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/**
+ * Finds the first fault of a text, or undefined where it is JSON. JSON.parse says where too, but not always, and with
+ * an excerpt of the text in its message, which must not get into an answer or a log. Runs only once parsing has
+ * failed; keeps its own stack, so depth does it no harm.
+ */
+export function findJsonFault(text: string): JsonFault | undefined {
+  const open: ('[' | '{')[] = [];
+  let expecting: Expecting = 'value';
+  let at = 0;
+  for (;;) {
+    at = skipSpace(text, at);
+    const char = text[at];
+    switch (expecting) {
+      case 'value or ]':
+      case 'value':
+        if (char === ']' && expecting === 'value or ]') {
+          open.pop();
+          at++;
+          expecting = 'what follows';
+        } else if (char === '[') {
+          open.push(char);
+          at++;
+          expecting = 'value or ]';
+        } else if (char === '{') {
+          open.push(char);
+          at++;
+          expecting = 'name or }';
+        } else {
+          const end = char === '"' ? endOfText(text, at) : endOfScalar(text, at);
+          if (typeof end !== 'number') return end;
+          at = end;
+          expecting = 'what follows';
+        }
+        break;
+      case 'name or }':
+      case 'name': {
+        if (char === '}' && expecting === 'name or }') {
+          open.pop();
+          at++;
+          expecting = 'what follows';
+          break;
+        }
+        if (char !== '"') {
+          const or = expecting === 'name or }' ? ' or }' : '';
+          return { offset: at, expected: `a name in double quotes${or}` };
+        }
+        const end = endOfText(text, at);
+        if (typeof end !== 'number') return end;
+        at = skipSpace(text, end);
+        if (text[at] !== ':') return { offset: at, expected: 'a colon after the name' };
+        at++;
+        expecting = 'value';
+        break;
+      }
+      case 'what follows': {
+        const inside = open.at(-1);
+        if (inside === undefined) {
+          return at === text.length ? undefined : { offset: at, expected: 'nothing after the document' };
+        }
+        const close = inside === '[' ? ']' : '}';
+        if (char === ',') expecting = inside === '[' ? 'value' : 'name';
+        else if (char === close) open.pop();
+        else return { offset: at, expected: `a comma or ${close}` };
+        at++;
+      }
+    }
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
+  return at;
+}
+
+function endOfScalar(text: string, from: number): number | JsonFault {
+  SCALAR.lastIndex = from;
+  return SCALAR.test(text) ? SCALAR.lastIndex : { offset: from, expected: 'a value' };
+}
+
+/** The offset after the closing quote of the text whose opening quote is at `from`. */
+function endOfText(text: string, from: number): number | JsonFault {
+  let at = from + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at + 1;
+    if (code < 0x20) return { offset: at, expected: 'a control character inside a text to be escaped' };
+    if (code === 0x5c) {
+      ESCAPE.lastIndex = at;
+      if (!ESCAPE.test(text)) return { offset: at, expected: 'an escape that JSON knows' };
+      at = ESCAPE.lastIndex;
+    } else at++;
+  }
+  return { offset: at, expected: 'the closing quote of a text' };
+}
+
+/** 1-based line and column (in UTF-16 code units) of an offset. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let start = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
+    line++;
+    start = at + 1;
+  }
+  return { line, column: offset - start + 1 };
+}

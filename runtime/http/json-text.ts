@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import { MillraceError } from '../api/errors.js';
+import { findJsonFault, lineAndColumn } from './json-fault.js';
+
+/**
+ * How deep lists and objects of a body may nest. JSON.parse has no limit, but what walks the value afterwards, or
+ * writes it out again, has the stack's.
+ */
+export const MOST_NESTING = 100;
+
+/**
+ * Parses a body.
+ * @throws MillraceError malformed_json, with line and column but never an excerpt of the body.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const fault = findJsonFault(text);
+    // What JSON.parse refuses is no JSON; should it have a limit of its own, that is not the client's mistake.
+    if (fault === undefined) throw error;
+    const { line, column } = lineAndColumn(text, fault.offset);
+    const found = fault.offset === text.length ? ', found the end of the body' : '';
+    throw new MillraceError(
+      'malformed_json',
+      `line ${line}, column ${column}: expected ${fault.expected}${found}`,
+    );
+  }
+}
+
+/** @throws MillraceError invalid_body where the JSON in these bytes nests deeper than `MOST_NESTING`. */
+export function checkNesting(bytes: Uint8Array): void {
+  if (!nestsDeeper(decode(bytes), MOST_NESTING)) return;
+  const detail = `lists and objects nest deeper than ${MOST_NESTING} levels`;
+  throw new MillraceError('invalid_body', detail, {
+    violations: [{ pointer: '', code: 'too_deep', detail }],
+  });
+}
+
+/** The text without its byte order mark, which some clients send although RFC 8259 has none. */
+function decode(bytes: Uint8Array): string {
+  if (bytes.length === 0)
+    throw new MillraceError('malformed_json', 'the body is empty; expected a JSON document');
+  if (!isUtf8(bytes)) throw new MillraceError('malformed_json', 'the body is not valid UTF-8');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** For a text that is JSON. */
+function nestsDeeper(text: string, most: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      do at = text.indexOf('"', at + 1);
+      while (isEscaped(text, at));
+      if (at === -1) return false;
+    } else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      if (++depth > most) return true;
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === BACKSLASH) before--;
+  return (at - before) % 2 === 0;
+}

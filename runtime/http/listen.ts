@@ -1,0 +1,101 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MillraceError } from '../api/errors.js';
+
+export interface Address {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+export interface HttpServer {
+  readonly server: Server;
+  /** The port that it listens on. */
+  readonly port: number;
+  /**
+   * Takes no more connections, answers what is in flight, and resolves when all connections are closed; those that
+   * are still open after `drainMs` are cut.
+   */
+  close(drainMs?: number): Promise<void>;
+}
+
+/** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
+const KEEP_ALIVE_MS = 65_000;
+/** A client may take this long to send a request whole. */
+const REQUEST_MS = 60_000;
+const DRAIN_MS = 10_000;
+
+/**
+ * Starts to listen.
+ * @throws MillraceError invalid_setting if the address cannot be had
+ */
+export async function listen(app: RequestListener, { host, port }: Address): Promise<HttpServer> {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS }, app);
+  const inFlight = trackRequests(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close: (drainMs = DRAIN_MS) => (closing ??= drain(server, inFlight, drainMs)),
+  };
+}
+
+function trackRequests(server: Server): ReadonlySet<ServerResponse> {
+  const inFlight = new Set<ServerResponse>();
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    if (!server.listening) res.setHeader('Connection', 'close');
+    inFlight.add(res);
+    res.once('close', () => inFlight.delete(res));
+  });
+  return inFlight;
+}
+
+async function drain(server: Server, inFlight: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> {
+  // A connection kept alive would go on sending requests.
+  for (const res of inFlight) if (!res.headersSent) res.setHeader('Connection', 'close');
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+  }, drainMs);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.close((error) => {
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    });
+  } finally {
+    clearTimeout(cut);
+  }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): MillraceError {
+  const where = `port ${port} of ${host}`;
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new MillraceError(
+        'invalid_setting',
+        `${where} is in use by another process; stop that one, or choose another port with PORT or --port`,
+        cause,
+      );
+    case 'EACCES':
+      return new MillraceError(
+        'invalid_setting',
+        `this user may not listen on ${where}; ports below 1024 often need more rights; choose another with PORT or --port`,
+        cause,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new MillraceError(
+        'invalid_setting',
+        `${host} is no address of this machine; expected one of its own, such as 127.0.0.1 or 0.0.0.0, in HOST or --host`,
+        cause,
+      );
+    default:
+      return new MillraceError('invalid_setting', `cannot listen on ${where}: ${error.message}`, cause);
+  }
+}

@@ -1,0 +1,99 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import type { RunReport } from '../pipeline/types.js';
+
+/** Route label of requests that no route took: paths are the client's, and a label of them would have no bound. */
+const NO_ROUTE = 'none';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STAGE_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
+const CANDIDATES = [1, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
+
+/** What the service counts of its requests, for Prometheus. Every label comes from the project, none from a client. */
+export class HttpMetrics {
+  readonly registry: Registry;
+  readonly #requests: Counter<'route' | 'status'>;
+  readonly #seconds: Histogram<'route' | 'status'>;
+  readonly #stages: Histogram<'pipeline' | 'stage'>;
+  readonly #candidates: Histogram<'pipeline'>;
+  readonly #roundTrips: Counter<'pipeline'>;
+  readonly #keysRead: Counter<'pipeline'>;
+  readonly #skippedSteps: Counter<'pipeline' | 'step'>;
+  readonly #unknownFields: Counter<'pipeline'>;
+
+  constructor(registry = new Registry()) {
+    this.registry = registry;
+    const registers = [registry];
+    collectDefaultMetrics({ register: registry });
+    this.#requests = new Counter({
+      name: 'millrace_http_requests_total',
+      help: 'Requests by route and status; status 499 is a client that left before its answer.',
+      labelNames: ['route', 'status'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'millrace_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer.',
+      labelNames: ['route', 'status'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#stages = new Histogram({
+      name: 'millrace_pipeline_stage_duration_seconds',
+      help: 'Time that a request spent in a stage of the pipeline.',
+      labelNames: ['pipeline', 'stage'],
+      buckets: STAGE_SECONDS,
+      registers,
+    });
+    this.#candidates = new Histogram({
+      name: 'millrace_pipeline_candidates',
+      help: 'Candidates of a request.',
+      labelNames: ['pipeline'],
+      buckets: CANDIDATES,
+      registers,
+    });
+    this.#roundTrips = new Counter({
+      name: 'millrace_pipeline_store_round_trips_total',
+      help: 'Round trips to the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#keysRead = new Counter({
+      name: 'millrace_pipeline_store_keys_read_total',
+      help: 'Keys read from the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#skippedSteps = new Counter({
+      name: 'millrace_pipeline_skipped_steps_total',
+      help: 'Steps that failed and were skipped, as on_error: skip says.',
+      labelNames: ['pipeline', 'step'],
+      registers,
+    });
+    this.#unknownFields = new Counter({
+      name: 'millrace_pipeline_unknown_fields_total',
+      help: 'Fields of requests that nothing declares.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+  }
+
+  answered(route: string | undefined, status: number, seconds: number): void {
+    const labels = { route: route ?? NO_ROUTE, status };
+    this.#requests.inc(labels);
+    this.#seconds.observe(labels, seconds);
+  }
+
+  ranked(pipeline: string, report: RunReport): void {
+    const labels = { pipeline };
+    for (const [stage, ms] of Object.entries(report.stageMs)) {
+      this.#stages.observe({ pipeline, stage }, ms / 1000);
+    }
+    this.#candidates.observe(labels, report.candidates);
+    this.#roundTrips.inc(labels, report.roundTrips);
+    this.#keysRead.inc(labels, report.keysRead);
+    for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
+    let unknown = 0;
+    for (const times of report.unknownFields.values()) unknown += times;
+    if (unknown > 0) this.#unknownFields.inc(labels, unknown);
+  }
+}

@@ -1,0 +1,86 @@
+import type { HttpServices } from '../services.js';
+import { PATHS } from '../paths.js';
+import {
+  deleteEntities,
+  entityIdsSchema,
+  entitySchema,
+  entitySchemaName,
+  getEntities,
+  uploadEntities,
+} from './entity-operations.js';
+import { pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
+import { embedSchema } from './foreign-schema.js';
+import { answerSchemaName, rankOperation, requestSchemaName } from './pipeline-operation.js';
+import { PROBLEM_SCHEMA } from './problems.js';
+import { DESCRIBE, health, METRICS, READY } from './service-operations.js';
+import type { Schema } from './types.js';
+
+type Described = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
+
+const DESCRIPTION = `Ranks candidates with pipelines written in YAML, over an index of entities and a store of features.
+
+Every answer has a header \`X-Request-Id\`. What goes wrong is answered as \`application/problem+json\` (RFC 9457), with a
+stable \`code\`.`;
+
+const TAGS = [
+  { name: 'Ranking', description: 'One route for each pipeline.' },
+  { name: 'Entities', description: 'The index that requests are filled from.' },
+  { name: 'Features', description: 'Batch features, kept beside the index.' },
+  { name: 'Service', description: 'For those who run it.' },
+];
+
+const HEADERS = {
+  'X-Request-Id': {
+    description: "The request's id: as sent in the body of a ranking or in this header, else made up.",
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+};
+
+/** The OpenAPI 3.1 description of what this service answers. */
+export function describeApi({ pipelines, entityTypes, views, version }: Described): Schema {
+  const types = [...entityTypes.values()];
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Millrace', version, description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    tags: TAGS,
+    paths: {
+      ...Object.fromEntries(pipelines.map((pipeline) => [pipeline.route, { post: rankOperation(pipeline) }])),
+      [PATHS.uploadEntities]: { post: uploadEntities(types) },
+      [PATHS.getEntities]: { post: getEntities(types) },
+      [PATHS.deleteEntities]: { post: deleteEntities(types, 'delete_entities', PATHS.deleteEntitiesToo) },
+      [PATHS.deleteEntitiesToo]: {
+        post: deleteEntities(types, 'delete_entities_v1', PATHS.deleteEntities),
+      },
+      [PATHS.pushFeatures]: { post: pushFeatures([...views.values()], entityTypes) },
+      [PATHS.health]: { get: health('health') },
+      [PATHS.healthToo]: { get: health('health_check') },
+      [PATHS.ready]: { get: READY },
+      [PATHS.metrics]: { get: METRICS },
+      [PATHS.openapi]: { get: DESCRIBE },
+    },
+    components: { schemas: schemas({ pipelines, entityTypes, views }), headers: HEADERS },
+  };
+}
+
+function schemas({ pipelines, entityTypes, views }: Omit<Described, 'version'>): Schema {
+  const types = [...entityTypes.values()];
+  const named: [string, Schema][] = [
+    ['problem', PROBLEM_SCHEMA],
+    ['entity_ids', entityIdsSchema(types)],
+    ...types.map((type): [string, Schema] => [entitySchemaName(type.name), entitySchema(type)]),
+    ...[...views.values()].map((view): [string, Schema] => [
+      rowSchemaName(view.name),
+      rowSchema(view, entityTypes),
+    ]),
+  ];
+  const embed = (name: string, schema: Schema): void => {
+    named.push([name, embedSchema(schema, `#/components/schemas/${name}`)]);
+  };
+  for (const { name, requestSchema, answerSchema } of pipelines) {
+    embed(requestSchemaName(name), requestSchema);
+    embed(answerSchemaName(name), answerSchema);
+  }
+  return Object.fromEntries(named);
+}

@@ -1,0 +1,147 @@
+import type { EntityType } from '../../config/model.js';
+import { BODY_PROBLEMS, problemResponses } from './problems.js';
+import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
+import { exampleFields, ID_SCHEMA, valueSchema } from './value-schema.js';
+
+/** Most entities in one body. */
+export const MOST_ENTITIES = 1000;
+
+const TAGS = ['Entities'];
+const IDS: Schema = { type: 'array', maxItems: MOST_ENTITIES, items: ID_SCHEMA };
+
+/** The component's name of an entity type. */
+export const entitySchemaName = (type: string): string => `entity_${type}`;
+
+export function entitySchema({ name, key, attributes }: EntityType): Schema {
+  const properties: [string, Schema][] = [[key, { ...ID_SCHEMA, description: `The ${name}'s id.` }]];
+  for (const attribute of attributes.values()) {
+    properties.push([attribute.name, valueSchema(attribute.type)]);
+    if (attribute.type.kind === 'ref') {
+      const description = `Another spelling of \`${attribute.name}\`.`;
+      properties.push([`${attribute.name}_id`, { type: ['string', 'null'], description }]);
+    }
+  }
+  return {
+    type: 'object',
+    title: name,
+    description:
+      `\`${key}\` is required, unless \`entity_key\` names another field that holds the id. Attributes that are not listed ` +
+      'here are kept as they are.',
+    properties: Object.fromEntries(properties),
+  };
+}
+
+/** An entity that can be uploaded. */
+function exampleEntity({ name, key, attributes }: EntityType): Schema {
+  return { [key]: exampleId(name), ...exampleFields(attributes.values()) };
+}
+
+export const exampleId = (type: string): string => (type === 'query' ? 'wireless headphones' : `${type}-1`);
+
+export function uploadEntities(types: readonly EntityType[]): Operation {
+  return {
+    operationId: 'upload_entities',
+    tags: TAGS,
+    summary: 'Create or replace entities',
+    description:
+      'Each entity is stored whole and replaces what the index held under its id. Nothing is stored if any entity is wrong.',
+    requestBody: jsonBody(
+      oneOfTypes(types, ({ name }) => ({
+        title: name,
+        type: 'object',
+        required: ['entity_type', 'entities'],
+        additionalProperties: false,
+        properties: {
+          entity_type: { const: name },
+          entity_key: {
+            type: 'string',
+            description: 'The field of each entity that holds its id, where it is not the key of the type.',
+          },
+          entities: {
+            type: 'array',
+            maxItems: MOST_ENTITIES,
+            items: schemaRef(entitySchemaName(name)),
+            description: 'An id may come once.',
+          },
+        },
+      })),
+      examplesOf(types, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
+    ),
+    responses: {
+      200: jsonAnswer('All are stored.', schemaRef('entity_ids'), exampleIds(types)),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_entity_type',
+        'store_unavailable',
+        'store_partial_write',
+      ]),
+    },
+  };
+}
+
+export function getEntities(types: readonly EntityType[]): Operation {
+  const [first] = types;
+  return {
+    operationId: 'get_entities',
+    tags: TAGS,
+    summary: 'Read entities',
+    requestBody: jsonBody(schemaRef('entity_ids'), examplesOf(types, idsOf)),
+    responses: {
+      200: jsonAnswer(
+        'The entities as they were uploaded, by id; null where the index holds none.',
+        {
+          type: 'object',
+          required: ['entity_type', 'entities'],
+          properties: {
+            entity_type: { type: 'string' },
+            entities: { type: 'object', additionalProperties: { type: ['object', 'null'] } },
+          },
+        },
+        first && { entity_type: first.name, entities: { [exampleId(first.name)]: exampleEntity(first) } },
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
+    },
+  };
+}
+
+export function deleteEntities(types: readonly EntityType[], operationId: string, other: string): Operation {
+  return {
+    operationId,
+    tags: TAGS,
+    summary: 'Delete entities',
+    description: `An id that the index does not hold is no error. The same as \`POST ${other}\`.`,
+    requestBody: jsonBody(schemaRef('entity_ids'), examplesOf(types, idsOf)),
+    responses: {
+      200: jsonAnswer('None of them is in the index now.', schemaRef('entity_ids'), exampleIds(types)),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
+    },
+  };
+}
+
+/** A type and ids of it: what get and delete take, and what upload and delete answer. */
+export function entityIdsSchema(types: readonly EntityType[]): Schema {
+  const names = types.map(({ name }) => name);
+  return {
+    type: 'object',
+    required: ['entity_type', 'entity_ids'],
+    properties: {
+      entity_type: { type: 'string', ...(names.length > 0 ? { enum: names } : {}) },
+      entity_ids: IDS,
+    },
+  };
+}
+
+const idsOf = ({ name }: EntityType): Schema => ({ entity_type: name, entity_ids: [exampleId(name)] });
+
+function exampleIds([first]: readonly EntityType[]): Schema | undefined {
+  return first && idsOf(first);
+}
+
+/** One of these by entity type; without any type, whatever. */
+function oneOfTypes(types: readonly EntityType[], schema: (type: EntityType) => Schema): Schema {
+  return types.length === 0 ? { type: 'object' } : { oneOf: types.map(schema) };
+}
+
+function examplesOf(types: readonly EntityType[], value: (type: EntityType) => Schema): Schema {
+  return Object.fromEntries(types.map((type) => [type.name, { summary: type.name, value: value(type) }]));
+}

@@ -1,0 +1,94 @@
+import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
+import { MillraceError } from '../../api/errors.js';
+import { problemDocument } from '../problem.js';
+import { schemaRef, type Schema } from './types.js';
+
+/** What any route that takes a body may answer. */
+export const BODY_PROBLEMS = [
+  'malformed_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'invalid_body',
+  'internal',
+] as const satisfies readonly ErrorCode[];
+
+/** The schema of every problem document. */
+export const PROBLEM_SCHEMA: Schema = {
+  type: 'object',
+  description: 'A problem document (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string', description: '`urn:millrace:problem:` and the code.' },
+    title: { type: 'string', description: 'The same for every problem of this code.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    detail: { type: 'string', description: 'What is wrong this time.' },
+    code: { type: 'string', description: 'Stable; what a program decides by.' },
+    request_id: { type: 'string', description: 'The same as in the header `X-Request-Id`.' },
+    errors: {
+      type: 'array',
+      description: 'What is wrong with the body, the first of it.',
+      items: {
+        type: 'object',
+        required: ['pointer', 'code', 'detail'],
+        properties: {
+          pointer: {
+            type: 'string',
+            description: 'JSON pointer (RFC 6901) of the place; empty: the whole body.',
+          },
+          code: { type: 'string' },
+          detail: { type: 'string' },
+        },
+      },
+    },
+    violation_count: {
+      type: 'integer',
+      description: 'How many there are, where `errors` does not list them all.',
+    },
+    stored_ids: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Of a write that failed midway: what is stored nevertheless.',
+    },
+  },
+};
+
+/** The answers of these codes, by status; the texts come from the table of errors. */
+export function problemResponses(codes: readonly ErrorCode[]): Schema {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERROR_CODES[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const statuses = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(statuses.map(([status, its]) => [String(status), response(status, its)]));
+}
+
+function response(status: number, codes: readonly ErrorCode[]): Schema {
+  return {
+    description: codes.map((code) => `${ERROR_CODES[code].title} (\`${code}\`).`).join(' '),
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+      ...(status === 503 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}),
+    },
+    content: {
+      'application/problem+json': {
+        schema: schemaRef('problem'),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: ErrorCode): Schema {
+  const { remedy } = ERROR_CODES[code];
+  const violation = {
+    pointer: '/entities/3/price',
+    code: 'wrong_type',
+    detail: 'expected a number, found a text',
+  };
+  const error = new MillraceError(code, remedy, {
+    violations: code === 'invalid_body' ? [violation] : [],
+    extensions: code === 'store_partial_write' ? { stored_ids: ['product-1'] } : {},
+  });
+  return problemDocument(error, '4f8c2f0e-7f0b-4d9d-9c39-1f1f5f0f8a55');
+}

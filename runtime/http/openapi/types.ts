@@ -1,0 +1,31 @@
+/** A JSON Schema (2020-12), or a part of an OpenAPI document. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** An operation object of OpenAPI 3.1, as far as this service needs it. */
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly requestBody?: Schema;
+  readonly responses: Schema;
+}
+
+/** A request body of JSON. */
+export function jsonBody(schema: Schema, examples: Schema): Schema {
+  return { required: true, content: { 'application/json': { schema, examples } } };
+}
+
+/** An answer of JSON. */
+export function jsonAnswer(description: string, schema: Schema, example?: unknown): Schema {
+  return {
+    description,
+    headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}
+
+/** A reference to a schema of the document's components. */
+export function schemaRef(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}

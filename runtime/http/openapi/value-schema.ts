@@ -1,0 +1,94 @@
+import type { JsonValue, ValueType } from '../../api/types.js';
+import type { Schema } from './types.js';
+
+export const ID_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: 1024 };
+
+/** The schema of an indexed value. A value may always be null, which says that it is not known. */
+export function valueSchema(type: ValueType): Schema {
+  switch (type.kind) {
+    case 'int':
+      return { type: ['integer', 'null'] };
+    case 'float':
+      return { type: ['number', 'null'] };
+    case 'bool':
+      return { type: ['boolean', 'null'] };
+    case 'string':
+      return { type: ['string', 'null'] };
+    case 'timestamp':
+      return {
+        type: ['number', 'string', 'null'],
+        description: 'Epoch milliseconds, or a date and time of ISO 8601.',
+      };
+    case 'vector':
+      return { type: ['array', 'null'], items: { type: 'number' }, minItems: type.size, maxItems: type.size };
+    case 'ref':
+      return { type: ['string', 'null'], description: `Id of a ${type.entity}.` };
+    case 'list':
+      return {
+        type: ['array', 'null'],
+        items: type.of.kind === 'record' ? recordSchema(type.of.fields) : elementSchema(type.of),
+      };
+    case 'record': {
+      const record = recordSchema(type.fields);
+      return { ...record, type: ['object', 'null'] };
+    }
+  }
+}
+
+function elementSchema(
+  type: { readonly kind: 'string' } | { readonly kind: 'ref'; readonly entity: string },
+): Schema {
+  return type.kind === 'string'
+    ? { type: 'string' }
+    : { ...ID_SCHEMA, description: `Id of a ${type.entity}.` };
+}
+
+function recordSchema(fields: ReadonlyMap<string, ValueType>): Schema {
+  const properties = Object.fromEntries([...fields].map(([name, type]) => [name, valueSchema(type)]));
+  return { type: 'object', properties };
+}
+
+/** Vectors longer than this are left out of examples. */
+const LONGEST_VECTOR = 8;
+
+/** A value that fits the type, for examples; undefined where it would be too long to read. */
+export function exampleValue(type: ValueType): JsonValue | undefined {
+  switch (type.kind) {
+    case 'int':
+      return 12;
+    case 'float':
+      return 4.5;
+    case 'bool':
+      return true;
+    case 'string':
+      return 'some text';
+    case 'timestamp':
+      return 1_767_225_600_000; // the start of 2026
+    case 'vector':
+      return type.size > LONGEST_VECTOR ? undefined : new Array<number>(type.size).fill(0.5);
+    case 'ref':
+      return `${type.entity}-1`;
+    case 'list': {
+      const element = type.of.kind === 'record' ? exampleRecord(type.of.fields) : exampleValue(type.of);
+      return element === undefined ? undefined : [element];
+    }
+    case 'record':
+      return exampleRecord(type.fields);
+  }
+}
+
+function exampleRecord(fields: ReadonlyMap<string, ValueType>): JsonValue {
+  return exampleFields([...fields].map(([name, type]) => ({ name, type })));
+}
+
+/** An object with an example of each field. */
+export function exampleFields(
+  fields: Iterable<{ readonly name: string; readonly type: ValueType }>,
+): Record<string, JsonValue> {
+  const entries: [string, JsonValue][] = [];
+  for (const { name, type } of fields) {
+    const value = exampleValue(type);
+    if (value !== undefined) entries.push([name, value]);
+  }
+  return Object.fromEntries(entries);
+}

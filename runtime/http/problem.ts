@@ -1,0 +1,84 @@
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { MillraceError, type Violation } from '../api/errors.js';
+import { describeError } from './describe-error.js';
+import { requestState } from './request-state.js';
+import { sendJson } from './respond.js';
+
+/** Most violations that an answer lists; `violation_count` says how many there are. */
+export const MOST_VIOLATIONS = 50;
+/** Longest pointer or detail of one violation: the names in them come from the body. */
+const LONGEST_TEXT = 500;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Answers an error as a problem document (RFC 9457), and logs those that are not the client's. */
+export function answerProblem(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, _req, res, next) => {
+    const problem = asMillraceError(error);
+    log(logger, res, problem);
+    if (res.headersSent) {
+      next(error); // too late for an answer: express closes the connection
+      return;
+    }
+    if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    const body = problemDocument(problem, requestState(res).id);
+    sendJson(res, problem.status, body, 'application/problem+json');
+  };
+}
+
+/** Answers what no route has taken. */
+export const refuseRoute: RequestHandler = (req, _res, next) => {
+  next(
+    new MillraceError('unknown_route', `nothing answers ${req.method} at this path; see GET /openapi.json`),
+  );
+};
+
+/** Answers methods that a route does not take, and OPTIONS. */
+export function refuseMethod(allowed: readonly string[]): RequestHandler {
+  const allow = [...allowed, 'OPTIONS'].join(', ');
+  return (req, res) => {
+    res.setHeader('Allow', allow);
+    if (req.method !== 'OPTIONS') {
+      throw new MillraceError('method_not_allowed', `expected ${allow}, found ${req.method}`);
+    }
+    res.statusCode = 204;
+    res.end();
+  };
+}
+
+/** The members of the document, in the order in which a reader wants them. */
+export function problemDocument(error: MillraceError, requestId: string): Record<string, unknown> {
+  const { violations } = error;
+  return {
+    ...error.extensions,
+    type: `urn:millrace:problem:${error.code}`,
+    title: error.title,
+    status: error.status,
+    detail: error.code === 'internal' ? 'something unexpected happened; it is logged' : error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(violations.length === 0 ? {} : { errors: violations.slice(0, MOST_VIOLATIONS).map(shorten) }),
+    ...(violations.length > MOST_VIOLATIONS ? { violation_count: violations.length } : {}),
+  };
+}
+
+function shorten({ pointer, code, detail }: Violation): Violation {
+  return { pointer: cut(pointer), code, detail: cut(detail) };
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}
+
+function asMillraceError(error: unknown): MillraceError {
+  if (error instanceof MillraceError) return error;
+  return new MillraceError('internal', 'unexpected', { cause: error });
+}
+
+function log(logger: Logger, res: Response, error: MillraceError): void {
+  const { id, route, gone } = requestState(res);
+  if (error.status < 500 || gone.aborted) return;
+  const line = { request_id: id, route, code: error.code, error: describeError(error) };
+  if (error.status === 503) logger.warn(line, 'refused for now');
+  else logger.error(line, 'request failed');
+}

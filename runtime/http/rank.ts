@@ -1,0 +1,24 @@
+import type { RequestHandler } from 'express';
+import type { Pipeline } from '../pipeline/types.js';
+import type { HttpMetrics } from './metrics.js';
+import { blameNesting, parseBody } from './read-body.js';
+import { rankingRequestId } from './request-id.js';
+import { requestState, setRequestId } from './request-state.js';
+import { sendJson } from './respond.js';
+
+/** Answers a pipeline's route. */
+export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
+  return async (req, res) => {
+    const state = requestState(res);
+    const body = parseBody(req);
+    setRequestId(res, rankingRequestId(body, state.id));
+    try {
+      const { answer, report } = await pipeline.run(body, { requestId: state.id, signal: state.gone });
+      metrics.ranked(pipeline.name, report);
+      sendJson(res, 200, answer);
+    } catch (error) {
+      blameNesting(req, error);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+
+/** Visible ASCII, with spaces inside only: what a header carries unchanged. */
+const SAFE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
+
+/** Whether a value can be the request's id in the header `X-Request-Id`: 1 to 128 characters of plain ASCII. */
+export function isSafeRequestId(value: unknown): value is string {
+  return typeof value === 'string' && SAFE.test(value);
+}
+
+/** The id that the client's header gives, or one made up. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return isSafeRequestId(header) ? header : randomUUID();
+}
+
+/**
+ * The id of a ranking: the body's `request_id` where a header can carry it, a made-up one where it cannot, and
+ * `otherwise` where the body has none.
+ */
+export function rankingRequestId(body: unknown, otherwise: string): string {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'request_id')) return otherwise;
+  const { request_id: given } = body as { request_id: unknown };
+  if (given === null || given === undefined) return otherwise;
+  return isSafeRequestId(given) ? given : randomUUID();
+}

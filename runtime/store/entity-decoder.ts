@@ -1,0 +1,65 @@
+import type { Column } from '../api/columns.js';
+import { Status } from '../api/status.js';
+import { writeMissing } from '../frame/cells.js';
+import { ColumnProgram } from './column-program.js';
+import { ENTITY_BODY, layoutIdOf, readTail } from './entity-record.js';
+import { knownLayouts, type KnownLayouts } from './known-layouts.js';
+import type { WantedColumn } from './wanted-column.js';
+
+/**
+ * Reads the wanted attributes of entity records into columns of the frame. Built once for a plan; makes one small
+ * program for each layout that it meets.
+ */
+export class EntityDecoder {
+  readonly #wanted: readonly WantedColumn[];
+  readonly #indices: readonly number[];
+  readonly #known: KnownLayouts;
+  /** In the order met: there are as many as the project had versions of the type. */
+  readonly #programs: ColumnProgram[] = [];
+  #last: ColumnProgram | undefined;
+
+  constructor(wanted: readonly WantedColumn[], known: KnownLayouts = knownLayouts) {
+    this.#wanted = wanted.map(({ path, type, list }) => ({ path, type, list }));
+    this.#indices = wanted.map((_, i) => i);
+    this.#known = known;
+  }
+
+  /**
+   * Writes one row. Rows are written in ascending order; the latest may be written again.
+   * @param record null where the index has no such entity
+   * @param columns in the order of the wanted columns
+   */
+  decode(record: Buffer | null, columns: readonly Column[], row: number): void {
+    if (record === null) {
+      for (const column of columns) writeMissing(column, row, Status.missing_entity);
+      return;
+    }
+    const program = this.#programOf(record);
+    if (program?.run(record, ENTITY_BODY, record.length, columns, row, Status.absent) === true) return;
+    for (const column of columns) writeMissing(column, row, Status.failed);
+  }
+
+  /** Adds the id of the record's layout if this process does not know it yet: see LayoutRegistry.resolve. */
+  missingLayouts(record: Buffer, into: Set<string>): void {
+    if (this.#programOf(record) !== undefined) return;
+    const hex = layoutIdOf(record);
+    if (hex !== undefined) into.add(hex);
+  }
+
+  #programOf(record: Buffer): ColumnProgram | undefined {
+    if (record.length < ENTITY_BODY) return undefined;
+    const low = record.readUInt32LE(0);
+    const high = record.readUInt32LE(4);
+    const last = this.#last;
+    if (last?.layout.low === low && last.layout.high === high) return last;
+    let program = this.#programs.find(({ layout }) => layout.low === low && layout.high === high);
+    if (program === undefined) {
+      const layout = this.#known.get(record.toString('hex', 0, ENTITY_BODY));
+      if (layout === undefined) return undefined;
+      program = new ColumnProgram(layout, this.#wanted, this.#indices, readTail);
+      this.#programs.push(program);
+    }
+    this.#last = program;
+    return program;
+  }
+}

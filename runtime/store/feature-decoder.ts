@@ -1,0 +1,143 @@
+import type { Column } from '../api/columns.js';
+import { DEFAULTED, Status } from '../api/status.js';
+import type { JsonValue } from '../api/types.js';
+import type { FeatureDefinition, FeatureView } from '../config/model.js';
+import { writeMissing } from '../frame/cells.js';
+import { ColumnProgram } from './column-program.js';
+import { eventTimeAt, findSegment, layoutAt, SEGMENT_BODY, segmentEnd, viewId } from './feature-record.js';
+import { knownLayouts, type KnownLayouts } from './known-layouts.js';
+import { writeFromJson, type WantedColumn } from './wanted-column.js';
+
+/** A feature that a plan reads. */
+export interface WantedFeature {
+  readonly view: FeatureView;
+  readonly feature: FeatureDefinition;
+}
+
+/** The features of one view, and what is needed to read them. */
+interface WantedView {
+  readonly view: FeatureView;
+  readonly low: number;
+  readonly high: number;
+  readonly wanted: readonly WantedColumn[];
+  readonly indices: readonly number[];
+  readonly programs: ColumnProgram[];
+}
+
+/**
+ * Reads the wanted features of feature records into columns of the frame, each cell with its status: expiry by the
+ * view's ttl and policy at the request's time, and the declared default, which covers what is missing, null or expired
+ * but never a failed read. The views of one decoder share a record.
+ */
+export class FeatureDecoder {
+  readonly #views: readonly WantedView[];
+  /** By column; undefined where none is declared. */
+  readonly #defaults: readonly ({ readonly value: JsonValue; readonly want: WantedColumn } | undefined)[];
+  readonly #known: KnownLayouts;
+
+  constructor(wanted: readonly WantedFeature[], known: KnownLayouts = knownLayouts) {
+    this.#known = known;
+    const columns = wanted.map(({ feature }) => ({ path: [feature.name], type: feature.type, list: false }));
+    this.#defaults = wanted.map(({ feature }, i) => {
+      const want = columns[i];
+      return feature.default === undefined || want === undefined ? undefined : { value: feature.default, want };
+    });
+    const views = new Map(wanted.map(({ view }) => [view.name, view]));
+    this.#views = [...views.values()].map((view) => {
+      const indices = wanted.flatMap((want, i) => (want.view.name === view.name ? [i] : []));
+      const id = viewId(view.name);
+      return {
+        view,
+        low: id.readUInt32LE(0),
+        high: id.readUInt32LE(4),
+        wanted: columns.filter((_, i) => indices.includes(i)),
+        indices,
+        programs: [],
+      };
+    });
+  }
+
+  /**
+   * Writes one row. Rows are written in ascending order; the latest may be written again.
+   * @param record null where the store has none for the key
+   * @param columns in the order of the wanted features
+   * @param now epoch milliseconds, by which rows expire
+   */
+  decode(record: Buffer | null, columns: readonly Column[], row: number, now: number): void {
+    for (const view of this.#views) {
+      const at = record === null ? -1 : findSegment(record, view.low, view.high);
+      if (record === null || at < 0) {
+        for (const i of view.indices) this.#writeMissing(columns, i, row, Status.missing_feature);
+      } else this.#decodeSegment(view, record, at, columns, row, now);
+    }
+  }
+
+  /** Writes one row for which there is no key to read, since an entity of the key is not known; `cause` says why. */
+  decodeMissing(cause: number, columns: readonly Column[], row: number): void {
+    for (let i = 0; i < columns.length; i++) this.#writeMissing(columns, i, row, cause);
+  }
+
+  /** Adds the ids of layouts that this process does not know yet: see LayoutRegistry.resolve. */
+  missingLayouts(record: Buffer, into: Set<string>): void {
+    for (const view of this.#views) {
+      const at = findSegment(record, view.low, view.high);
+      if (at >= 0 && this.#programOf(view, record, at) === undefined)
+        into.add(record.toString('hex', layoutAt(at), layoutAt(at) + 8));
+    }
+  }
+
+  #decodeSegment(
+    wantedView: WantedView,
+    record: Buffer,
+    at: number,
+    columns: readonly Column[],
+    row: number,
+    now: number,
+  ): void {
+    const { view, indices } = wantedView;
+    const isExpired = view.ttl !== null && !(now - eventTimeAt(record, at) <= view.ttl);
+    if (isExpired && view.expired !== 'stale') {
+      const status = view.expired === 'fail' ? Status.failed : Status.expired;
+      for (const i of indices) this.#writeMissing(columns, i, row, status);
+      return;
+    }
+    const program = this.#programOf(wantedView, record, at);
+    const end = segmentEnd(record, at);
+    if (program?.run(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
+      for (const i of indices) this.#writeMissing(columns, i, row, Status.failed);
+      return;
+    }
+    for (const i of indices) {
+      const column = columns[i] as Column;
+      const status = column.status[row] as number;
+      if (status !== Status.present) this.#writeMissing(columns, i, row, status);
+      else if (isExpired) column.status[row] = Status.stale;
+    }
+  }
+
+  /** A cell without a value of its own: its default if one is declared, which never covers a failed read. */
+  #writeMissing(columns: readonly Column[], index: number, row: number, status: number): void {
+    const column = columns[index];
+    if (column === undefined) return;
+    const stand = this.#defaults[index];
+    if (stand === undefined || status === Status.failed) {
+      writeMissing(column, row, status);
+      return;
+    }
+    writeFromJson(column, row, stand.value, stand.want, Status.absent);
+    if (column.status[row] === Status.present) column.status[row] = DEFAULTED | status;
+  }
+
+  #programOf(view: WantedView, record: Buffer, at: number): ColumnProgram | undefined {
+    const low = record.readUInt32LE(layoutAt(at));
+    const high = record.readUInt32LE(layoutAt(at) + 4);
+    for (const program of view.programs) {
+      if (program.layout.low === low && program.layout.high === high) return program;
+    }
+    const layout = this.#known.get(record.toString('hex', layoutAt(at), layoutAt(at) + 8));
+    if (layout === undefined) return undefined;
+    const program = new ColumnProgram(layout, view.wanted, view.indices, undefined);
+    view.programs.push(program);
+    return program;
+  }
+}

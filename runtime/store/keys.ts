@@ -1,0 +1,57 @@
+/**
+ * Keys of the store: `<prefix>:<group>:<type>:<id>`. Prefix, group and types match the name grammar, so they hold no
+ * colon and no comma, and the id comes last: no two identifiers share a key.
+ *
+ *   millrace:entity:product:p1                attributes of an entity
+ *   millrace:features:product:p1              its feature views
+ *   millrace:features:user,brand:2:u12:b7     views of a composite: each id after its length in UTF-16 code units
+ *   millrace:features::                       global views
+ *   millrace:schema:0123456789abcdef          a record layout
+ */
+
+/** Group of the keys that hold attributes; no view may take it. */
+export const ENTITY_GROUP = 'entity';
+/** Group of the views that name none. */
+export const FEATURE_GROUP = 'features';
+const LAYOUT_GROUP = 'schema';
+
+/** Most UTF-16 code units of an id. */
+export const MAX_ID_LENGTH = 1024;
+
+/** Key of an entity's attributes; with an empty id, what all keys of the type start with. */
+export function entityKey(prefix: string, type: string, id: string): string {
+  return `${prefix}:${ENTITY_GROUP}:${type}:${id}`;
+}
+
+/** Key of the views of one group; `types` and `ids` go together, none for global views. */
+export function featureKey(
+  prefix: string,
+  group: string,
+  types: readonly string[],
+  ids: readonly string[],
+): string {
+  if (types.length === 1) return `${prefix}:${group}:${types[0] ?? ''}:${ids[0] ?? ''}`;
+  let joined = '';
+  for (const id of ids) joined += `${id.length}:${id}`;
+  return `${prefix}:${group}:${types.join(',')}:${joined}`;
+}
+
+export function layoutKey(prefix: string, hexId: string): string {
+  return `${prefix}:${LAYOUT_GROUP}:${hexId}`;
+}
+
+/** What is wrong with a value as an id; undefined for a good id. */
+export function idProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'an id is a text';
+  if (value === '') return 'an id is not empty';
+  if (value.length > MAX_ID_LENGTH) {
+    return `an id has at most ${MAX_ID_LENGTH} characters, this has ${value.length}`;
+  }
+  // Half a surrogate pair becomes U+FFFD in UTF-8, and two such ids would share a key.
+  return isWellFormed(value) ? undefined : 'an id is well-formed Unicode, this has half a surrogate pair';
+}
+
+/** False for a text with a lone surrogate. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}

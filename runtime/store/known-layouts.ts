@@ -1,0 +1,23 @@
+import type { Layout } from './layout.js';
+
+/** The layouts that this process has met, by id. */
+export class KnownLayouts {
+  readonly #byHex = new Map<string, Layout>();
+
+  add(layout: Layout): Layout {
+    const known = this.#byHex.get(layout.hex);
+    if (known !== undefined) return known;
+    this.#byHex.set(layout.hex, layout);
+    return layout;
+  }
+
+  get(hex: string): Layout | undefined {
+    return this.#byHex.get(hex);
+  }
+}
+
+/**
+ * Shared by the whole process: a layout's id says what it holds, so that one store's layouts cannot be wrong for
+ * another, and decoders can be built before there is a store.
+ */
+export const knownLayouts = new KnownLayouts();

@@ -1,0 +1,27 @@
+const ISO_8601 =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:Z|([+-])(\d{2})(?::?(\d{2}))?)?)?$/i;
+
+/** The times that a Date can be: 100,000,000 days to either side of 1970. */
+const MAX_TIME = 8.64e15;
+
+/**
+ * Epoch milliseconds of a time as JSON carries it: a number of milliseconds, or an ISO 8601 text such as `2026-01-31`,
+ * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A text without an offset is UTC on every machine. NaN for
+ * anything else, also for a day that no calendar has.
+ */
+export function timestampOf(value: unknown): number {
+  if (typeof value === 'number') return Math.abs(value) <= MAX_TIME ? value : NaN;
+  if (typeof value !== 'string' || value.length > 40) return NaN;
+  const parts = ISO_8601.exec(value);
+  if (parts === null) return NaN;
+  const fraction = (parts[7] ?? '').padEnd(3, '0').slice(0, 3);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  const offset = (parts[8] === '-' ? -1 : 1) * (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || (hour || 0) > 23 || (minute || 0) > 59 || (second || 0) > 59) return NaN;
+  if (Math.abs(offset) >= 24 * 60 || Number(parts[10] ?? 0) > 59) return NaN;
+  date.setUTCHours(hour || 0, (minute || 0) - offset, second || 0, Number(fraction));
+  return date.getTime();
+}

@@ -1,0 +1,24 @@
+// Runs the compiled tests. Those that need a redis-server start one of their own; without the program they are
+// skipped on a developer's machine and fail where CI is set.
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const require = createRequire(import.meta.url);
+
+if (spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status !== 0) {
+  const how = 'get one with `apt-get install redis-server` or `brew install redis`';
+  if (process.env.CI) {
+    console.error(`no redis-server on this machine, and CI may not skip its tests; ${how}`);
+    process.exit(1);
+  }
+  console.error(`no redis-server on this machine: tests against Redis are skipped; ${how}\n`);
+}
+
+const mocha = spawnSync(process.execPath, [require.resolve('mocha/bin/mocha.js'), ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: 'inherit',
+});
+process.exitCode = mocha.status ?? 1;

@@ -1,0 +1,34 @@
+// Mocha's reporter for `npm test`: a dot for each test, then the failures, then one plain line of counts.
+import Mocha from 'mocha';
+
+const { EVENT_RUN_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+const DOTS_PER_LINE = 76;
+
+export default class TestReporter extends Mocha.reporters.Base {
+  static description = 'dots, failures, and a line of counts';
+
+  constructor(runner, options) {
+    super(runner, options);
+    const skipped = [];
+    let dots = 0;
+    const dot = (mark) => {
+      if (dots > 0 && dots % DOTS_PER_LINE === 0) process.stdout.write('\n');
+      dots += 1;
+      process.stdout.write(mark);
+    };
+    runner.on(EVENT_TEST_PASS, () => dot('.'));
+    runner.on(EVENT_TEST_FAIL, () => dot('!'));
+    runner.on(EVENT_TEST_PENDING, (test) => {
+      dot('-');
+      skipped.push(test.fullTitle());
+    });
+    runner.once(EVENT_RUN_END, () => {
+      const { passes, failures, pending, duration } = this.stats;
+      if (dots > 0) process.stdout.write('\n');
+      if (failures > 0) Mocha.reporters.Base.list(this.failures);
+      if (skipped.length > 0) console.log(`\nskipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
+      console.log(`\n${((duration ?? 0) / 1000).toFixed(1)} s`);
+      console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
+    });
+  }
+}

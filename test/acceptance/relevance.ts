@@ -1,0 +1,189 @@
+/**
+ * Ranks real products for real queries over HTTP and compares the order with what people judged:
+ *
+ *   node dist/test/acceptance/relevance.js --data FOLDER [--store embedded|redis]… [--url URL]
+ *
+ * FOLDER holds products.jsonl.gz (one product a line, key `id`) and Broad_Query_Set_rated.csv (query, docid,
+ * rating). Without --url a service of this build is started for each store; without --store for both. Ends non-zero
+ * if the mean NDCG@10 is below the bar, or if two stores rank differently.
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ndcg } from '../support/ndcg.js';
+import { shuffled } from '../support/shuffle.js';
+import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
+import { startPrivateService, type Engine } from './private-service.js';
+
+const BAR = 0.78;
+const SHUFFLES = 20;
+const DEPTH = 10;
+const PAGE = 100;
+const BATCH = 1000;
+/** Requests under way at once. */
+const CLIENTS = 8;
+
+interface RankedCandidate {
+  readonly candidate_id: string;
+  readonly ranked_score: number;
+}
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: {
+      data: { type: 'string' },
+      store: { type: 'string', multiple: true },
+      url: { type: 'string' },
+    },
+  });
+  const { data, url } = values;
+  if (data === undefined) throw new Error('--data is missing: the folder of the products and judgments');
+  const queries = readJudgedQueries(join(data, 'Broad_Query_Set_rated.csv'));
+  console.log(`${queries.length} queries, ${SHUFFLES} shuffles, NDCG@${DEPTH}: mean, least, greatest`);
+  report(
+    'as shuffled',
+    shufflesOf(queries).map(({ judged, ids }) => graded(judged, ids)),
+  );
+
+  const rankings = new Map<string, readonly string[]>();
+  let good = true;
+  for (const target of targets(url, values.store ?? ['embedded', 'redis'])) {
+    const service = await target.start();
+    try {
+      await upload(service.url, join(data, 'products.jsonl.gz'));
+      const ranked = await rankAll(service.url, queries);
+      const mean = report(
+        target.name,
+        shufflesOf(queries).map(({ judged }, i) =>
+          graded(judged, ranked[i]?.map((one) => one.candidate_id) ?? []),
+        ),
+      );
+      if (!(mean >= BAR)) {
+        console.error(`${target.name}: ${mean.toFixed(4)} is below ${BAR}`);
+        good = false;
+      }
+      rankings.set(
+        target.name,
+        ranked.map((candidates) => JSON.stringify(candidates)),
+      );
+    } finally {
+      await service.stop();
+    }
+  }
+  return sameRankings(rankings) && good;
+}
+
+/** Each query's products in each of the shuffles, shuffle by shuffle. */
+function shufflesOf(
+  queries: readonly JudgedQuery[],
+): { readonly judged: JudgedQuery; readonly ids: string[] }[] {
+  return Array.from({ length: SHUFFLES }, (_, shuffle) =>
+    queries.map((judged, i) => ({
+      judged,
+      ids: shuffled([...judged.grades.keys()], shuffle * queries.length + i),
+    })),
+  ).flat();
+}
+
+function graded({ grades }: JudgedQuery, ids: readonly string[]): number {
+  return ndcg(
+    ids.map((id) => grades.get(id) ?? 0),
+    DEPTH,
+  );
+}
+
+/** Prints the mean over the queries for each shuffle: its mean, least and greatest. Returns the mean. */
+function report(name: string, figures: readonly number[]): number {
+  const size = figures.length / SHUFFLES;
+  const means = Array.from({ length: SHUFFLES }, (_, i) => average(figures.slice(i * size, (i + 1) * size)));
+  const mean = average(means);
+  const shown = [mean, Math.min(...means), Math.max(...means)].map((figure) => figure.toFixed(4));
+  console.log(`${name.padEnd(12)} ${shown.join('  ')}`);
+  return mean;
+}
+
+function average(figures: readonly number[]): number {
+  return figures.reduce((sum, figure) => sum + figure, 0) / figures.length;
+}
+
+interface Target {
+  readonly name: string;
+  start(): Promise<{ readonly url: string; stop(): Promise<void> }>;
+}
+
+function targets(url: string | undefined, stores: readonly string[]): Target[] {
+  if (url !== undefined) {
+    return [{ name: url, start: () => Promise.resolve({ url, stop: () => Promise.resolve() }) }];
+  }
+  return stores.map((store) => {
+    if (!isEngine(store)) throw new Error(`--store ${store}: expected embedded or redis`);
+    return { name: store, start: () => startPrivateService(store) };
+  });
+}
+
+function isEngine(store: string): store is Engine {
+  return store === 'embedded' || store === 'redis';
+}
+
+async function upload(url: string, path: string): Promise<void> {
+  for await (const lines of readBatches(path, BATCH)) {
+    const body = `{"entity_type":"product","entity_key":"id","entities":[${lines.join(',')}]}`;
+    await post(`${url}/api/v1/entities/upload`, body);
+  }
+}
+
+/** The whole ranking of every query in every shuffle, in the order of `shufflesOf`. */
+async function rankAll(url: string, queries: readonly JudgedQuery[]): Promise<RankedCandidate[][]> {
+  const work = shufflesOf(queries);
+  const ranked: RankedCandidate[][] = [];
+  let next = 0;
+  const client = async (): Promise<void> => {
+    for (let i = next++; i < work.length; i = next++) {
+      const { judged, ids } = work[i] ?? { judged: undefined, ids: [] };
+      if (judged !== undefined) ranked[i] = await rank(url, judged.query, ids);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return ranked;
+}
+
+async function rank(url: string, query: string, ids: readonly string[]): Promise<RankedCandidate[]> {
+  const ranked: RankedCandidate[] = [];
+  for (let page = 0; page * PAGE < ids.length; page++) {
+    const answer = await post(
+      `${url}/api/v1/ranking`,
+      JSON.stringify({
+        query: { query },
+        candidates: ids.map((id) => ({ product_id: id })),
+        user_page: page,
+        user_page_size: PAGE,
+        candidate_page: 0,
+        candidate_page_size: ids.length,
+      }),
+    );
+    ranked.push(...(answer as { ranked_candidates: RankedCandidate[] }).ranked_candidates);
+  }
+  if (ranked.length !== ids.length) {
+    throw new Error(`${ids.length} candidates for ${JSON.stringify(query)}, ${ranked.length} in the answer`);
+  }
+  return ranked;
+}
+
+async function post(url: string, body: string): Promise<unknown> {
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 2000)}`);
+  return JSON.parse(text);
+}
+
+function sameRankings(rankings: ReadonlyMap<string, readonly string[]>): boolean {
+  const [first, ...others] = rankings;
+  if (first === undefined) return false;
+  for (const [name, ranked] of others) {
+    const different = ranked.filter((ranking, i) => ranking !== first[1][i]).length;
+    console.log(`${first[0]} and ${name}: ${different} of ${ranked.length} rankings differ`);
+    if (different > 0) return false;
+  }
+  return true;
+}
+
+process.exitCode = (await main()) ? 0 : 1;

@@ -1,0 +1,241 @@
+import { expect } from 'chai';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { bindOptions } from '../../runtime/compile/bind-options.js';
+import { checkOptions } from '../../runtime/config/check-options.js';
+import { Diagnostics } from '../../runtime/config/diagnostics.js';
+import type {
+  Component,
+  FeatureComponent,
+  FilterComponent,
+  Input,
+  Plugin,
+  RuleComponent,
+} from '../../runtime/api/plugin.js';
+import { Status } from '../../runtime/api/status.js';
+import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
+import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
+import { repositoryPath } from '../support/repository.js';
+import { absent, compute, FakeRanking, FakeStep, type Cell } from '../support/step-input.js';
+
+/** Walks every plugin folder, so that a new plugin is tested before its author writes a test. */
+const root = repositoryPath();
+const names = readdirSync(join(root, 'plugins'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+describe('every plugin', () => {
+  it('is there to be walked', () => {
+    expect(names).to.include.members(['score', 'text_match', 'linear', 'filter', 'boost', 'bury', 'pin']);
+  });
+
+  for (const name of names) {
+    const folder = join(root, 'plugins', name);
+    describe(name, () => {
+      let plugin: Plugin;
+      let examples: DocumentedExample[];
+
+      before(async () => {
+        ({ plugin } = (await import(`../../plugins/${name}/index.js`)) as { plugin: Plugin });
+        examples = documentedExamples(join(folder, 'README.md'));
+      });
+
+      it('is named like its folder, by the grammar of names', () => {
+        expect(plugin.name).to.equal(name);
+        expect(name).to.match(NAME_PATTERN);
+        expect(plugin.kind).to.be.oneOf(['feature', 'filter', 'model', 'rule', 'effect']);
+        expect(plugin.summary).to.match(/^[A-Z].*\.$/);
+      });
+
+      it('has an options schema that refuses unknown options and describes each', () => {
+        const written = JSON.parse(readFileSync(join(folder, 'options.schema.json'), 'utf8')) as JsonValue;
+        expect(plugin.options).to.deep.equal(written);
+        expect(plugin.options['$schema']).to.equal('https://json-schema.org/draft/2020-12/schema');
+        expect(undescribedOptions(plugin.options, 'with')).to.deep.equal([]);
+      });
+
+      it('shows examples that its schema accepts', () => {
+        expect(examples, 'README.md needs a YAML example with `use:`').not.to.be.empty;
+        for (const example of examples) {
+          expect(example.errors).to.deep.equal([]);
+          expect(example.use).to.equal(name);
+          const diagnostics = new Diagnostics();
+          checkOptions(example.with, plugin.options, diagnostics, example.at);
+          expect(diagnostics.all.map((one) => one.message)).to.deep.equal([]);
+        }
+      });
+
+      it('lists its options in README.md', () => {
+        const table = /<!-- generated:options -->(.*)<!-- \/generated -->/s.exec(
+          readFileSync(join(folder, 'README.md'), 'utf8'),
+        )?.[1];
+        for (const option of Object.keys(plugin.options['properties'] ?? {})) {
+          expect(table).to.include(`| \`${option}\``);
+        }
+      });
+
+      it('works on no candidates', async () => {
+        for (const outcome of await runAll(plugin, examples, new FakeStep(0), 'present')) {
+          expect(outcome.touched).to.deep.equal([]);
+        }
+      });
+
+      it('works where everything is absent, and changes no score', async () => {
+        for (const outcome of await runAll(plugin, examples, new FakeStep(5), 'absent')) {
+          expect(outcome.scores).to.deep.equal(SCORES.slice(0, 5));
+        }
+      });
+
+      it('leaves alone the rows that are not its own', async () => {
+        for (const outcome of await runAll(plugin, examples, new FakeStep(6, [1, 2, 4]), 'present')) {
+          expect([1, 2, 4]).to.include.members(outcome.touched);
+        }
+      });
+
+      it('gives the same for the same', async () => {
+        const run = (): Promise<Outcome[]> => runAll(plugin, examples, new FakeStep(6), 'present');
+        const first = await run();
+        expect(first).not.to.be.empty;
+        expect(await run()).to.deep.equal(first);
+      });
+    });
+  }
+});
+
+/** What a component did. */
+interface Outcome {
+  /** Rows that it wrote, removed, buried or pinned. */
+  readonly touched: readonly number[];
+  readonly scores: readonly number[];
+  readonly outputs: unknown;
+}
+
+const PRODUCT = parse(readFileSync(join(root, 'schemas/entities/product.yaml'), 'utf8')) as {
+  attributes: Readonly<Record<string, unknown>>;
+};
+const SCORES = [0, 3, -2, 5, 1, 4];
+const NUMBERS = [1, 0, -2.5, 1e9, 7, 0];
+const TEXTS = ['red lamp', '', 'blue Lamps', 'p1', 'lumen', 'Écran'];
+
+/** Runs every example that needs no file. */
+async function runAll(
+  plugin: Plugin,
+  examples: readonly DocumentedExample[],
+  step: FakeStep,
+  fill: 'present' | 'absent',
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const example of examples) {
+    const diagnostics = new Diagnostics();
+    const checked = checkOptions(example.with, plugin.options, diagnostics, example.at);
+    if (checked === undefined || checked.marks.some(({ mark }) => mark.kind === 'file')) continue;
+    const options = await bindOptions(
+      checked,
+      root,
+      ({ value }, type, scope) => input(step, type, scope, fill, value),
+      diagnostics,
+    );
+    const component = await plugin.create(options as never, {
+      name: plugin.name,
+      candidateType: 'product',
+      need: (name) => input(step, 'number', 'candidate', fill, name),
+    });
+    outcomes.push(await run(component, step));
+  }
+  expect(outcomes, 'README.md needs an example that names no file').not.to.be.empty;
+  return outcomes;
+}
+
+function input(
+  step: FakeStep,
+  type: 'number' | 'bool' | 'text' | 'texts' | 'any',
+  scope: 'candidate' | 'request',
+  fill: 'present' | 'absent',
+  text: string,
+): Input {
+  const cells = <T>(values: readonly T[]): Cell<T>[] =>
+    values.slice(0, step.count).map((value) => (fill === 'present' ? value : absent));
+  const [number, word] = fill === 'present' ? [1, 'lamp'] : [absent, absent];
+  switch (type) {
+    case 'text':
+      return scope === 'request' ? step.requestText(word) : step.text(cells(TEXTS), text);
+    case 'texts':
+      return step.texts(cells(TEXTS.map((one) => one.split(' '))), text);
+    case 'any':
+      return input(step, kindOf(text), scope, fill, text);
+    case 'bool':
+      return step.bool(cells(NUMBERS.map((one) => one > 0)), text);
+    default:
+      return scope === 'request' ? step.requestNumber(number) : step.number(cells(NUMBERS), text);
+  }
+}
+
+/** What an expression that may be anything is: the type of the attribute of the shipped product that it names. */
+function kindOf(text: string): 'number' | 'text' | 'texts' {
+  const type: unknown = PRODUCT.attributes[/^product\.(\w+)$/.exec(text)?.[1] ?? ''];
+  if (type === 'list(string)') return 'texts';
+  return typeof type === 'string' && /^(string|ref\(.*\))$/.test(type) ? 'text' : 'number';
+}
+
+async function run(component: Component, step: FakeStep): Promise<Outcome> {
+  const before = SCORES.slice(0, step.count);
+  if (isFeature(component)) {
+    const outputs = await compute(component, step);
+    const written = Object.values(outputs).flatMap((cells) =>
+      [...cells.keys()].filter((row) => isWritten(cells[row])),
+    );
+    return { touched: [...new Set(written)], scores: before, outputs };
+  }
+  if (isFilter(component)) {
+    const selection = await component.select(step);
+    return { touched: selection.removed, scores: before, outputs: selection };
+  }
+  if (!isRule(component)) return { touched: [], scores: before, outputs: undefined };
+  const ranking = new FakeRanking(before);
+  const report = await component.apply(step, ranking);
+  const scores = [...ranking.scores];
+  expect(scores.every(Number.isFinite)).to.be.true;
+  const changed = [...scores.keys()].filter((row) => scores[row] !== before[row]);
+  return {
+    touched: [...changed, ...ranking.buried, ...ranking.pins.keys()],
+    scores,
+    outputs: [report, ranking.buried, [...ranking.pins]],
+  };
+}
+
+function isFeature(component: Component): component is FeatureComponent {
+  return 'compute' in component;
+}
+
+function isFilter(component: Component): component is FilterComponent {
+  return 'select' in component;
+}
+
+function isRule(component: Component): component is RuleComponent {
+  return 'apply' in component;
+}
+
+function isWritten(cell: Cell<number | string> | undefined): boolean {
+  return typeof cell !== 'object' || cell.status !== Status.absent;
+}
+
+/** Places in a schema where a property has no description, or a mapping takes properties that nothing describes. */
+function undescribedOptions(schema: JsonValue | undefined, place: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if (Array.isArray(schema)) {
+    return (schema as readonly JsonValue[]).flatMap((one) => undescribedOptions(one, place));
+  }
+  const { properties, additionalProperties, oneOf, anyOf, items } = schema as JsonObject;
+  const missing: string[] = [];
+  if (properties !== undefined && additionalProperties !== false)
+    missing.push(`${place}: additionalProperties`);
+  for (const [name, option] of Object.entries((properties ?? {}) as JsonObject)) {
+    const { description } = option as JsonObject;
+    if (typeof description !== 'string' || description === '') missing.push(`${place}.${name}`);
+    missing.push(...undescribedOptions(option, `${place}.${name}`));
+  }
+  for (const inner of [additionalProperties, oneOf, anyOf, items])
+    missing.push(...undescribedOptions(inner, place));
+  return missing;
+}

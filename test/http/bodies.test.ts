@@ -1,0 +1,222 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { call, post, postPlain, start, type Running } from './harness.js';
+
+const MB = 1024 * 1024;
+const RANKING = '/api/v1/ranking';
+const UPLOAD = '/api/v1/entities/upload';
+
+describe('request bodies', () => {
+  let app: Running;
+  beforeEach(async () => (app = await start()));
+  afterEach(() => app.close());
+
+  const refused: readonly [string, string | Uint8Array, number, string][] = [
+    ['a document cut off', '{"candidates": [', 400, 'malformed_json'],
+    ['a comma too many', '{"candidates": [],}', 400, 'malformed_json'],
+    ['two documents', '{} {}', 400, 'malformed_json'],
+    ['nothing', '', 400, 'malformed_json'],
+    ['spaces alone', '   ', 400, 'malformed_json'],
+    ['NaN', '{"a": NaN}', 400, 'malformed_json'],
+    ['invalid UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, 'malformed_json'],
+    ['a cut UTF-8 sequence', Uint8Array.of(0x22, 0xc3, 0x22), 400, 'malformed_json'],
+    ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 400, 'malformed_json'],
+    ['100,000 lists never closed', '['.repeat(100_000), 400, 'malformed_json'],
+  ];
+  for (const route of [RANKING, UPLOAD]) {
+    for (const [what, body, status, code] of refused) {
+      it(`refuses ${what} at ${route}`, async () => {
+        const answer = await post(app.url + route, body);
+        expect([answer.status, answer.json?.code]).to.deep.equal([status, code]);
+        expect(answer.headers.get('content-type')).to.equal('application/problem+json');
+        expect(app.calls.bodies).to.be.empty;
+      });
+    }
+  }
+
+  it('tells line and column, and nothing of the body', async () => {
+    const answer = await post(app.url + RANKING, '{\n  "secret": "hush",\n  "more": hush\n}');
+    expect(answer.json?.detail).to.equal('line 3, column 11: expected a value');
+    expect(app.log()).not.to.contain('hush');
+  });
+
+  it('accepts a byte order mark', async () => {
+    const answer = await post(app.url + RANKING, Buffer.from('\ufeff{"candidates":[]}'));
+    expect(answer.status).to.equal(200);
+    expect(app.calls.bodies).to.deep.equal([{ candidates: [] }]);
+  });
+
+  it('hands a lone surrogate on as it came, for the service to judge', async () => {
+    const answer = await post(app.url + RANKING, '{"query": "\\ud800"}');
+    expect(answer.status).to.equal(200);
+    expect(app.calls.bodies).to.deep.equal([{ query: '\ud800' }]);
+  });
+
+  it('keeps __proto__ a plain key', async () => {
+    const body =
+      '{"__proto__": {"polluted": true, "request_id": "from-proto"}, "constructor": {"prototype": {"polluted": true}}}';
+    const answer = await post(app.url + RANKING, body);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('x-request-id')).not.to.equal('from-proto');
+    expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
+    expect(Object.getPrototypeOf(app.calls.bodies[0])).to.equal(Object.prototype);
+  });
+
+  it('refuses nesting that could not be written out again at an upload', async () => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+    for (const path of [UPLOAD, '/api/v1/features/push', '/api/v1/entities/get']) {
+      const answer = await post(app.url + path, `{"entities": ${deep}}`);
+      expect([answer.status, answer.json?.code], path).to.deep.equal([422, 'invalid_body']);
+    }
+    expect(app.calls.bodies).to.be.empty;
+  });
+
+  it('counts as nesting only what nests', async () => {
+    const shallow = { text: '[{"'.repeat(500), list: new Array(500).fill([]), '"[\\"': '\\' };
+    const answer = await post(app.url + UPLOAD, shallow);
+    expect(answer.status).to.equal(200);
+    expect(app.calls.bodies).to.deep.equal([shallow]);
+  });
+
+  it('takes a stack that overflows on a deep ranking for the body it is', async () => {
+    const deep = await start({
+      pipelines: [{ run: (body) => Promise.reject(overflow(body)) }],
+    });
+    try {
+      const answer = await post(deep.url + RANKING, '['.repeat(100_000) + ']'.repeat(100_000));
+      expect([answer.status, answer.json?.code]).to.deep.equal([422, 'invalid_body']);
+      const flat = await post(deep.url + RANKING, '[]');
+      expect([flat.status, flat.json?.code]).to.deep.equal([500, 'internal']);
+    } finally {
+      await deep.close();
+    }
+  });
+
+  describe('media types', () => {
+    const types: readonly [string, number][] = [
+      ['application/json', 200],
+      ['application/json; charset=utf-8', 200],
+      ['Application/JSON;charset="UTF-8"', 200],
+      ['application/vnd.millrace.v1+json', 200],
+      ['application/json; profile=x', 200],
+      ['application/json; charset=iso-8859-1', 415],
+      ['application/json; charset=utf-16', 415],
+      ['text/plain', 415],
+      ['text/json', 415],
+      ['application/x-www-form-urlencoded', 415],
+      ['application/jsonp', 415],
+      ['multipart/form-data; boundary=application/json', 415],
+      ['', 415],
+    ];
+    for (const [type, status] of types) {
+      it(`answers ${status} to ${JSON.stringify(type)}`, async () => {
+        const answer = await postPlain(app.url + RANKING, '{"candidates":[]}', { 'content-type': type });
+        expect(answer.status).to.equal(status);
+        if (status === 415) expect(answer.code).to.equal('unsupported_media_type');
+      });
+    }
+
+    it('answers 415 to a body without a type, and 400 to no body', async () => {
+      expect(await postPlain(app.url + RANKING, '{}', {})).to.deep.equal({
+        status: 415,
+        code: 'unsupported_media_type',
+      });
+      expect(await postPlain(app.url + RANKING, undefined, { 'content-length': '0' })).to.deep.equal({
+        status: 400,
+        code: 'malformed_json',
+      });
+    });
+  });
+
+  describe('size', () => {
+    it('refuses 20 MB at every route that takes a body', async () => {
+      const body = `{"a": "${'x'.repeat(20 * MB)}"}`;
+      for (const path of [RANKING, UPLOAD, '/api/v1/features/push', '/api/v1/entities/get']) {
+        const answer = await post(app.url + path, body);
+        expect([answer.status, answer.json?.code], path).to.deep.equal([413, 'body_too_large']);
+      }
+      expect(app.calls.bodies).to.be.empty;
+    });
+
+    it('has a limit of its own for each kind of route', async () => {
+      const threeMb = `{"a": "${'x'.repeat(3 * MB)}"}`;
+      expect((await post(app.url + RANKING, threeMb)).status).to.equal(413);
+      expect((await post(app.url + '/api/v1/entities/get', threeMb)).status).to.equal(413);
+      expect((await post(app.url + UPLOAD, threeMb)).status).to.equal(200);
+    });
+
+    it('takes limits from the settings, to the byte', async () => {
+      const small = await start({ limits: { rankingBytes: 20 } });
+      try {
+        expect((await post(small.url + RANKING, `"${'x'.repeat(18)}"`)).status).to.equal(200);
+        const over = await post(small.url + RANKING, `"${'x'.repeat(19)}"`);
+        expect(over.status).to.equal(413);
+        expect(over.json?.detail).to.contain('20 bytes');
+      } finally {
+        await small.close();
+      }
+    });
+
+    it('counts bytes as they are sent, without a Content-Length too', async () => {
+      const chunk = new TextEncoder().encode('x'.repeat(MB));
+      let left = 4;
+      const stream = new ReadableStream<Uint8Array>({
+        pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
+      });
+      const answer = await call(app.url + RANKING, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: stream,
+        duplex: 'half',
+      });
+      expect(answer.status).to.equal(413);
+    });
+  });
+
+  describe('compression', () => {
+    const body = { candidates: [{ product_id: 'p1' }] };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const codings: readonly [string, Buffer][] = [
+      ['gzip', gzipSync(bytes)],
+      ['deflate', deflateSync(bytes)],
+      ['br', brotliCompressSync(bytes)],
+    ];
+    for (const [coding, compressed] of codings) {
+      it(`inflates ${coding}`, async () => {
+        const answer = await post(app.url + RANKING, compressed, { 'content-encoding': coding });
+        expect(answer.status).to.equal(200);
+        expect(app.calls.bodies).to.deep.equal([body]);
+      });
+
+      it(`answers 400 to what is not ${coding}, or is cut off`, async () => {
+        for (const wrong of [bytes, compressed.subarray(0, compressed.length - 4)]) {
+          const answer = await post(app.url + RANKING, wrong, { 'content-encoding': coding });
+          expect([answer.status, answer.json?.code]).to.deep.equal([400, 'malformed_json']);
+        }
+      });
+    }
+
+    it('refuses a small body that inflates beyond the limit', async () => {
+      const bomb = gzipSync(Buffer.alloc(50 * MB, ' '));
+      const answer = await post(app.url + UPLOAD, bomb, { 'content-encoding': 'gzip' });
+      expect([answer.status, answer.json?.code]).to.deep.equal([413, 'body_too_large']);
+    });
+
+    it('answers 415 to a coding that it does not know', async () => {
+      const answer = await post(app.url + RANKING, bytes, { 'content-encoding': 'compress' });
+      expect([answer.status, answer.json?.code]).to.deep.equal([415, 'unsupported_media_type']);
+    });
+  });
+});
+
+/** What walking a value with the stack comes to. */
+function overflow(body: unknown): Error {
+  const depth = (value: unknown): number => (Array.isArray(value) ? 1 + Math.max(0, ...value.map(depth)) : 0);
+  try {
+    depth(body);
+    const endless = (): number => 1 + endless();
+    return new Error(String(endless()));
+  } catch (error) {
+    return error as Error;
+  }
+}

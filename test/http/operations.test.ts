@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { call, post, start, type Running } from './harness.js';
+
+describe('health', () => {
+  it('is alive whatever the store does', async () => {
+    const app = await start({ store: { ping: () => Promise.reject(new Error('gone')) } });
+    try {
+      for (const path of ['/healthz', '/healthcheck']) {
+        const answer = await call(app.url + path);
+        expect([answer.status, answer.json]).to.deep.equal([200, { status: 'OK' }]);
+      }
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('is ready while the store answers and pipelines are loaded', async () => {
+    const app = await start();
+    try {
+      const answer = await call(`${app.url}/readyz`);
+      expect([answer.status, answer.json]).to.deep.equal([
+        200,
+        { status: 'OK', checks: { store: { status: 'OK' }, pipelines: { status: 'OK' } } },
+      ]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('is not ready without a pipeline', async () => {
+    const app = await start({ pipelines: [] });
+    try {
+      const answer = await call(`${app.url}/readyz`);
+      expect(answer.status).to.equal(503);
+      expect(answer.json?.checks).to.deep.include({
+        pipelines: { status: 'FAILED', reason: 'the project has no pipeline' },
+      });
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('is not ready while the store fails, says why, and is ready again after', async () => {
+    let error: Error | undefined = new MillraceError(
+      'store_unavailable',
+      'Redis at 127.0.0.1:6379 refuses connections',
+    );
+    const app = await start({
+      store: { ping: () => (error === undefined ? Promise.resolve() : Promise.reject(error)) },
+    });
+    try {
+      const down = await call(`${app.url}/readyz`);
+      expect(down.status).to.equal(503);
+      expect(down.headers.get('retry-after')).to.equal('1');
+      expect(down.json?.checks).to.deep.include({
+        store: { status: 'FAILED', reason: 'Redis at 127.0.0.1:6379 refuses connections' },
+      });
+      error = new Error('WRONGPASS user secret');
+      const unknown = await call(`${app.url}/readyz`);
+      expect(unknown.status).to.equal(503);
+      expect(unknown.text).not.to.contain('secret');
+      error = undefined;
+      expect((await call(`${app.url}/readyz`)).status).to.equal(200);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('does not wait for a store that hangs, nor pile pings up on it', async () => {
+    let pings = 0;
+    const app = await start({
+      store: {
+        ping: () => {
+          pings++;
+          return new Promise(() => undefined);
+        },
+      },
+    });
+    try {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => call(`${app.url}/readyz`)));
+      for (const { status } of answers) expect(status).to.equal(503);
+      expect(pings).to.be.below(4);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('metrics', () => {
+  let app: Running;
+  beforeEach(async () => (app = await start()));
+  afterEach(() => app.close());
+
+  const scrape = async (): Promise<string> => (await call(`${app.url}/metrics`)).text;
+
+  it("are in Prometheus' format, with those of the process", async () => {
+    const answer = await call(`${app.url}/metrics`);
+    expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(answer.text).to.contain('process_cpu_seconds_total');
+  });
+
+  it('count requests by route and status, never by a path that a client made up', async () => {
+    await post(`${app.url}/api/v1/ranking`, {});
+    await post(`${app.url}/api/v1/ranking`, {});
+    await post(`${app.url}/api/v1/ranking`, '{');
+    await call(`${app.url}/made-up-path?secret=1`);
+    await call(`${app.url}/api/v1/ranking/?secret=2`, { method: 'DELETE' });
+    const text = await scrape();
+    expect(text).to.contain('millrace_http_requests_total{route="/api/v1/ranking",status="200"} 2');
+    expect(text).to.contain('millrace_http_requests_total{route="/api/v1/ranking",status="400"} 1');
+    expect(text).to.contain('millrace_http_requests_total{route="/api/v1/ranking",status="405"} 1');
+    expect(text).to.contain('millrace_http_requests_total{route="none",status="404"} 1');
+    expect(text).to.contain(
+      'millrace_http_request_duration_seconds_count{route="/api/v1/ranking",status="200"} 2',
+    );
+    expect(text).not.to.match(/made-up|secret/);
+  });
+
+  it("tell a ranking's stages, candidates, round trips, skipped steps and unknown fields", async () => {
+    await post(`${app.url}/api/v1/ranking`, {});
+    await post(`${app.url}/api/v1/ranking`, {});
+    const text = await scrape();
+    for (const stage of ['read', 'hydrate', 'features', 'components', 'page']) {
+      const name = 'millrace_pipeline_stage_duration_seconds_count';
+      expect(text).to.contain(`${name}{pipeline="ranking",stage="${stage}"} 2`);
+    }
+    expect(text).to.contain(
+      'millrace_pipeline_stage_duration_seconds_sum{pipeline="ranking",stage="hydrate"} 0.004',
+    );
+    expect(text).to.contain('millrace_pipeline_candidates_sum{pipeline="ranking"} 48');
+    expect(text).to.contain('millrace_pipeline_store_round_trips_total{pipeline="ranking"} 4');
+    expect(text).to.contain('millrace_pipeline_store_keys_read_total{pipeline="ranking"} 96');
+    expect(text).to.contain('millrace_pipeline_skipped_steps_total{pipeline="ranking",step="deep"} 2');
+    expect(text).to.contain('millrace_pipeline_unknown_fields_total{pipeline="ranking"} 50');
+    expect(text).not.to.contain('colour');
+  });
+
+  it('are of one app alone', async () => {
+    const other = await start();
+    try {
+      await post(`${other.url}/api/v1/ranking`, {});
+      expect(await scrape()).not.to.contain('millrace_pipeline_candidates_sum{');
+    } finally {
+      await other.close();
+    }
+  });
+});

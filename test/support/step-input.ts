@@ -1,0 +1,188 @@
+import type {
+  Column,
+  ColumnKind,
+  ColumnOf,
+  NumberColumn,
+  TextColumn,
+  TextsColumn,
+} from '../../runtime/api/columns.js';
+import type { EntityIdentifier } from '../../runtime/api/identifiers.js';
+import type {
+  FeatureComponent,
+  Input,
+  ProjectFile,
+  RankingEdit,
+  StepInput,
+  StepOutput,
+} from '../../runtime/api/plugin.js';
+import { Status } from '../../runtime/api/status.js';
+
+/** A cell of a column under test: a value, or the status of one that is not known. */
+export type Cell<T> = T | { readonly status: number };
+
+export const absent = { status: Status.absent } as const;
+
+/** What a component sees of a request, made of columns that the test writes down. */
+export class FakeStep implements StepInput {
+  readonly rows: Int32Array;
+  readonly now = 0;
+  readonly signal = new AbortController().signal;
+  readonly #columns: Column[] = [];
+
+  /** @param rows the rows to work on; all of them unless given */
+  constructor(
+    readonly count: number,
+    rows?: readonly number[],
+  ) {
+    this.rows = Int32Array.from(rows ?? Array.from({ length: count }, (_, row) => row));
+  }
+
+  /** A number column with a cell per candidate. */
+  number(cells: readonly Cell<number>[], text = 'number'): Input<'number'> {
+    return this.#add(numberColumn(cells, 1), text);
+  }
+
+  /** A bool column with a cell per candidate. */
+  bool(cells: readonly Cell<boolean>[], text = 'bool'): Input<'number'> {
+    return this.number(
+      cells.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)),
+      text,
+    );
+  }
+
+  /** A text column with a cell per candidate. */
+  text(cells: readonly Cell<string>[], text = 'text'): Input<'text'> {
+    return this.#add(textColumn(cells, 1), text);
+  }
+
+  /** A text-list column with a cell per candidate. */
+  texts(cells: readonly Cell<readonly string[]>[], text = 'texts'): Input<'texts'> {
+    return this.#add(textsColumn(cells), text);
+  }
+
+  /** One number for the whole request. */
+  requestNumber(cell: Cell<number>): Input<'number'> {
+    return this.#add(numberColumn([cell], 0), 'number');
+  }
+
+  /** One text for the whole request. */
+  requestText(cell: Cell<string>): Input<'text'> {
+    return this.#add(textColumn([cell], 0), 'text');
+  }
+
+  column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
+    const column = this.#columns[input.slot];
+    if (column?.kind !== input.kind) throw new Error(`no ${input.kind} column ${input.slot}`);
+    return column as unknown as ColumnOf<K>;
+  }
+
+  candidate(row: number): EntityIdentifier {
+    return { type: 'product', id: `p${row}` };
+  }
+
+  getFeature(): never {
+    throw new Error('the component needs no feature');
+  }
+
+  #add<K extends ColumnKind>(column: Column & { readonly kind: K }, text: string): Input<K> {
+    this.#columns.push(column);
+    return { kind: column.kind, slot: this.#columns.length - 1, text };
+  }
+}
+
+/** Runs a component and returns its outputs: by name, a cell per candidate. */
+export async function compute(
+  component: FeatureComponent,
+  input: FakeStep,
+): Promise<Record<string, Cell<number | string>[]>> {
+  const columns = new Map<string, NumberColumn | TextColumn>();
+  for (const [name, kind] of Object.entries(component.outputs)) {
+    const cells = Array.from({ length: input.count }, () => absent);
+    columns.set(name, kind === 'text' ? textColumn(cells, 1) : numberColumn(cells, 1));
+  }
+  const find = (name: string, kind: ColumnKind): Column => {
+    const column = columns.get(name);
+    if (column?.kind !== kind) throw new Error(`the component declares no ${kind} output ${name}`);
+    return column;
+  };
+  const output: StepOutput = {
+    number: (name) => find(name, 'number') as NumberColumn,
+    text: (name) => find(name, 'text') as TextColumn,
+  };
+  await component.compute(input, output);
+  return Object.fromEntries([...columns].map(([name, column]) => [name, cellsOf(column)]));
+}
+
+/** A ranking that a rule changes; candidates are p0, p1, … */
+export class FakeRanking implements RankingEdit {
+  readonly scores: Float64Array;
+  readonly buried: number[] = [];
+  readonly pins = new Map<number, number>();
+
+  constructor(scores: readonly number[]) {
+    this.scores = Float64Array.from(scores);
+  }
+
+  bury(row: number): void {
+    this.buried.push(row);
+  }
+
+  pin(row: number, position: number): void {
+    this.pins.set(row, position);
+  }
+
+  rowOf(id: string): number | undefined {
+    const row = Number(/^p(\d+)$/.exec(id)?.[1] ?? NaN);
+    return row < this.scores.length ? row : undefined;
+  }
+
+  order(): Int32Array {
+    const rows = Int32Array.from(this.scores.keys());
+    return rows.sort((a, b) => (this.scores[b] ?? 0) - (this.scores[a] ?? 0) || a - b);
+  }
+}
+
+export function projectFile(path: string, content: string): ProjectFile {
+  return { path, content: Buffer.from(content), version: '000000000000' };
+}
+
+function numberColumn(cells: readonly Cell<number>[], stride: 0 | 1): NumberColumn {
+  return {
+    kind: 'number',
+    stride,
+    status: Uint8Array.from(cells, statusOf),
+    values: Float64Array.from(cells, (cell) => (typeof cell === 'number' ? cell : NaN)),
+  };
+}
+
+function textColumn(cells: readonly Cell<string>[], stride: 0 | 1): TextColumn {
+  return {
+    kind: 'text',
+    stride,
+    status: Uint8Array.from(cells, statusOf),
+    values: cells.map((cell) => (typeof cell === 'string' ? cell : '')),
+  };
+}
+
+function textsColumn(cells: readonly Cell<readonly string[]>[]): TextsColumn {
+  const lists = cells.map((cell) => ('status' in cell ? [] : cell));
+  const offsets = new Int32Array(cells.length + 1);
+  lists.forEach((list, row) => (offsets[row + 1] = (offsets[row] ?? 0) + list.length));
+  return {
+    kind: 'texts',
+    stride: 1,
+    status: Uint8Array.from(cells, statusOf),
+    values: lists.flat(),
+    offsets,
+  };
+}
+
+function statusOf(cell: Cell<number | string | readonly string[]>): number {
+  return typeof cell === 'object' && 'status' in cell ? cell.status : Status.present;
+}
+
+function cellsOf(column: NumberColumn | TextColumn): Cell<number | string>[] {
+  return Array.from(column.status, (status, row) =>
+    status === Status.present ? (column.values[row] ?? NaN) : { status },
+  );
+}

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { makeCatalogue } from '../../../../runtime/cli/demo/catalogue.js';
+import { curlCommand, sampleRequest } from '../../../../runtime/cli/demo/sample-request.js';
+import { pageText } from '../../../../runtime/cli/demo/page-text.js';
+
+function ids(items: readonly object[], key: string): readonly unknown[] {
+  return items.map((item) => (item as Record<string, unknown>)[key]);
+}
+
+describe('the demo shop', () => {
+  const catalogue = makeCatalogue(7);
+
+  it('is the same for the same seed, and another for another', () => {
+    expect(makeCatalogue(7)).to.deep.equal(catalogue);
+    expect(makeCatalogue(8).products).not.to.deep.equal(catalogue.products);
+  });
+
+  it('has one product for each id, and refers only to what there is', () => {
+    expect(new Set(ids(catalogue.products, 'product_id')).size).to.equal(5000);
+    const brands = ids(catalogue.brands, 'brand_id');
+    const categories = ids(catalogue.categories, 'category_id');
+    expect(brands).to.include.members([...new Set(ids(catalogue.products, 'brand'))]);
+    expect(brands).to.include.members([...new Set(ids(catalogue.users, 'favourite_brand'))]);
+    expect(categories).to.include.members([...new Set(ids(catalogue.products, 'category'))]);
+  });
+
+  it('has no row of a view twice', () => {
+    for (const [, rows] of catalogue.features) {
+      const keys = rows.map((row) => JSON.stringify([row.product_id, row.user_id, row.brand_id]));
+      expect(new Set(keys).size).to.equal(rows.length);
+    }
+  });
+
+  it('is asked for 24 different products, of a user that there is', () => {
+    const request = sampleRequest(catalogue);
+    const candidates = ids(request.candidates as object[], 'product_id');
+    expect(new Set(candidates).size).to.equal(24);
+    expect(ids(catalogue.users, 'user_id')).to.include((request.user as { user_id: string }).user_id);
+  });
+
+  it('is shown within 80 columns, and its request is the one of the curl line', () => {
+    const request = sampleRequest(catalogue);
+    const ranked = (request.candidates as { product_id: string }[]).map(({ product_id }, at) => ({
+      candidate_id: product_id,
+      ranked_score: 100 - at,
+    }));
+    const command = curlCommand('http://127.0.0.1:5001/api/v1/ranking', request);
+    const lines = [...pageText({ ranked_candidates: ranked }, catalogue).split('\n'), ...command.split('\n')];
+    expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
+    expect(JSON.parse(/-d '(.*)'$/s.exec(command)?.[1] ?? '')).to.deep.equal(request);
+  });
+});

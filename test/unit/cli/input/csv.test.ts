@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import type { ValueType } from '../../../../runtime/api/types.js';
+import { readCsv } from '../../../../runtime/cli/input/csv.js';
+import { InputError } from '../../../../runtime/cli/input/rows.js';
+import { inChunks, readAll } from '../../../support/chunks.js';
+
+const TYPES = new Map<string, ValueType>([
+  ['price', { kind: 'float' }],
+  ['stock', { kind: 'int' }],
+  ['new', { kind: 'bool' }],
+  ['since', { kind: 'timestamp' }],
+  ['tags', { kind: 'list', of: { kind: 'string' } }],
+  ['vec', { kind: 'vector', size: 2 }],
+  ['maker', { kind: 'record', fields: new Map<string, ValueType>([['name', { kind: 'string' }]]) }],
+]);
+
+async function values(text: string): Promise<readonly unknown[]> {
+  const { rows, bad } = await readAll(readCsv(inChunks(text, 7), TYPES));
+  expect(bad).to.deep.equal([]);
+  return rows.map((row) => row.value);
+}
+
+describe('CSV', () => {
+  it('takes cells by the declared types, and all others as text', async () => {
+    const text =
+      'id,price,stock,new,since,tags,vec,maker\n007,1.50,3,True,2024-05-01,a|b,0.5|1e-3,"{""name"":""X""}"\n';
+    expect(await values(text)).to.deep.equal([
+      {
+        id: '007',
+        price: 1.5,
+        stock: 3,
+        new: true,
+        since: '2024-05-01',
+        tags: ['a', 'b'],
+        vec: [0.5, 0.001],
+        maker: { name: 'X' },
+      },
+    ]);
+  });
+
+  it('takes a list as JSON where it holds the separator', async () => {
+    expect(await values('tags\n"[""a|b"",""c""]"\n')).to.deep.equal([{ tags: ['a|b', 'c'] }]);
+  });
+
+  it('leaves out empty cells', async () => {
+    expect(await values('id,price,new\n1,,\n2,"",0\n')).to.deep.equal([{ id: '1' }, { id: '2', new: false }]);
+  });
+
+  it('leaves what does not fit as text, for the upload to refuse', async () => {
+    expect(await values('price,new,vec\nten,maybe,x|1\n')).to.deep.equal([
+      { price: 'ten', new: 'maybe', vec: ['x', 1] },
+    ]);
+    expect(await values('price\n1e999\n')).to.deep.equal([{ price: '1e999' }]);
+    expect(await values('price\n0x10\n')).to.deep.equal([{ price: '0x10' }]);
+  });
+
+  it('reads quotes, line ends of Windows, and a byte order mark', async () => {
+    expect(await values('\uFEFFid,name\r\n1,"a ""b"", c\nd"\r\n')).to.deep.equal([
+      { id: '1', name: 'a "b", c\nd' },
+    ]);
+  });
+
+  it('makes no harm of a column called __proto__', async () => {
+    const [row] = await values('__proto__,constructor\nx,y\n');
+    expect(Object.getPrototypeOf(row)).to.equal(Object.prototype);
+    expect(Object.keys(row as object)).to.deep.equal(['__proto__', 'constructor']);
+  });
+
+  it('tells a row with too many or too few cells, and goes on', async () => {
+    const { rows, bad } = await readAll(readCsv(inChunks('a,b\n1,2\n3\n4,5,6\n7,8\n'), TYPES));
+    expect(rows.map((row) => row.line)).to.deep.equal([2, 5]);
+    expect(bad.map((row) => row.line)).to.deep.equal([3, 4]);
+    expect(bad[0]?.problem).to.contain('expected 2 cells').and.to.contain('found 1');
+  });
+
+  for (const [what, text, message] of [
+    ['a nameless column', 'a,,b\n1,2,3\n', 'column 2 of the header has no name'],
+    ['a column named twice', 'a,b,a\n1,2,3\n', '"a" twice'],
+    ['a quote that never ends', 'a\n1\n"2\n3\n', 'not CSV'],
+  ] as const)
+    it(`stops at ${what}`, async () => {
+      let error: unknown;
+      try {
+        await readAll(readCsv(inChunks(text), TYPES));
+      } catch (caught) {
+        error = caught;
+      }
+      expect(error).to.be.instanceOf(InputError);
+      expect((error as Error).message).to.contain(message);
+    });
+});

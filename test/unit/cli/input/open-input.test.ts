@@ -1,0 +1,101 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { UsageError } from '../../../../runtime/cli/failure.js';
+import { openInput, type InputFormat } from '../../../../runtime/cli/input/open-input.js';
+import { InputError } from '../../../../runtime/cli/input/rows.js';
+import { readAll } from '../../../support/chunks.js';
+
+describe('opening an input', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-input-'));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  async function read(
+    name: string,
+    content: string | Buffer | undefined,
+    more: { readonly format?: InputFormat; readonly stdin?: string } = {},
+  ): Promise<readonly unknown[]> {
+    const path = name === '-' ? name : join(folder, name);
+    if (content !== undefined) await writeFile(path, content);
+    const input = await openInput(path, {
+      stdin: Readable.from([Buffer.from(more.stdin ?? '')]),
+      format: more.format,
+      columnTypes: () => Promise.resolve(new Map([['n', { kind: 'int' }]] as const)),
+    });
+    const { rows } = await readAll(input.chunks());
+    return rows.map((row) => row.value);
+  }
+
+  async function problem(reading: Promise<unknown>): Promise<Error> {
+    try {
+      await reading;
+    } catch (error) {
+      return error as Error;
+    }
+    throw new Error('it was read');
+  }
+
+  it('goes by the name: lines, list, CSV, and each with .gz', async () => {
+    expect(await read('a.jsonl', '{"n":1}\n{"n":2}')).to.deep.equal([{ n: 1 }, { n: 2 }]);
+    expect(await read('a.ndjson', '{"n":1}')).to.deep.equal([{ n: 1 }]);
+    expect(await read('a.json', '[{"n":1}]')).to.deep.equal([{ n: 1 }]);
+    expect(await read('a.csv', 'n\n1\n')).to.deep.equal([{ n: 1 }]);
+    expect(await read('a.CSV.gz', gzipSync('n\n1\n'))).to.deep.equal([{ n: 1 }]);
+    expect(
+      await read('a.jsonl.gz', Buffer.concat([gzipSync('{"n":1}\n'), gzipSync('{"n":2}\n')])),
+    ).to.deep.equal([{ n: 1 }, { n: 2 }]);
+  });
+
+  it('reads JSON lines, or what --format says, from standard input', async () => {
+    expect(await read('-', undefined, { stdin: '{"n":1}' })).to.deep.equal([{ n: 1 }]);
+    expect(await read('-', undefined, { stdin: 'n\n1', format: 'csv' })).to.deep.equal([{ n: 1 }]);
+  });
+
+  it('reads an empty file as no rows', async () => {
+    expect(await read('empty.jsonl', '')).to.deep.equal([]);
+    expect(await read('empty.csv', '')).to.deep.equal([]);
+  });
+
+  it('says that a file is not there, or a folder', async () => {
+    const missing = await problem(read('none.jsonl', undefined));
+    expect(missing).to.be.instanceOf(InputError);
+    expect(missing.message).to.contain('none.jsonl').and.to.contain('no such file');
+    const here = await problem(
+      openInput(folder, {
+        stdin: process.stdin,
+        format: 'jsonl',
+        columnTypes: () => Promise.resolve(new Map()),
+      }),
+    );
+    expect(here.message).to.contain('it is a folder');
+  });
+
+  it('asks for the format where the name does not tell', async () => {
+    const error = await problem(read('a.txt', 'x'));
+    expect(error).to.be.instanceOf(UsageError);
+    expect(error.message).to.contain('--format');
+  });
+
+  it('says that a file is not gzip, or was cut short', async () => {
+    expect((await problem(read('b.jsonl.gz', 'plain'))).message).to.contain('not gzip');
+    const whole = gzipSync('{"n":1}\n'.repeat(1000));
+    expect((await problem(read('c.jsonl.gz', whole.subarray(0, 20)))).message).to.contain('cut short');
+  });
+
+  it('says where JSON is no list', async () => {
+    expect((await problem(read('d.json', '{"n":1}'))).message).to.contain('.jsonl');
+    expect((await problem(read('e.json', '{"n":1}\n{"n":2}'))).message).to.contain('.jsonl');
+  });
+
+  it('refuses an item of a list whose number is too large to keep', async () => {
+    expect(await read('f.json', '[{"n":{"m":[1e400]}},{"n":1}]')).to.deep.equal([{ n: 1 }]);
+  });
+});

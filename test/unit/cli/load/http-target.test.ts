@@ -1,0 +1,110 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { MillraceError } from '../../../../runtime/api/errors.js';
+import { CommandFailure, UsageError } from '../../../../runtime/cli/failure.js';
+import { HttpTarget } from '../../../../runtime/cli/load/http-target.js';
+
+interface Answer {
+  readonly status?: number;
+  readonly body: string;
+}
+
+/** A port that was free a moment ago. */
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('talking to a running service', () => {
+  let server: Server;
+  let target: HttpTarget;
+  let seen: { readonly url: string; readonly body: string }[] = [];
+  let answer: (url: string) => Answer;
+
+  before((done) => {
+    server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const url = request.url ?? '';
+        seen.push({ url, body });
+        const given = answer(url);
+        response.writeHead(given.status ?? 200, { 'content-type': 'application/json' }).end(given.body);
+      });
+    });
+    server.listen(0, '127.0.0.1', () => {
+      target = new HttpTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      done();
+    });
+  });
+  after((done) => {
+    server.closeAllConnections();
+    server.close(done);
+  });
+  beforeEach(() => {
+    seen = [];
+    answer = () => ({ body: '{}' });
+  });
+
+  async function problem(calling: Promise<unknown>): Promise<Error> {
+    try {
+      await calling;
+    } catch (error) {
+      return error as Error;
+    }
+    throw new Error('it went well');
+  }
+
+  it('sends a line of the file as it stands, so that no digit is lost', async () => {
+    const json = '{"product_id":"p1","n":1e400,"big":12345678901234567890}';
+    const rows = [{ line: 1, value: JSON.parse(json) as Record<string, never>, json, bytes: 1 }];
+    await target.upload('product', 'id', rows);
+    expect(seen).to.deep.equal([
+      {
+        url: '/api/v1/entities/upload',
+        body: `{"entity_type":"product","entity_key":"id","entities":[${json}]}`,
+      },
+    ]);
+  });
+
+  it('sends rows that come from no JSON', async () => {
+    answer = () => ({ body: '{"view":"v","stored":1,"older":3}' });
+    const outcome = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
+    expect(JSON.parse(seen[0]?.body ?? '')).to.deep.equal({ view: 'v', rows: [{ a: 1 }] });
+    expect(outcome.older).to.equal(3);
+  });
+
+  it('gives the error of a problem document, with its violations', async () => {
+    const errors = [{ pointer: '/entities/3/price', code: 'wrong_type', detail: 'expected float' }];
+    answer = () => ({
+      status: 422,
+      body: JSON.stringify({ code: 'invalid_body', detail: 'one is wrong', errors }),
+    });
+    const error = await problem(target.upload('product', undefined, []));
+    expect(error).to.be.instanceOf(MillraceError);
+    expect(error).to.include({ code: 'invalid_body', message: 'one is wrong' });
+    expect((error as MillraceError).violations).to.deep.equal(errors);
+  });
+
+  it('says when something else answers', async () => {
+    answer = () => ({ status: 200, body: '<html>' });
+    expect(await problem(target.push('v', []))).to.be.instanceOf(CommandFailure);
+    answer = () => ({ status: 500, body: '{"code":"toString"}' });
+    expect(await problem(target.push('v', []))).to.be.instanceOf(CommandFailure);
+  });
+
+  it('says when nothing answers, and where', async () => {
+    const nobody = await unusedPort();
+    const error = await problem(new HttpTarget(`http://127.0.0.1:${nobody}`).push('v', []));
+    expect(error).to.be.instanceOf(CommandFailure);
+    expect(error.message).to.contain(`http://127.0.0.1:${nobody}`).and.to.contain('ECONNREFUSED');
+  });
+
+  it('refuses an address that is none', () => {
+    for (const url of ['127.0.0.1:5001', 'ftp://x', 'http://'])
+      expect(() => new HttpTarget(url)).to.throw(UsageError);
+  });
+});

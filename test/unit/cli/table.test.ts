@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { renderTable, shorten } from '../../../runtime/cli/table.js';
+
+describe('tables', () => {
+  it('line up, also where characters are wide or combine', () => {
+    const text = renderTable(
+      [{ title: 'name' }, { title: 'n', align: 'right' }],
+      [
+        ['日本', '1'],
+        ['e\u0301tui', '20'],
+      ],
+    );
+    expect(text).to.equal('name   n\n────  ──\n日本   1\ne\u0301tui  20\n');
+  });
+
+  it('cut long cells, and only those', () => {
+    expect(shorten('abcdef', 6)).to.equal('abcdef');
+    expect(shorten('abcdefg', 6)).to.equal('abcde…');
+    expect(shorten('日本語', 5)).to.equal('日本…');
+  });
+
+  it('let nothing through that a terminal would obey', () => {
+    expect(shorten('a\u001b[31mb\nc')).to.equal('a\ufffd[31mb c');
+  });
+});

@@ -1,0 +1,23 @@
+/** Broken projects and what is told of them, word for word. UPDATE_GOLDEN=1 writes the expected files anew. */
+import { expect } from 'chai';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadProject } from '../../../runtime/config/load-project.js';
+import { renderDiagnostics } from '../../../runtime/config/render.js';
+import { repositoryPath } from '../../support/repository.js';
+
+const golden = repositoryPath('test/unit/config/golden');
+
+describe('golden diagnostics', () => {
+  for (const project of readdirSync(golden).sort()) {
+    it(project, async () => {
+      const { config, diagnostics } = await loadProject(join(golden, project), {});
+      const told = `${renderDiagnostics(diagnostics, { color: false, width: 100 })}\n`;
+      const expectedFile = join(golden, project, 'expected.txt');
+      if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(expectedFile, told);
+      expect(existsSync(expectedFile), `${expectedFile}; write it with UPDATE_GOLDEN=1`).to.equal(true);
+      expect(told).to.equal(readFileSync(expectedFile, 'utf8'));
+      expect(config === undefined).to.equal(diagnostics.some((d) => d.severity === 'error'));
+    });
+  }
+});

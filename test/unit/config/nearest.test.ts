@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { nearest } from '../../../runtime/config/nearest.js';
+
+describe('nearest', () => {
+  const names = ['price', 'title', 'number_in_stock', 'brand', 'rating', 'user_stats', 'id', 'sku'];
+  const cases: [string, string | undefined][] = [
+    ['prise', 'price'],
+    ['pirce', 'price'],
+    ['Title', 'title'],
+    ['titel', 'title'],
+    ['raitings', 'rating'],
+    ['user_stat', 'user_stats'],
+    ['userstats', 'user_stats'],
+    ['stock', 'number_in_stock'],
+    ['in_stock', 'number_in_stock'],
+    ['ID', 'id'],
+    ['ix', undefined],
+    ['colour', undefined],
+    ['', undefined],
+    ['__proto__', undefined],
+  ];
+  for (const [wrong, right] of cases) {
+    it(`finds ${right ?? 'nothing'} for ${JSON.stringify(wrong)}`, () => {
+      expect(nearest(wrong, names)).to.equal(right);
+    });
+  }
+
+  it('does not offer the wrong name itself', () => {
+    expect(nearest('price', ['price'])).to.equal(undefined);
+    expect(nearest('price', ['price', 'prices'])).to.equal('prices');
+  });
+
+  it('prefers the fewest slips, then the first', () => {
+    expect(nearest('clicks_7d', ['clicks_70d', 'clicks_90d', 'clicks_7'])).to.equal('clicks_70d');
+    expect(nearest('click', ['clack', 'clicks'])).to.equal('clack');
+  });
+
+  it('offers no name of which several have the part', () => {
+    expect(nearest('stock', ['stock_level', 'in_stock'])).to.equal(undefined);
+  });
+
+  it('gives up on very long names instead of comparing them', () => {
+    expect(nearest('x'.repeat(100_000), ['x'.repeat(100_001)])).to.equal(undefined);
+  });
+});

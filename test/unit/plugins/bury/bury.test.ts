@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { Bury } from '../../../../plugins/bury/bury.js';
+import { absent, FakeRanking, FakeStep } from '../../../support/step-input.js';
+
+describe('bury', () => {
+  it('buries where the condition holds, passes over where it is absent, and leaves scores alone', () => {
+    const step = new FakeStep(4, [0, 1, 2]);
+    const ranking = new FakeRanking([4, 3, 2, 1]);
+    const report = new Bury(step.bool([true, false, absent, true])).apply(step, ranking);
+    expect(ranking.buried).to.deep.equal([0]);
+    expect([...ranking.scores]).to.deep.equal([4, 3, 2, 1]);
+    expect(report).to.deep.equal({ applied: 1, skipped: 1 });
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { plugin } from '../../../../plugins/linear/index.js';
+import { LinearModel } from '../../../../plugins/linear/linear-model.js';
+import { readModelFile } from '../../../../plugins/linear/model-file.js';
+import { OptionError, type Input, type ModelComponent } from '../../../../runtime/api/plugin.js';
+import { Status } from '../../../../runtime/api/status.js';
+import { createComponent } from '../../../support/create-component.js';
+import { absent, compute, FakeStep, projectFile } from '../../../support/step-input.js';
+
+describe('linear', () => {
+  it('adds the bias and the weighted inputs', async () => {
+    const step = new FakeStep(2);
+    const model = new LinearModel(
+      [
+        { input: step.number([1, 2]), weight: 0.5, missing: 'absent' },
+        { input: step.requestNumber(3), weight: -1, missing: 'absent' },
+      ],
+      10,
+    );
+    expect(await compute(model, step)).to.deep.equal({ score: [7.5, 8] });
+  });
+
+  it('never takes a missing input for 0: the score is absent, for the first reason', async () => {
+    const step = new FakeStep(3);
+    const model = new LinearModel(
+      [
+        { input: step.number([1, { status: Status.expired }, 1]), weight: 1, missing: 'absent' },
+        { input: step.number([2, { status: Status.failed }, absent]), weight: 1, missing: 'absent' },
+      ],
+      0,
+    );
+    const { score } = await compute(model, step);
+    expect(score).to.deep.equal([3, { status: Status.expired }, { status: Status.absent }]);
+  });
+
+  it('puts in what is declared for a missing input', async () => {
+    const step = new FakeStep(2);
+    const model = new LinearModel([{ input: step.number([absent, 1]), weight: 2, missing: 3.5 }], 0);
+    expect(await compute(model, step)).to.deep.equal({ score: [7, 2] });
+  });
+
+  it('has failed where the sum is not finite, and writes no other rows', async () => {
+    const step = new FakeStep(3, [0, 1]);
+    const model = new LinearModel([{ input: step.number([1e308, 1, 1]), weight: 10, missing: 'absent' }], 0);
+    expect(await compute(model, step)).to.deep.equal({ score: [{ status: Status.failed }, 10, absent] });
+  });
+
+  describe('with a model file', () => {
+    it('is the model that the file says, its names checked like those of the options', async () => {
+      const step = new FakeStep(2);
+      const columns = new Map([
+        ['product.rating', step.number([4, absent])],
+        ['stats:ctr', step.number([0.5, 0.5])],
+      ]);
+      const asked: string[] = [];
+      const need = (name: string): Input => {
+        asked.push(name);
+        return columns.get(name) ?? expect.fail(name);
+      };
+      const weights = { 'product.rating': { weight: 2, missing: 3 }, 'stats:ctr': 10 };
+      const model = projectFile('m.json', JSON.stringify({ bias: 1, weights }));
+      const component = await createComponent(plugin, { model }, need);
+      expect(asked).to.deep.equal(['product.rating', 'stats:ctr']);
+      expect(await compute(component as ModelComponent, step)).to.deep.equal({ score: [14, 12] });
+    });
+
+    it('refuses an input that is not a number', () => {
+      const step = new FakeStep(1);
+      const model = projectFile('m.json', '{"weights":{"product.title":1}}');
+      const need = (): Input => step.text(['a']);
+      expect(() => createComponent(plugin, { model }, need)).to.throw(
+        OptionError,
+        '`product.title`, which is not a number',
+      );
+    });
+
+    it('refuses options that the file already decides, and neither weights nor model', () => {
+      const model = projectFile('m.json', '{"weights":{"a":1}}');
+      expect(() => createComponent(plugin, { model, bias: 2 })).to.throw(
+        OptionError,
+        '`bias` and `model` are both given',
+      );
+      expect(() => createComponent(plugin, {})).to.throw(OptionError, '`weights` is missing');
+    });
+  });
+
+  const wrongFiles = [
+    ['{', 'is not JSON'],
+    ['[]', 'is not a JSON object'],
+    ['{"weights":{}}', 'has no weights'],
+    ['{"weights":{"a":"1"}}', 'no number as the weight of `a`'],
+    ['{"weights":{"a":1e999}}', 'no number as the weight of `a`'],
+    ['{"weights":{"a":{"weight":1,"default":0}}}', 'no number as the weight of `a`'],
+    ['{"weights":{"a":1},"intercept":1}', 'has the key `intercept`'],
+    ['{"weights":{"a":1},"bias":null}', 'has a bias that is no number'],
+    ['{"weights":{"a":1},"missing":"zero"}', 'has a `missing`'],
+    ['{"weights":{"__proto__":"x"}}', 'no number as the weight of `__proto__`'],
+  ] as const;
+  for (const [content, message] of wrongFiles) {
+    it(`refuses a file that reads ${content}`, () => {
+      expect(() => readModelFile(projectFile('m.json', content), ['model'])).to.throw(OptionError, message);
+    });
+  }
+});

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { plugin } from '../../../../plugins/text_match/index.js';
+import {
+  buildTextStatistics,
+  readTextStatistics,
+  writeTextStatistics,
+} from '../../../../plugins/text_match/statistics.js';
+import { OptionError } from '../../../../runtime/api/plugin.js';
+import { createComponent } from '../../../support/create-component.js';
+import { FakeStep, projectFile } from '../../../support/step-input.js';
+
+describe('text statistics', () => {
+  it('count each text once for each word, and average lengths', async () => {
+    const statistics = await buildTextStatistics(['Red lamps', 'lamp lamp lamp', '']);
+    expect(statistics.documents).to.equal(3);
+    expect(statistics.meanLengths).to.deep.equal([5 / 3]);
+    expect([...statistics.frequencies]).to.have.deep.members([
+      ['red', 1],
+      ['lamp', 2],
+    ]);
+  });
+
+  it('read documents of several fields, some of which are missing', async () => {
+    const statistics = await buildTextStatistics([
+      ['lamp', 'a red lamp'],
+      [undefined, 'chair'],
+      [undefined, undefined],
+    ]);
+    expect(statistics.documents).to.equal(2);
+    expect(statistics.meanLengths).to.deep.equal([1, 2]);
+    expect(statistics.frequencies.get('lamp')).to.equal(1);
+  });
+
+  it('come back from their file as they were', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), async (texts) => {
+        const statistics = await buildTextStatistics([...texts, 'constructor toString']);
+        const file = projectFile('s.json', writeTextStatistics(statistics));
+        expect(readTextStatistics(file, [])).to.deep.equal(statistics);
+      }),
+    );
+  });
+
+  const wrongFiles = ['', '[]', '{}', '{"format":"millrace-text-statistics/1"}', '{"format":"other"}'];
+  for (const content of wrongFiles) {
+    it(`refuse a file that reads ${content || 'nothing'}`, () => {
+      const read = (): unknown => readTextStatistics(projectFile('s.json', content), ['statistics', 'file']);
+      expect(read)
+        .to.throw(OptionError, '`s.json`')
+        .with.property('help')
+        .that.includes('millrace text-stats');
+    });
+  }
+
+  it('must fit the step: its stemming and its number of fields', async () => {
+    const file = projectFile('s.json', writeTextStatistics(await buildTextStatistics(['lamp'])));
+    const step = new FakeStep(0);
+    const query = step.requestText('lamp');
+    const field = step.text([]);
+    const options = { query, k1: 1.2, b: 0.75, stemming: 'plural', statistics: { file } };
+    expect(() => createComponent(plugin, { ...options, field, stemming: 'none' })).to.throw(
+      OptionError,
+      'stemming: plural',
+    );
+    const fields = [field, field].map((input) => ({ input, value: 1 }));
+    expect(() => createComponent(plugin, { ...options, fields })).to.throw(
+      OptionError,
+      'is of 1 fields, this step searches 2',
+    );
+    expect(() => createComponent(plugin, { ...options, field, fields })).to.throw(OptionError, 'both given');
+    expect(() => createComponent(plugin, options)).to.throw(OptionError, '`field` is missing');
+    expect(() => createComponent(plugin, { ...options, field })).not.to.throw();
+  });
+});

@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Analyzer } from '../../../../plugins/text_match/analyzer.js';
+import { buildTextStatistics, type TextStatistics } from '../../../../plugins/text_match/statistics.js';
+import { TextMatch } from '../../../../plugins/text_match/text-match.js';
+import { Status } from '../../../../runtime/api/status.js';
+import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
+
+interface Given {
+  readonly query: Cell<string>;
+  readonly fields: readonly (readonly Cell<string>[])[];
+  readonly weights?: readonly number[];
+  readonly rows?: readonly number[];
+  readonly statistics?: TextStatistics;
+}
+
+type Outputs = Record<'bm25' | 'overlap' | 'phrase', Cell<number>[]>;
+
+const K1 = 1.2;
+const B = 0.75;
+const SETTINGS = { k1: K1, b: B, stemming: 'plural', statistics: undefined } as const;
+
+async function match({ query, fields, weights, rows, statistics }: Given): Promise<Outputs> {
+  const step = new FakeStep(fields[0]?.length ?? 0, rows);
+  const component = new TextMatch({
+    query: step.requestText(query),
+    fields: fields.map((cells, f) => ({ input: step.text(cells), weight: weights?.[f] ?? 1 })),
+    ...SETTINGS,
+    statistics,
+  });
+  return (await compute(component, step)) as Outputs;
+}
+
+const idf = (documents: number, containing: number): number =>
+  Math.log(1 + (documents - containing + 0.5) / (containing + 0.5));
+
+describe('text_match', () => {
+  it('computes BM25 over the candidates, by its formula', async () => {
+    const titles = ['red lamp', 'blue lamp lamp stand', 'green chair'];
+    const { bm25 } = await match({ query: 'red lamp', fields: [titles] });
+    const weight = (count: number, length: number): number =>
+      (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / (8 / 3)));
+    expect(bm25[0]).to.be.closeTo(idf(3, 1) * weight(1, 2) + idf(3, 2) * weight(1, 2), 1e-12);
+    expect(bm25[1]).to.be.closeTo(idf(3, 2) * weight(2, 4), 1e-12);
+    expect(bm25[2]).to.equal(0);
+  });
+
+  it('equals a plain BM25 on any texts', async () => {
+    const word = fc.constantFrom('red', 'blue', 'lamp', 'stand', 'xylophone');
+    const text = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));
+    const texts = fc.array(text, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(texts, fc.array(word, { minLength: 1, maxLength: 4 }), async (titles, query) => {
+        const { bm25, overlap, phrase } = await match({ query: query.join(' '), fields: [titles] });
+        const expected = plainBm25(titles, query);
+        titles.forEach((title, row) => {
+          const words = title.split(' ');
+          const distinct = [...new Set(query)];
+          expect(bm25[row]).to.be.closeTo(expected[row] ?? NaN, 1e-9);
+          expect(overlap[row]).to.equal(
+            distinct.filter((one) => words.includes(one)).length / distinct.length,
+          );
+          expect(phrase[row]).to.equal(Number(` ${title} `.includes(` ${query.join(' ')} `)));
+        });
+      }),
+    );
+  });
+
+  it('takes statistics from all candidates, also those that a filter took out', async () => {
+    const fields = [['red lamp', 'lamp', 'lamp shade', 'chair']];
+    const all = await match({ query: 'lamp', fields });
+    const some = await match({ query: 'lamp', fields, rows: [0, 3] });
+    expect(some.bm25).to.deep.equal([all.bm25[0], absent, absent, all.bm25[3]]);
+  });
+
+  it('has no outputs without a query, or with one that holds no word', async () => {
+    const fields = [['red lamp']];
+    for (const query of ['', ' !! ']) {
+      expect(await match({ query, fields })).to.deep.equal({
+        bm25: [absent],
+        overlap: [absent],
+        phrase: [absent],
+      });
+    }
+    const missing = { status: Status.null };
+    const { bm25 } = await match({ query: missing, fields });
+    expect(bm25).to.deep.equal([missing]);
+  });
+
+  it('gives a candidate without a text the status of the text; an empty text matches nothing', async () => {
+    const lost = { status: Status.missing_entity };
+    const { bm25, overlap, phrase } = await match({ query: 'lamp', fields: [[lost, '', 'lamp']] });
+    expect(bm25.slice(0, 2)).to.deep.equal([lost, 0]);
+    expect(overlap).to.deep.equal([lost, 0, 1]);
+    expect(phrase).to.deep.equal([lost, 0, 1]);
+  });
+
+  it('searches several texts together, and does without those that are missing', async () => {
+    const titles = ['lamp', 'chair', absent, absent];
+    const descriptions = ['a chair', 'a lamp', 'a lamp', absent];
+    const { bm25, overlap } = await match({ query: 'lamp', fields: [titles, descriptions], weights: [3, 1] });
+    const numbers = bm25.slice(0, 3) as number[];
+    expect(numbers[0]).to.be.greaterThan(numbers[1] ?? NaN);
+    expect(numbers[1]).to.be.greaterThan(0);
+    expect(overlap).to.deep.equal([1, 1, 1, absent]);
+  });
+
+  it('searches lists of texts, each text by itself', async () => {
+    const step = new FakeStep(3);
+    const query = step.requestText('desk lamp');
+    const input = step.texts([['lamp', 'desk lamps'], ['desk', 'lamp'], []]);
+    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input, weight: 1 }] });
+    const { overlap, phrase } = await compute(component, step);
+    expect(overlap).to.deep.equal([1, 1, 0]);
+    expect(phrase).to.deep.equal([1, 0, 0]);
+  });
+
+  it('finds words written as one, and one word written as two', async () => {
+    const one = await match({ query: 'gaming head set', fields: [['gaming headset', 'gaming chair']] });
+    expect(one.overlap).to.deep.equal([1, 1 / 3]);
+    expect(one.phrase).to.deep.equal([1, 0]);
+    const two = await match({ query: 'gaming headset', fields: [['gaming head set', 'set head gaming']] });
+    expect(two.overlap).to.deep.equal([1, 0.5]);
+    expect(two.phrase).to.deep.equal([1, 0]);
+  });
+
+  it('sees a phrase with repeated words, also where it starts inside a false start', async () => {
+    const { phrase } = await match({
+      query: 'new new york',
+      fields: [['new new new york', 'new york new', 'a new new york b']],
+    });
+    expect(phrase).to.deep.equal([1, 0, 1]);
+  });
+
+  it('bounds a query of any length', async () => {
+    const words = Array.from({ length: 5000 }, (_, i) => `word${String(i)}x`);
+    const { overlap, phrase } = await match({
+      query: words.join(' '),
+      fields: [[words.join(' '), 'word40x']],
+    });
+    expect(overlap).to.deep.equal([1, 0]);
+    expect(phrase).to.deep.equal([1, 0]);
+  });
+
+  it('reuses its scratch without remembering the request before', async () => {
+    const step = new FakeStep(3);
+    const small = new FakeStep(1);
+    const query = step.requestText('red lamp');
+    const field = step.text(['red lamp', 'red lamp', 'red lamp']);
+    small.requestText('blue');
+    small.text(['red']);
+    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input: field, weight: 1 }] });
+    await compute(component, step);
+    const { overlap, phrase } = await compute(component, small);
+    expect([overlap, phrase]).to.deep.equal([[0], [0]]);
+  });
+
+  it('works on no candidates', async () => {
+    expect(await match({ query: 'lamp', fields: [[]] })).to.deep.equal({ bm25: [], overlap: [], phrase: [] });
+  });
+
+  it('takes statistics from a file instead', async () => {
+    const titles = ['red lamp', 'blue lamp', 'green chair'];
+    const statistics = await buildTextStatistics(titles);
+    const whole = await match({ query: 'red lamps', fields: [titles] });
+    const alone = await match({ query: 'red lamps', fields: [titles.slice(0, 1)], statistics });
+    expect(alone.bm25[0]).to.equal(whole.bm25[0]);
+  });
+
+  it('gives a word that the statistics do not know the weight of the rarest', async () => {
+    const statistics = await buildTextStatistics(['red lamp', 'red chair']);
+    const { bm25 } = await match({ query: 'constructor', fields: [['constructor lamp']], statistics });
+    expect(bm25[0]).to.be.closeTo(idf(2, 0), 1e-12);
+  });
+});
+
+/** BM25 as its textbook formula has it. */
+function plainBm25(titles: readonly string[], query: readonly string[]): number[] {
+  const analyzer = new Analyzer('none');
+  const documents = titles.map((title) => analyzer.tokens(title));
+  const mean = documents.reduce((sum, words) => sum + words.length, 0) / documents.length;
+  return documents.map((words) =>
+    query.reduce((score, term) => {
+      const count = words.filter((word) => word === term).length;
+      const containing = documents.filter((other) => other.includes(term)).length;
+      if (count === 0) return score;
+      const norm = 1 - B + (B * words.length) / mean;
+      return score + (idf(documents.length, containing) * count * (K1 + 1)) / (count + K1 * norm);
+    }, 0),
+  );
+}

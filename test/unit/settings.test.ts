@@ -1,0 +1,77 @@
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { loadSettings, SETTINGS, type SettingFlags } from '../../runtime/settings.js';
+
+type Env = Record<string, string>;
+
+function failure(env: Env, flags: SettingFlags = {}): MillraceError {
+  try {
+    loadSettings(env, flags);
+  } catch (error) {
+    if (error instanceof MillraceError) return error;
+    throw error;
+  }
+  throw new Error('the settings were taken');
+}
+
+describe('settings', () => {
+  it('have defaults for everything', () => {
+    const settings = loadSettings({});
+    expect(settings).to.include({ store: 'redis', port: 5001, host: '127.0.0.1', prefix: 'millrace' });
+    expect(settings.redisUrl).to.equal('redis://127.0.0.1:6379');
+  });
+
+  it('take a flag before the environment, and the environment before the default', () => {
+    expect(loadSettings({ PORT: '6000' }, { port: '7000' }).port).to.equal(7000);
+    expect(loadSettings({ PORT: '6000' }).port).to.equal(6000);
+  });
+
+  it('take an empty variable for one that is not set', () => {
+    expect(loadSettings({ PORT: '', REDIS_URL: '' }).port).to.equal(5001);
+  });
+
+  it('put the data folder into the project, unless it is named', () => {
+    expect(loadSettings({}, { project: 'shop' }).dataDir).to.equal(join(resolve('shop'), '.millrace'));
+    expect(loadSettings({ MILLRACE_DATA_DIR: 'data' }, { project: 'shop' }).dataDir).to.equal(
+      resolve('data'),
+    );
+    expect(loadSettings({}, { dataDir: '/var/x' }).dataDir).to.equal(resolve('/var/x'));
+  });
+
+  for (const [variable, value] of [
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '50 01'],
+    ['PORT', '0x10'],
+    ['MILLRACE_STORE', 'Redis'],
+    ['MILLRACE_PREFIX', 'a:b'],
+    ['MILLRACE_SYNC', 'yes'],
+    ['LOG_LEVEL', 'verbose'],
+    ['REDIS_URL', 'http://localhost:6379'],
+    ['REDIS_URL', 'localhost:6379'],
+    ['HOST', 'http://localhost'],
+    ['MILLRACE_DRAIN_MS', '10s'],
+  ] as const)
+    it(`refuse ${variable}=${value}, naming the variable and what was expected`, () => {
+      const error = failure({ [variable]: value });
+      expect(error.code).to.equal('invalid_setting');
+      const row = Object.values(SETTINGS).find(({ env }) => env === variable);
+      expect(error.message).to.contain(variable).and.to.contain(row?.expected);
+    });
+
+  it('name the flag when the flag is wrong', () => {
+    expect(failure({}, { port: 'http' }).message).to.contain('--port is "http"');
+    expect(failure({}, { project: '' }).message).to.contain('--project');
+  });
+
+  it('never repeat an address that may hold a password', () => {
+    expect(failure({ REDIS_URL: 'redi://user:hunter2@db:6379' }).message).not.to.contain('hunter2');
+  });
+
+  it('have each variable and flag once', () => {
+    const rows = Object.values(SETTINGS);
+    const names = [...rows.map((row) => row.env), ...rows.flatMap((row) => row.flag ?? [])];
+    expect(new Set(names).size).to.equal(names.length);
+  });
+});
