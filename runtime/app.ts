@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';

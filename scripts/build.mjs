@@ -1,6 +1,6 @@
 // Compiles to dist/ and copies what the compiled code reads beside itself: option schemas, YAML schemas, the
 // reference's browser bundle.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,18 +9,13 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 
-execFileSync(
+const tsc = spawnSync(
   process.execPath,
   [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],
-  {
-    stdio: 'inherit',
-  },
+  { stdio: 'inherit' },
 );
-
-for (const name of readdirSync(join(root, 'plugins'))) {
-  const schema = join(root, 'plugins', name, 'options.schema.json');
-  if (!existsSync(schema)) continue;
-  mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });
+// tsc has said what is wrong.
+if (tsc.status !== 0) process.exit(tsc.status ?? 1);
   copyFileSync(schema, join(root, 'dist', 'plugins', name, 'options.schema.json'));
 }
 cpSync(join(root, 'schemas'), join(root, 'dist', 'schemas'), {

@@ -26,7 +26,12 @@ function markdownTable(head: Row, rows: readonly Row[]): string {
 function errorTable(): string {
   return markdownTable(
     ['code', 'status', 'title', 'remedy'],
-    Object.entries(ERROR_CODES).map(([code, { status, title, remedy }]) => [`\`${code}\``, String(status), title, remedy]),
+    Object.entries(ERROR_CODES).map(([code, { status, title, remedy }]) => [
+      `\`${code}\``,
+      String(status),
+      title,
+      remedy,
+    ]),
   );
 }
 
@@ -57,7 +62,11 @@ function metricTable(): string {
     ['metric', 'labels', 'meaning'],
     metrics
       .filter(({ name }) => name.startsWith('millrace_'))
-      .map(({ name, labelNames, help }) => [`\`${name}\``, labelNames.map((label) => `\`${label}\``).join(', '), help]),
+      .map(({ name, labelNames, help }) => [
+        `\`${name}\``,
+        labelNames.map((label) => `\`${label}\``).join(', '),
+        help,
+      ]),
   );
 }
 
@@ -75,7 +84,12 @@ function optionTable({ options }: Plugin): string {
     ['option', 'takes', 'default', 'meaning'],
     Object.entries(properties).map(([name, schema]) => {
       const option = schema as JsonObject;
-      const otherwise = option.default === undefined ? (required.has(name) ? 'required' : '') : `\`${JSON.stringify(option.default)}\``;
+      const otherwise =
+        option.default === undefined
+          ? required.has(name)
+            ? 'required'
+            : ''
+          : `\`${JSON.stringify(option.default)}\``;
       return [`\`${name}\``, takes(option), otherwise, text(option.description)];
     }),
   );

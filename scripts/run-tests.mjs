@@ -21,4 +21,4 @@ const mocha = spawnSync(process.execPath, [require.resolve('mocha/bin/mocha.js')
   cwd: root,
   stdio: 'inherit',
 });
-process.exitCode = mocha.status ?? 1;
+process.exitCode = mocha.status === 0 ? 0 : 1;

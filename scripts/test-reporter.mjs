@@ -1,7 +1,7 @@
 // Mocha's reporter for `npm test`: a dot for each test, then the failures, then one plain line of counts.
 import Mocha from 'mocha';
 
-const { EVENT_RUN_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+const { EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
 const DOTS_PER_LINE = 76;
 
 export default class TestReporter extends Mocha.reporters.Base {
@@ -22,7 +22,8 @@ export default class TestReporter extends Mocha.reporters.Base {
       dot('-');
       skipped.push(test.fullTitle());
     });
-    runner.once(EVENT_RUN_END, () => {
+    // At the exit rather than the run's end: a file that cannot be loaded may be told of after it.
+    process.once('exit', () => {
       const { passes, failures, pending, duration } = this.stats;
       if (dots > 0) process.stdout.write('\n');
       if (failures > 0) Mocha.reporters.Base.list(this.failures);

@@ -1,4 +1,4 @@
-import { BREAK, expansion, fold, inToken, MANY, SKIP, standsAlone } from './characters.js';
+import { astralUnits, BREAK, expansion, fold, MANY, SKIP, standsAlone } from './characters.js';
 
 /** How words are reduced: `plural` takes an English plural to its singular, `none` leaves words as they are. */
 export type Stemming = 'plural' | 'none';
@@ -40,16 +40,10 @@ export class Analyzer {
       const unit = text.charCodeAt(at);
       if (unit >= 0xd800 && unit <= 0xdfff) {
         const codePoint = text.codePointAt(at) ?? unit;
-        if (codePoint > 0xffff) {
-          if (inToken(codePoint)) {
-            if (length < LONGEST_TOKEN) units[length++] = unit;
-            if (length < LONGEST_TOKEN) units[length++] = text.charCodeAt(at + 1);
-            at++;
-            continue;
-          }
-          at++;
-        }
-        if (length > 0) break;
+        const parts = codePoint > 0xffff ? astralUnits(codePoint) : [];
+        if (parts.length === 0 && length > 0) break;
+        for (const part of parts) if (length < LONGEST_TOKEN) units[length++] = part;
+        if (codePoint > 0xffff) at++;
         continue;
       }
       const folded = fold(unit);

@@ -37,13 +37,14 @@ export function standsAlone(unit: number): boolean {
   return unit >= 0x0e00 && unit <= 0x9fff && UNSPACED.test(String.fromCharCode(unit));
 }
 
-/** Whether a character beyond the basic plane belongs in a token; it is kept as it is. */
-export function inToken(codePoint: number): boolean {
-  return IN_TOKEN.test(String.fromCodePoint(codePoint));
+/** The units of a character beyond the basic plane; none if it ends a token. */
+export function astralUnits(codePoint: number): readonly number[] {
+  const units = folded(String.fromCodePoint(codePoint));
+  return typeof units === 'number' ? [] : units;
 }
 
 function learn(unit: number): number {
-  const units = unfolded(String.fromCharCode(unit));
+  const units = folded(String.fromCharCode(unit));
   if (typeof units === 'number') return (folds[unit] = units);
   const [first] = units;
   if (first === undefined) return (folds[unit] = BREAK);
@@ -52,15 +53,24 @@ function learn(unit: number): number {
   return (folds[unit] = MANY);
 }
 
-function unfolded(character: string): number | readonly number[] {
+function folded(character: string): number | readonly number[] {
   if (IGNORED.test(character) || ACCENT.test(character)) return SKIP;
   if (MARK_SIGN.test(character)) return BREAK;
-  // To upper case and back is full case folding for what matters here: ß is ss, both small sigmas are one.
-  const plain = UNSPACED.test(character)
-    ? character.normalize('NFKC')
-    : character.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD');
-  return plain
+  const units = (UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character))
     .split('')
-    .filter((part) => IN_TOKEN.test(part) && !ACCENT.test(part))
     .map((part) => part.charCodeAt(0));
+  // Characters that would fall apart into several tokens, e.g. ㍿, stay whole.
+  return units.length > 1 && units.some(standsAlone) ? [character.charCodeAt(0)] : units;
+}
+
+/** Lower case, then upper, then lower again is full case folding for what matters here: ẞ, ß and ss are one. */
+function caseless(character: string): string {
+  const base = lettersOf(character);
+  return lettersOf(base.toLowerCase().toUpperCase().toLowerCase());
+}
+
+function lettersOf(text: string): string {
+  return [...text.normalize('NFKD')]
+    .filter((part) => IN_TOKEN.test(part) && !ACCENT.test(part) && !IGNORED.test(part))
+    .join('');
 }

@@ -48,55 +48,73 @@ export class TextMatch implements FeatureComponent {
       for (const row of input.rows) for (const column of found) column.status[row] = status;
       return;
     }
-    const collection = this.#read(input.count, columns, query);
-    this.#write(input.rows, columns, query, collection, found);
+    const searched = this.#search(input.count, columns, query);
+    const idf = this.#inverseFrequencies(input.count, columns, searched, query);
+    this.#write(input.rows, columns, searched, idf, found);
   }
 
   /** Scans all candidates, filtered ones too, so that a filter before this step changes no one's score. */
-  #read(count: number, columns: readonly SearchedColumn[], query: QueryTerms): Collection {
-    const { statistics } = this.#settings;
-    const terms = query.terms.length;
-    const containing = new Float64Array(terms);
-    const meanLengths = columns.map((column, f) => this.#scanField(count, column, f, query));
-    let documents = 0;
-    for (let row = 0; row < count; row++) {
-      if (columns.some((column) => isKnown(column.status[row * column.stride] ?? Status.absent))) documents++;
-    }
-    for (let term = 0; term < terms; term++) {
+  #search(count: number, columns: readonly SearchedColumn[], query: QueryTerms): Searched[] {
+    const { fields, statistics } = this.#settings;
+    const searched: Searched[] = [];
+    for (const [f, column] of columns.entries()) {
+      const scan = this.#scans[f];
+      if (scan === undefined) continue;
+      scan.reset(count, query.terms.length);
+      let tokens = 0;
+      let texts = 0;
       for (let row = 0; row < count; row++) {
-        if (this.#scans.some((scan) => (scan.counts[row * terms + term] ?? 0) > 0)) {
-          containing[term] = (containing[term] ?? 0) + 1;
-        }
+        if (!isKnown(column.status[row * column.stride] ?? Status.absent)) continue;
+        this.#scanCell(scan, row, column, query);
+        tokens += scan.lengths[row] ?? 0;
+        texts++;
       }
+      // A field that no candidate has costs nothing from here on.
+      if (texts === 0) continue;
+      const meanLength = statistics?.meanLengths[f] ?? tokens / texts;
+      searched.push({ scan, meanLength, weight: fields[f]?.weight ?? 1 });
     }
-    const idf = query.terms.map((term, t) => {
-      const n = statistics === undefined ? containing[t] : statistics.frequencies.get(term);
-      return inverseDocumentFrequency(statistics?.documents ?? documents, n ?? 0) * (query.repeats[t] ?? 1);
-    });
-    return { idf, meanLengths: statistics?.meanLengths ?? meanLengths };
+    return searched;
   }
 
-  /** Returns the mean length of the field, in tokens. */
-  #scanField(count: number, column: SearchedColumn, field: number, query: QueryTerms): number {
-    const scan = this.#scans[field];
-    if (scan === undefined) return 0;
-    scan.reset(count, query.terms.length);
-    let tokens = 0;
-    let texts = 0;
-    for (let row = 0; row < count; row++) {
-      const cell = row * column.stride;
-      if (!isKnown(column.status[cell] ?? Status.absent)) continue;
-      if (column.kind === 'text') scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
-      else {
-        const end = column.offsets[cell + 1] ?? 0;
-        for (let i = column.offsets[cell] ?? 0; i < end; i++) {
-          scan.scan(row, column.values[i] ?? '', query, this.#analyzer);
-        }
-      }
-      tokens += scan.lengths[row] ?? 0;
-      texts++;
+  #scanCell(scan: TextScan, row: number, column: SearchedColumn, query: QueryTerms): void {
+    const cell = row * column.stride;
+    if (column.kind === 'text') {
+      scan.scan(row, column.values[cell] ?? '', query, this.#analyzer);
+      return;
     }
-    return texts > 0 ? tokens / texts : 0;
+    const end = column.offsets[cell + 1] ?? 0;
+    for (let i = column.offsets[cell] ?? 0; i < end; i++) {
+      scan.scan(row, column.values[i] ?? '', query, this.#analyzer);
+    }
+  }
+
+  /** The idf of each term, times how often the query has it. */
+  #inverseFrequencies(
+    count: number,
+    columns: readonly SearchedColumn[],
+    searched: readonly Searched[],
+    query: QueryTerms,
+  ): number[] {
+    const { statistics } = this.#settings;
+    if (statistics !== undefined) {
+      const { documents, frequencies } = statistics;
+      return query.terms.map(
+        (term, t) =>
+          inverseDocumentFrequency(documents, frequencies.get(term) ?? 0) * (query.repeats[t] ?? 1),
+      );
+    }
+    const terms = query.terms.length;
+    const containing = new Float64Array(terms);
+    let documents = 0;
+    for (let row = 0; row < count; row++) {
+      if (statusOf(columns, row) !== Status.present) continue;
+      documents++;
+      for (let term = 0; term < terms; term++) {
+        if (holds(searched, row * terms + term)) containing[term] = (containing[term] ?? 0) + 1;
+      }
+    }
+    return query.repeats.map((times, t) => inverseDocumentFrequency(documents, containing[t] ?? 0) * times);
   }
 
   /**
@@ -106,32 +124,33 @@ export class TextMatch implements FeatureComponent {
   #write(
     rows: Int32Array,
     columns: readonly SearchedColumn[],
-    query: QueryTerms,
-    { idf, meanLengths }: Collection,
+    searched: readonly Searched[],
+    idf: readonly number[],
     [bm25, overlap, phrase]: readonly [NumberColumn, NumberColumn, NumberColumn],
   ): void {
-    const { k1, b, fields } = this.#settings;
-    const terms = query.terms.length;
-    const scales = new Float64Array(fields.length);
+    const { k1, b } = this.#settings;
+    const terms = idf.length;
+    const scales = new Float64Array(searched.length);
     for (const row of rows) {
       const status = statusOf(columns, row);
       bm25.status[row] = overlap.status[row] = phrase.status[row] = status;
       if (status !== Status.present) continue;
       let inRow = 0;
-      for (let f = 0; f < fields.length; f++) {
-        const scan = this.#scans[f];
-        const mean = meanLengths[f] ?? 0;
-        const relative = mean > 0 ? (scan?.lengths[row] ?? 0) / mean : 1;
+      for (let f = 0; f < searched.length; f++) {
+        const field = searched[f];
+        if (field === undefined) continue;
+        const { scan, meanLength, weight } = field;
+        const relative = meanLength > 0 ? (scan.lengths[row] ?? 0) / meanLength : 1;
         const scale = 1 - b + b * relative;
-        scales[f] = scale > 0 ? (fields[f]?.weight ?? 1) / scale : 0;
-        inRow |= scan?.phrases[row] ?? 0;
+        scales[f] = scale > 0 ? weight / scale : 0;
+        inRow |= scan.phrases[row] ?? 0;
       }
       let score = 0;
       let matched = 0;
       for (let term = 0; term < terms; term++) {
         let occurrences = 0;
-        for (let f = 0; f < fields.length; f++) {
-          occurrences += (this.#scans[f]?.counts[row * terms + term] ?? 0) * (scales[f] ?? 0);
+        for (let f = 0; f < searched.length; f++) {
+          occurrences += (searched[f]?.scan.counts[row * terms + term] ?? 0) * (scales[f] ?? 0);
         }
         if (occurrences === 0) continue;
         matched++;
@@ -146,10 +165,18 @@ export class TextMatch implements FeatureComponent {
 
 type SearchedColumn = TextColumn | TextsColumn;
 
-/** What BM25 knows of the collection: the idf of each term of the query, the mean length of each field. */
-interface Collection {
-  readonly idf: readonly number[];
-  readonly meanLengths: readonly number[];
+/** A field of which at least one candidate has a text. */
+interface Searched {
+  readonly scan: TextScan;
+  /** In tokens. */
+  readonly meanLength: number;
+  readonly weight: number;
+}
+
+/** Whether any field holds the term; `cell` is row · terms + term. */
+function holds(searched: readonly Searched[], cell: number): boolean {
+  for (const { scan } of searched) if ((scan.counts[cell] ?? 0) > 0) return true;
+  return false;
 }
 
 /** Present if any of the fields is known, else why the first is not. */

@@ -62,6 +62,11 @@ export const ERROR_CODES = {
     title: 'Only a part was stored',
     remedy: 'stored_ids are stored; send the others again. Sending all of it again is safe.',
   },
+  record_unreadable: {
+    status: 500,
+    title: 'A stored record cannot be read',
+    remedy: 'Upload the entity again; if many are so, the store lost the layouts that its records were written under.',
+  },
   deadline_exceeded: {
     status: 503,
     title: 'The request was not answered by its deadline',

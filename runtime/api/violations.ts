@@ -1,39 +1,44 @@
 import { MillraceError, type Violation } from './errors.js';
 
-/** Violations told in one answer; the rest are counted. */
-const MOST_TOLD = 50;
+/** Most violations that one answer lists. */
+const MOST_LISTED = 50;
 
-/** Collects what is wrong with a body, so that all of it is told at once. */
+/** Collects what is wrong with a body. */
 export class Violations {
-  readonly #told: Violation[] = [];
+  readonly #listed: Violation[] = [];
   #count = 0;
-
-  add(pointer: string, code: string, detail: string): void {
-    this.#count++;
-    if (this.#told.length < MOST_TOLD) this.#told.push({ pointer, code, detail });
-  }
 
   get count(): number {
     return this.#count;
   }
 
-  /** @throws MillraceError invalid_body */
-  throwIfAny(): void {
-    if (this.#count > 0) throw this.error();
+  /** @param pointer JSON pointer (RFC 6901) to the place in the body */
+  add(pointer: string, code: string, detail: string): void {
+    this.#count++;
+    if (this.#listed.length < MOST_LISTED) this.#listed.push({ pointer, code, detail });
   }
 
-  error(): MillraceError {
-    const [first] = this.#told;
-    const more = this.#count > 1 ? ` (and ${this.#count - 1} more)` : '';
-    const place = first === undefined || first.pointer === '' ? 'the body' : first.pointer;
-    return new MillraceError('invalid_body', `${place}: ${first?.detail ?? ''}${more}`, {
-      violations: this.#told,
-      extensions: this.#count > this.#told.length ? { violation_count: this.#count } : {},
+  /** @throws MillraceError invalid_body if there are any; `subject` says of what, e.g. "the upload" */
+  throwIfAny(subject: string): void {
+    if (this.#count === 0) return;
+    const [first] = this.#listed;
+    const detail =
+      this.#count === 1 && first !== undefined
+        ? `${subject}: ${first.detail}`
+        : `${subject} has ${this.#count} violations` +
+          (this.#count > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : '');
+    throw new MillraceError('invalid_body', detail, {
+      violations: this.#listed,
+      extensions: { violation_count: this.#count },
     });
   }
 }
 
-/** A JSON pointer (RFC 6901) one step deeper. */
-export function pointerTo(pointer: string, step: string | number): string {
-  return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+/** A JSON pointer one or more steps below another. */
+export function pointerTo(pointer: string, ...path: readonly (string | number)[]): string {
+  let text = pointer;
+  for (const step of path) {
+    text += `/${typeof step === 'number' ? String(step) : step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  }
+  return text;
 }

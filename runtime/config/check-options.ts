@@ -6,7 +6,6 @@ import { deepFreeze } from './freeze.js';
 import { markedTexts, type MarkedText, type OptionPath } from './materialise.js';
 import type { Span } from './source.js';
 
-export type { Mark } from './marks.js';
 export type { MarkedText, OptionPath } from './materialise.js';
 
 export interface CheckedOptions {
@@ -15,7 +14,7 @@ export interface CheckedOptions {
   /** Every marked text, defaults included, in the order of the options. */
   readonly marks: readonly MarkedText[];
   /** The place of the value at `path`, or of its nearest ancestor that is written in the file. */
-  locate(path: OptionPath): Span;
+  readonly locate: (path: OptionPath) => Span;
 }
 
 /**

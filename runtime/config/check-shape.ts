@@ -9,7 +9,7 @@ import { reportShapeErrors } from './shape-errors.js';
 import type { Span } from './source.js';
 
 /** A schema, compiled. @throws Error if it is not a valid schema */
-export interface CompiledSchema {
+interface CompiledSchema {
   readonly schemas: ApplicableSchemas;
   readonly validate: ValidateFunction;
 }

@@ -25,6 +25,7 @@ export const DIAGNOSTIC_CODES = {
   expression_syntax: 'The expression cannot be parsed.',
   expression_type: 'The types in the expression do not fit.',
   expression_arguments: 'A function got the wrong number or kind of arguments.',
+  expression_scope: 'A value of each candidate is used where only the request is known.',
   binding_mismatch: 'The arguments of a view do not fit the entities that it is of.',
   duplicate_route: 'Two pipelines answer at one route.',
   invalid_option: 'An option of a component is wrong.',

@@ -17,11 +17,28 @@ export class Diagnostics {
   readonly #all: Diagnostic[] = [];
 
   error(code: DiagnosticCode, at: Span, message: string, help?: string): void {
-    this.#all.push({ severity: 'error', code, at, message, ...(help === undefined ? {} : { help }) });
+    this.#add('error', code, at, message, help);
   }
 
   warning(code: DiagnosticCode, at: Span, message: string, help?: string): void {
-    this.#all.push({ severity: 'warning', code, at, message, ...(help === undefined ? {} : { help }) });
+    this.#add('warning', code, at, message, help);
+  }
+
+  #add(
+    severity: Diagnostic['severity'],
+    code: DiagnosticCode,
+    at: Span,
+    message: string,
+    help?: string,
+  ): void {
+    const redact = (text: string): string => at.file.redact(text);
+    this.#all.push({
+      severity,
+      code,
+      at,
+      message: redact(message),
+      ...(help === undefined ? {} : { help: redact(help) }),
+    });
   }
 
   addAll(diagnostics: Iterable<Diagnostic>): void {

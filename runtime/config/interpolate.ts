@@ -17,6 +17,7 @@ export function interpolate(
   text: string,
   environment: Environment,
   report: (problem: InterpolationProblem) => void,
+  use: (name: string, value: string) => void,
 ): string {
   return text.replace(VARIABLE, (whole, inner: string | undefined, close: string | undefined) => {
     if (inner === undefined) return '${';
@@ -27,7 +28,10 @@ export function interpolate(
     }
     const [, name = '', fallback] = reference;
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    if (value !== undefined && (value !== '' || fallback === undefined)) return value;
+    if (value !== undefined && (value !== '' || fallback === undefined)) {
+      use(name, value);
+      return value;
+    }
     if (fallback !== undefined) return fallback;
     report({ kind: 'unset', text: name });
     return whole;

@@ -238,7 +238,7 @@ function typeHelp(text: string): string {
   if (text === 'list') return 'write list(string) or list(ref(entity))';
   const optional = /^(\w+)\?$/.exec(text);
   if (optional !== null) return `any attribute may be absent: write ${optional[1] ?? ''}`;
-  const word = (/^\w+/.exec(text)?.[0] ?? text).toLowerCase();
-  const guess = SYNONYMS.get(word) ?? nearest(word, KINDS);
+  const word = /^\w+/.exec(text)?.[0] ?? text;
+  const guess = SYNONYMS.get(word.toLowerCase()) ?? nearest(word, KINDS);
   return guess === undefined ? TYPES_HELP : `did you mean \`${guess}\`?`;
 }

@@ -38,7 +38,7 @@ export const STORE_GROUPS: ReadonlySet<string> = new Set([
 ]);
 
 /** Routes of the service; a pipeline can be at none of them, nor below those that end with a slash. */
-export const SERVICE_ROUTES: readonly string[] = [
+const SERVICE_ROUTES: readonly string[] = [
   '/api/v1/entities/',
   '/api/entity/v1/entities/',
   '/api/v1/features/',

@@ -1,8 +1,13 @@
 import { LineCounter } from 'yaml';
 
+/** A shorter value is no secret, and its letters may stand in any message. */
+const SHORTEST_SECRET = 6;
+
 /** A file of a project as text; diagnostics point into it. `path` is relative to the project, with forward slashes. */
 export class SourceFile {
   readonly lines: LineCounter;
+  /** Values of environment variables that stand in the file's texts, and the variables' names. */
+  readonly #concealed = new Map<string, string>();
 
   constructor(
     readonly path: string,
@@ -12,6 +17,18 @@ export class SourceFile {
     this.lines.addNewLine(0);
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
       this.lines.addNewLine(at + 1);
+  }
+
+  /** Keeps the value of an environment variable out of messages about the file. */
+  conceal(name: string, value: string): void {
+    if (value.length >= SHORTEST_SECRET) this.#concealed.set(value, name);
+  }
+
+  /** A message about the file, with names in place of what was concealed. */
+  redact(message: string): string {
+    let told = message;
+    for (const [value, name] of this.#concealed) told = told.replaceAll(value, () => `\${${name}}`);
+    return told;
   }
 
   /** 1-based line and column of an offset. */

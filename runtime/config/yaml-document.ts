@@ -1,8 +1,8 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
 import type { Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
-import { interpolate, type Environment } from './interpolate.js';
-import type { SourceFile } from './source.js';
+import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
+import type { SourceFile, Span } from './source.js';
 import { spanOf, textOf } from './tree.js';
 import { explainFault, quoted, quoteHelp, valueEnd } from './yaml-syntax.js';
 
@@ -199,25 +199,28 @@ class TreeChecker {
   #interpolate(node: Scalar): void {
     if (typeof node.value !== 'string' || !node.value.includes('${')) return;
     const at = spanOf(this.file, node);
-    node.value = interpolate(node.value, this.environment, ({ kind, text }) => {
-      this.sound = false;
-      if (kind === 'unset') {
-        this.diagnostics.error(
-          'unset_variable',
-          at,
-          `the environment variable \`${text}\` is not set`,
-          `set it, or give a default: \${${text}:-default}`,
-        );
-      } else {
-        this.diagnostics.error(
-          'unset_variable',
-          at,
-          `\`${text}\` does not name an environment variable`,
-          'write ${NAME} or ${NAME:-default}, or $${ for the two characters themselves',
-        );
-      }
-    });
+    node.value = interpolate(
+      node.value,
+      this.environment,
+      (problem) => this.#refuseVariable(problem, at),
+      (name, value) => this.file.conceal(name, value),
+    );
     node.source = node.value as string;
+  }
+
+  #refuseVariable({ kind, text }: InterpolationProblem, at: Span): void {
+    this.sound = false;
+    const [message, help] =
+      kind === 'unset'
+        ? [
+            `the environment variable \`${text}\` is not set`,
+            `set it, or give a default: \${${text}:-default}`,
+          ]
+        : [
+            `\`${text}\` does not name an environment variable`,
+            'write ${NAME} or ${NAME:-default}, or $${ for the two characters themselves',
+          ];
+    this.diagnostics.error('unset_variable', at, message, help);
   }
 
   #written(node: Node): string {

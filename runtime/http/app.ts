@@ -6,7 +6,7 @@ import { describeApi } from './openapi/document.js';
 import { checkRoutes, literalPath, PATHS } from './paths.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
 import { rank } from './rank.js';
-import { parseShallowBody, readBody } from './read-body.js';
+import { readBody, withBody } from './read-body.js';
 import { answerReference, answerReferenceBundle } from './reference.js';
 import { beginRequest, requestState } from './request-state.js';
 import { sendJson, sendText } from './respond.js';
@@ -108,7 +108,7 @@ function matched(path: string): RequestHandler {
 
 function answer(service: (body: unknown) => Promise<unknown>): RequestHandler {
   return async (req, res) => {
-    sendJson(res, 200, await service(parseShallowBody(req)));
+    sendJson(res, 200, await withBody(req, service));
   };
 }
 

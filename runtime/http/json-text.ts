@@ -3,8 +3,8 @@ import { MillraceError } from '../api/errors.js';
 import { findJsonFault, lineAndColumn } from './json-fault.js';
 
 /**
- * How deep lists and objects of a body may nest. JSON.parse has no limit, but what walks the value afterwards, or
- * writes it out again, has the stack's.
+ * Nesting of lists and objects that no stack overflows on. JSON.parse has no limit, but what walks the value
+ * afterwards has the stack's.
  */
 export const MOST_NESTING = 100;
 

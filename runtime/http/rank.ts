@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Pipeline } from '../pipeline/types.js';
 import type { HttpMetrics } from './metrics.js';
-import { blameNesting, parseBody } from './read-body.js';
+import { withBody } from './read-body.js';
 import { rankingRequestId } from './request-id.js';
 import { requestState, setRequestId } from './request-state.js';
 import { sendJson } from './respond.js';
@@ -10,15 +10,11 @@ import { sendJson } from './respond.js';
 export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
   return async (req, res) => {
     const state = requestState(res);
-    const body = parseBody(req);
-    setRequestId(res, rankingRequestId(body, state.id));
-    try {
+    await withBody(req, async (body) => {
+      setRequestId(res, rankingRequestId(body, state.id));
       const { answer, report } = await pipeline.run(body, { requestId: state.id, signal: state.gone });
       metrics.ranked(pipeline.name, report);
       sendJson(res, 200, answer);
-    } catch (error) {
-      blameNesting(req, error);
-      throw error;
-    }
+    });
   };
 }

@@ -19,27 +19,18 @@ export function readBody(limit: number): RequestHandler {
 }
 
 /**
- * The JSON of the body that `readBody` read, of any depth.
- * @throws MillraceError malformed_json
+ * Hands the body that `readBody` read to some work, as parsed JSON.
+ * @throws MillraceError malformed_json; invalid_body where the work's stack overflows on a body that nests too deep
  */
-export function parseBody(req: Request): unknown {
-  return parseJson(bytesOf(req));
-}
-
-/**
- * The same for a body that may be stored and has to be written out again one day.
- * @throws MillraceError malformed_json; invalid_body where it nests too deep
- */
-export function parseShallowBody(req: Request): unknown {
+export async function withBody<T>(req: Request, work: (body: unknown) => Promise<T>): Promise<T> {
   const bytes = bytesOf(req);
   const body = parseJson(bytes);
-  checkNesting(bytes);
-  return body;
-}
-
-/** @throws MillraceError invalid_body if the body's depth can explain that a stack overflowed on it */
-export function blameNesting(req: Request, error: unknown): void {
-  if (error instanceof RangeError && /call stack/i.test(error.message)) checkNesting(bytesOf(req));
+  try {
+    return await work(body);
+  } catch (error) {
+    if (error instanceof RangeError && /call stack/i.test(error.message)) checkNesting(bytes);
+    throw error;
+  }
 }
 
 function bytesOf(req: Request): Uint8Array {

@@ -122,7 +122,7 @@ function checkTyped(
 
 function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: CarriedPlace): void {
   const found = misfit(value, type);
-  if (found !== undefined) violations.add(found.path.reduce(pointerTo, pointer), found.code, found.detail);
+  if (found !== undefined) violations.add(pointerTo(pointer, ...found.path), found.code, found.detail);
 }
 
 function checkElement(

@@ -47,7 +47,8 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
-    throw violations.error();
+    violations.throwIfAny('The request');
+    throw new Error('a violation throws');
   }
   const unknownFields = new Map<string, number>();
   const carried = new Map<string, CarriedRows>();
@@ -74,7 +75,7 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
       );
     }
   }
-  violations.throwIfAny();
+  violations.throwIfAny('The request');
   return {
     requestId: typeof givenId === 'string' ? givenId : requestId,
     includeEvents: includeEvents === true,

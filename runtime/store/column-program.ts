@@ -4,7 +4,16 @@ import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { writeMissing } from '../frame/cells.js';
 import { readText, viewOf } from './bytes.js';
 import type { Layout, StoredField } from './layout.js';
-import { FLAG_ASCII, isBody, NO_BOOL, readField, State, stateOf, variableEnd, variableStart } from './packed-body.js';
+import {
+  FLAG_ASCII,
+  isBody,
+  NO_BOOL,
+  readField,
+  State,
+  stateOf,
+  variableEnd,
+  variableStart,
+} from './packed-body.js';
 import { own } from './value-fit.js';
 import { writeFromJson, type WantedColumn } from './wanted-column.js';
 
@@ -53,13 +62,19 @@ export class ColumnProgram {
     this.layout = layout;
     this.#readTail = readTail;
     const doubles: number[] = [];
-    const steps = { bool: [] as FieldStep[], text: [] as FieldStep[], texts: [] as FieldStep[], vector: [] as FieldStep[] };
+    const steps = {
+      bool: [] as FieldStep[],
+      text: [] as FieldStep[],
+      texts: [] as FieldStep[],
+      vector: [] as FieldStep[],
+    };
     const json: JsonStep[] = [];
     wanted.forEach((want, i) => {
       const column = indices[i] ?? 0;
       const field = directField(layout, want);
       if (field === undefined) json.push(jsonStep(layout, want, column));
-      else if (field.storage === 'double') doubles.push(column, field.stateAt, field.stateShift, field.valueAt);
+      else if (field.storage === 'double')
+        doubles.push(column, field.stateAt, field.stateShift, field.valueAt);
       else if (field.storage !== 'json') steps[field.storage].push({ column, field });
     });
     this.#doubles = Int32Array.from(doubles);
@@ -75,7 +90,14 @@ export class ColumnProgram {
    * @param absent the status of what the record does not carry
    * @returns false if the bytes are damaged; cells of the row may then be half-written
    */
-  run(record: Buffer, at: number, end: number, columns: readonly Column[], row: number, absent: number): boolean {
+  run(
+    record: Buffer,
+    at: number,
+    end: number,
+    columns: readonly Column[],
+    row: number,
+    absent: number,
+  ): boolean {
     if (!isBody(record, at, end, this.layout)) return false;
     const view = viewOf(record);
     const base = record.byteOffset + at;
@@ -89,7 +111,8 @@ export class ColumnProgram {
       } else {
         const value = state === State.sent ? view.getFloat64(base + (doubles[i + 3] as number), true) : NaN;
         column.values[row] = value;
-        column.status[row] = state === State.sent && !Number.isNaN(value) ? Status.present : missing(state, absent);
+        column.status[row] =
+          state === State.sent && !Number.isNaN(value) ? Status.present : missing(state, absent);
       }
     }
     for (const step of this.#bools) readBool(record, at, step, columns, row, absent);
@@ -108,8 +131,10 @@ export class ColumnProgram {
         target.status[row] = missing(state, absent);
       }
     }
-    for (const step of this.#lists) if (!this.#readTexts(record, at, end, ascii, step, columns, row, absent)) return false;
-    for (const step of this.#vectors) if (!this.#readVector(record, at, end, step, columns, row, absent)) return false;
+    for (const step of this.#lists)
+      if (!this.#readTexts(record, at, end, ascii, step, columns, row, absent)) return false;
+    for (const step of this.#vectors)
+      if (!this.#readVector(record, at, end, step, columns, row, absent)) return false;
     return this.#json.length === 0 || this.#readJson(record, at, columns, row, absent);
   }
 

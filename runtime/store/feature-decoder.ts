@@ -40,7 +40,9 @@ export class FeatureDecoder {
     const columns = wanted.map(({ feature }) => ({ path: [feature.name], type: feature.type, list: false }));
     this.#defaults = wanted.map(({ feature }, i) => {
       const want = columns[i];
-      return feature.default === undefined || want === undefined ? undefined : { value: feature.default, want };
+      return feature.default === undefined || want === undefined
+        ? undefined
+        : { value: feature.default, want };
     });
     const views = new Map(wanted.map(({ view }) => [view.name, view]));
     this.#views = [...views.values()].map((view) => {

@@ -43,7 +43,8 @@ export class LayoutRegistry {
     const waiting = new Set<Promise<void>>();
     const toRead: string[] = [];
     for (const hex of new Set(hexIds)) {
-      if (this.#known.get(hex) !== undefined || now - (this.#missing.get(hex) ?? -Infinity) < ASK_AGAIN) continue;
+      if (this.#known.get(hex) !== undefined || now - (this.#missing.get(hex) ?? -Infinity) < ASK_AGAIN)
+        continue;
       const reading = this.#reading.get(hex);
       if (reading === undefined) toRead.push(hex);
       else waiting.add(reading);

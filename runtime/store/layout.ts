@@ -39,6 +39,8 @@ export class Layout {
   readonly byName: ReadonlyMap<string, StoredField>;
   /** The names under which an object may carry a field: of each its own and its alternative. */
   readonly carried: ReadonlySet<string>;
+  /** The references that have another spelling. */
+  readonly references: readonly (StoredField & { readonly alternative: string })[];
   /** Canonical JSON: equal layouts have equal texts. */
   readonly text: string;
   /** First 8 bytes of the text's SHA-256. */
@@ -69,6 +71,9 @@ export class Layout {
     this.fields = placed;
     this.fixedSize = size;
     this.byName = new Map(placed.map((field) => [field.name, field]));
+    this.references = placed.filter((field) => field.alternative !== undefined) as (StoredField & {
+      readonly alternative: string;
+    })[];
     this.carried = new Set(
       placed
         .flatMap(({ name, alternative }) => (alternative === undefined ? [name] : [name, alternative]))

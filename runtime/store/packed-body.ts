@@ -53,7 +53,6 @@ export function writeBody(
   tail: Map<string, JsonValue> | undefined,
 ): void {
   const at = writer.zeros(layout.fixedSize);
-  writer.ascii = true;
   for (const field of layout.fields) {
     const state = writeField(writer, at, layout, field, json, tail);
     const stateAt = at + field.stateAt;

@@ -43,7 +43,8 @@ export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
       if (!isJsonList(value)) return wrong('a list', value);
       for (let i = 0; i < value.length; i++) {
         const element = value[i] ?? null;
-        const found = element === null ? wrong(`${elementText(type.of.kind)}`, null) : misfit(element, type.of);
+        const found =
+          element === null ? wrong(elementText(type.of.kind), null) : misfit(element, type.of);
         if (found !== undefined) return under(i, found);
       }
       return undefined;
@@ -120,7 +121,8 @@ export function describe(value: unknown): string {
     const cut = value.length > EXCERPT ? `${value.slice(0, EXCERPT)}…` : value;
     return `the text ${JSON.stringify(cut)}`;
   }
-  if (typeof value === 'number') return Number.isFinite(value) ? `the number ${value}` : 'a number too large to keep';
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? `the number ${value}` : 'a number too large to keep';
   if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return 'an object';

@@ -127,7 +127,11 @@ function gather(value: JsonValue, step: number, want: WantedColumn, leaves: Json
 }
 
 /** A field of an inline record; a reference in either of its spellings. */
-function carried(object: { readonly [name: string]: JsonValue }, name: string, type: ValueType | undefined): JsonValue | undefined {
+function carried(
+  object: { readonly [name: string]: JsonValue },
+  name: string,
+  type: ValueType | undefined,
+): JsonValue | undefined {
   const value = own(object, name);
   if (type?.kind !== 'ref' || (value !== undefined && value !== null)) return value;
   return own(object, `${name}_id`) ?? value;

@@ -26,7 +26,7 @@ export const absent = { status: Status.absent } as const;
 export class FakeStep implements StepInput {
   readonly rows: Int32Array;
   readonly now = 0;
-  readonly signal = new AbortController().signal;
+  readonly signal: AbortSignal = new AbortController().signal;
   readonly #columns: Column[] = [];
 
   /** @param rows the rows to work on; all of them unless given */

@@ -3,7 +3,7 @@ import { compileProject, ProjectInvalidError } from '../../app.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { unknownPipeline } from '../load/local-target.js';
+import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
 
@@ -22,7 +22,10 @@ async function printPlan(context: CliContext, name: string, flags: Flags): Promi
   const { pipelines, diagnostics } = await compileProject(settingsOf(context, flags).project);
   if (diagnostics.some((d) => d.severity === 'error')) throw new ProjectInvalidError(diagnostics);
   const pipeline = pipelines.find((candidate) => candidate.name === name);
-  if (pipeline === undefined) throw unknownPipeline(name, pipelines);
+  if (pipeline === undefined) {
+    const names = pipelines.map((other) => other.name);
+    throw unknownPipeline(name, names, 'the project');
+  }
   const plan = pipeline.describe();
   if (flags.json === true) printJson(context, plan);
   else context.stdout.write(planText(plan));

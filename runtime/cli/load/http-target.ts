@@ -3,8 +3,10 @@ import { MillraceError, type Violation } from '../../api/errors.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
-import type { DataTarget } from './target.js';
+import { unknownPipeline, type DataTarget } from './target.js';
 
+/** What the ids of ranking operations in /openapi.json begin with; the pipeline's name follows. */
+const RANK_OPERATION = 'rank_';
 /** A service that has not answered by then is taken for dead. */
 const ANSWER_WITHIN_MS = 60_000;
 
@@ -45,21 +47,15 @@ export class HttpTarget implements DataTarget {
   /** The service says itself where its pipelines answer. */
   async #routeOf(pipeline: string): Promise<string> {
     const document = (await this.#call('GET', '/openapi.json')) as {
-      readonly paths?: Readonly<
-        Record<string, { readonly post?: { readonly 'x-millrace-pipeline'?: string } }>
-      >;
+      readonly paths?: Readonly<Record<string, { readonly post?: { readonly operationId?: string } }>>;
     };
-    const names = new Map<string, string>();
-    for (const [route, methods] of Object.entries(document.paths ?? {})) {
-      const name = methods.post?.['x-millrace-pipeline'];
-      if (name !== undefined) names.set(name, route);
-    }
-    const route = names.get(pipeline);
+    const routes = new Map<string, string>();
+    for (const [route, { post }] of Object.entries(document.paths ?? {}))
+      if (post?.operationId?.startsWith(RANK_OPERATION))
+        routes.set(post.operationId.slice(RANK_OPERATION.length), route);
+    const route = routes.get(pipeline);
     if (route !== undefined) return route;
-    throw new MillraceError(
-      'unknown_pipeline',
-      `${this.#base} has no pipeline ${pipeline}; it has ${[...names.keys()].join(', ')}`,
-    );
+    throw unknownPipeline(pipeline, routes.keys(), this.#base);
   }
 
   async #call(method: string, path: string, body?: string): Promise<unknown> {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { MillraceError } from '../../api/errors.js';
 import { createApp, type App } from '../../app.js';
-import { nearest } from '../../config/nearest.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
-import type { DataTarget } from './target.js';
+import { unknownPipeline, type DataTarget } from './target.js';
 
 /** Works on the store of the settings, in this process. */
 export class LocalTarget implements DataTarget {
@@ -37,21 +35,16 @@ export class LocalTarget implements DataTarget {
   async rank(name: string, body: unknown): Promise<RankingAnswer> {
     const { pipelines } = this.#app;
     const pipeline = pipelines.find((candidate) => candidate.name === name);
-    if (pipeline === undefined) throw unknownPipeline(name, pipelines);
+    if (pipeline === undefined)
+      throw unknownPipeline(
+        name,
+        pipelines.map((other) => other.name),
+        'the project',
+      );
     return (await pipeline.run(body, { requestId: randomUUID() })).answer;
   }
 
   async close(): Promise<void> {
     await this.#app.close();
   }
-}
-
-export function unknownPipeline(
-  name: string,
-  pipelines: readonly { readonly name: string }[],
-): MillraceError {
-  const names = pipelines.map((pipeline) => pipeline.name);
-  const close = nearest(name, names);
-  const hint = close === undefined ? `the project has ${names.join(', ')}` : `did you mean ${close}?`;
-  return new MillraceError('unknown_pipeline', `no pipeline is named ${name}; ${hint}`);
 }

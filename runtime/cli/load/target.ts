@@ -1,3 +1,5 @@
+import { MillraceError } from '../../api/errors.js';
+import { nearest } from '../../config/nearest.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 
@@ -12,4 +14,12 @@ export interface DataTarget {
   /** @throws MillraceError */
   rank(pipeline: string, body: unknown): Promise<RankingAnswer>;
   close(): Promise<void>;
+}
+
+/** The error for a pipeline that `where` (the project, a service) does not have. */
+export function unknownPipeline(name: string, known: Iterable<string>, where: string): MillraceError {
+  const names = [...known];
+  const close = nearest(name, names);
+  const hint = close === undefined ? `it has ${names.join(', ')}` : `did you mean ${close}?`;
+  return new MillraceError('unknown_pipeline', `${where} has no pipeline ${name}; ${hint}`);
 }

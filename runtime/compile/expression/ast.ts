@@ -60,6 +60,8 @@ export interface BinaryNode extends NodeBase {
 export interface InNode extends NodeBase {
   readonly kind: 'in';
   readonly negated: boolean;
+  /** Whether the choices stand in parentheses. */
+  readonly enclosed: boolean;
   readonly operand: ExpressionNode;
   readonly choices: readonly ExpressionNode[];
 }

@@ -92,7 +92,8 @@ function numberToken(text: string, start: number, digits: string): Token {
     );
   }
   const value = Number(digits);
-  if (!Number.isFinite(value)) throw new ExpressionSyntaxError(start, end, `\`${digits}\` is too large a number`);
+  if (!Number.isFinite(value))
+    throw new ExpressionSyntaxError(start, end, `\`${digits}\` is too large a number`);
   return { kind: 'number', value, start, end };
 }
 
@@ -140,7 +141,12 @@ function textToken(text: string, start: number, quote: string): Token {
     at += plain.length;
     const next = text.charAt(at);
     if (next === '') {
-      throw new ExpressionSyntaxError(start, text.length, 'the text is never closed', `add ${quote} at its end`);
+      throw new ExpressionSyntaxError(
+        start,
+        text.length,
+        'the text is never closed',
+        `add ${quote} at its end`,
+      );
     }
     if (next === quote) return { kind: 'text', value, start, end: at + 1 };
     if (next === '\\') {

@@ -69,16 +69,15 @@ class Parser {
   }
 
   whole(): ExpressionNode {
-    if (this.#next.kind === 'end') {
-      throw new ExpressionSyntaxError(0, this.#text.length, 'the expression is empty');
-    }
+    if (this.#isAtEnd()) throw new ExpressionSyntaxError(0, this.#text.length, 'the expression is empty');
     const node = this.#binary(1);
-    if (this.#next.kind !== 'end') throw this.#misplaced('an operator or the end');
+    if (!this.#isAtEnd()) throw this.#misplaced('an operator or the end');
     return node;
   }
 
   #binary(level: number): ExpressionNode {
     this.#enter();
+    const { start } = this.#next;
     let left = this.#prefix(level);
     for (;;) {
       const operator = this.#next;
@@ -88,13 +87,13 @@ class Parser {
       this.#take();
       if (operator.symbol === 'in' || operator.symbol === 'not') {
         if (operator.symbol === 'not') this.#expect('in', '`in` after `not`');
-        left = this.#in(left, operator.symbol === 'not');
+        left = this.#in(start, left, operator.symbol === 'not');
       } else {
         const right = this.#binary(found + 1);
         const op = operator.symbol as BinaryOperator;
-        left = this.#node({ kind: 'binary', op, left, right }, left.start, right.end, [left, right]);
+        left = this.#node({ kind: 'binary', op, left, right }, start, this.#lastEnd, [left, right]);
       }
-      if (found === COMPARISON_LEVEL) this.#refuseChain(left);
+      if (found === COMPARISON_LEVEL) this.#refuseChain(start, left);
     }
     this.#nesting--;
     return left;
@@ -114,19 +113,21 @@ class Parser {
     }
     this.#take();
     const operand = this.#binary(op === 'not' ? NOT_LEVEL : SIGN_LEVEL);
-    return this.#node({ kind: 'unary', op, operand }, token.start, operand.end, [operand]);
+    return this.#node({ kind: 'unary', op, operand }, token.start, this.#lastEnd, [operand]);
   }
 
-  #in(operand: ExpressionNode, negated: boolean): ExpressionNode {
+  #in(start: number, operand: ExpressionNode, negated: boolean): ExpressionNode {
     const next = this.#next;
-    if (next.kind !== 'symbol' || next.symbol !== '(') {
-      const list = this.#binary(SUM_LEVEL);
-      const choices = [list];
-      return this.#node({ kind: 'in', negated, operand, choices }, operand.start, list.end, [operand, list]);
+    let choices: readonly ExpressionNode[];
+    const enclosed = next.kind === 'symbol' && next.symbol === '(';
+    if (enclosed) {
+      this.#take();
+      choices = this.#items(next, 'a value to compare with');
+    } else {
+      choices = [this.#binary(SUM_LEVEL)];
     }
-    this.#take();
-    const { items: choices, end } = this.#items(next, 'a value to compare with');
-    return this.#node({ kind: 'in', negated, operand, choices }, operand.start, end, [operand, ...choices]);
+    const children = [operand, ...choices];
+    return this.#node({ kind: 'in', negated, enclosed, operand, choices }, start, this.#lastEnd, children);
   }
 
   #primary(): ExpressionNode {
@@ -182,12 +183,12 @@ class Parser {
       this.#take();
       return this.#node({ kind: 'call', name, args: [] }, start, first.end, []);
     }
-    const { items, end: closed } = this.#items(open, `an argument of \`${name}\``);
-    return this.#node({ kind: 'call', name, args: items }, start, closed, items);
+    const args = this.#items(open, `an argument of \`${name}\``);
+    return this.#node({ kind: 'call', name, args }, start, this.#lastEnd, args);
   }
 
   /** Expressions with commas between them, up to the closing parenthesis. */
-  #items(open: Token, what: string): { readonly items: ExpressionNode[]; readonly end: number } {
+  #items(open: Token, what: string): ExpressionNode[] {
     const items: ExpressionNode[] = [];
     for (;;) {
       const token = this.#next;
@@ -199,16 +200,17 @@ class Parser {
       if (after.kind !== 'symbol' || after.symbol !== ',') break;
       this.#take();
     }
-    return { items, end: this.#close(open, '`,` or `)`').end };
+    this.#close(open, '`,` or `)`');
+    return items;
   }
 
-  #close(open: Token, expected: string): Token {
+  #close(open: Token, expected: string): void {
     const token = this.#next;
     if (token.kind === 'end') {
       throw new ExpressionSyntaxError(open.start, open.end, '`(` is never closed', 'add `)`');
     }
     if (token.kind !== 'symbol' || token.symbol !== ')') throw this.#misplaced(expected);
-    return this.#take();
+    this.#take();
   }
 
   #expect(symbol: TokenSymbol, expected: string): void {
@@ -218,29 +220,22 @@ class Parser {
   }
 
   /** `a < b < c`: what it would mean differs between languages. */
-  #refuseChain(left: ExpressionNode): void {
+  #refuseChain(start: number, left: ExpressionNode): void {
     const token = this.#next;
     if (token.kind !== 'symbol' || LEVELS.get(token.symbol) !== COMPARISON_LEVEL) return;
-    const middle = left.kind === 'binary' ? this.#text.slice(left.right.start, left.right.end) : '…';
-    const first = this.#text.slice(left.start, left.end);
-    throw new ExpressionSyntaxError(
-      token.start,
-      token.end,
-      'comparisons do not chain',
-      `write \`${first} and ${middle} ${token.symbol} …\``,
-    );
+    const first = this.#text.slice(start, this.#lastEnd);
+    const isPlain = left.kind === 'binary' && token.symbol !== 'in' && token.symbol !== 'not';
+    const help = isPlain
+      ? `write \`${first} and ${this.#text.slice(left.right.start, left.right.end)} ${token.symbol} …\``
+      : 'put the first one in parentheses';
+    throw new ExpressionSyntaxError(token.start, token.end, 'comparisons do not chain', help);
   }
 
   #misplaced(expected: string): ExpressionSyntaxError {
     const token = this.#next;
     if (token.kind === 'end') {
-      const last = this.#tokens[this.#at - 1];
-      const start = Math.max(0, (last?.end ?? 1) - 1);
-      return new ExpressionSyntaxError(
-        start,
-        Math.max(start + 1, last?.end ?? 1),
-        `the expression ends where ${expected} should be`,
-      );
+      const end = Math.max(1, this.#lastEnd);
+      return new ExpressionSyntaxError(end - 1, end, `the expression ends where ${expected} should be`);
     }
     const found = this.#text.slice(token.start, token.end);
     const help =
@@ -274,10 +269,17 @@ class Parser {
     return token;
   }
 
-  #take(): Token {
-    const token = this.#next;
+  #isAtEnd(): boolean {
+    return this.#next.kind === 'end';
+  }
+
+  #take(): void {
     this.#at++;
-    return token;
+  }
+
+  /** Where the last token taken ends. */
+  get #lastEnd(): number {
+    return this.#tokens[this.#at - 1]?.end ?? 0;
   }
 }
 

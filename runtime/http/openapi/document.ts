@@ -9,7 +9,7 @@ import {
   uploadEntities,
 } from './entity-operations.js';
 import { pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
-import { embedSchema } from './foreign-schema.js';
+import { embedSchema } from './embed-schema.js';
 import { answerSchemaName, rankOperation, requestSchemaName } from './pipeline-operation.js';
 import { PROBLEM_SCHEMA } from './problems.js';
 import { DESCRIBE, health, METRICS, READY } from './service-operations.js';
@@ -49,9 +49,13 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
       ...Object.fromEntries(pipelines.map((pipeline) => [pipeline.route, { post: rankOperation(pipeline) }])),
       [PATHS.uploadEntities]: { post: uploadEntities(types) },
       [PATHS.getEntities]: { post: getEntities(types) },
-      [PATHS.deleteEntities]: { post: deleteEntities(types, 'delete_entities', PATHS.deleteEntitiesToo) },
+      [PATHS.deleteEntities]: { post: deleteEntities(types, 'delete_entities', 'Delete entities') },
       [PATHS.deleteEntitiesToo]: {
-        post: deleteEntities(types, 'delete_entities_v1', PATHS.deleteEntities),
+        post: deleteEntities(
+          types,
+          'delete_entities_v1',
+          'Delete entities, at the path beside the other two',
+        ),
       },
       [PATHS.pushFeatures]: { post: pushFeatures([...views.values()], entityTypes) },
       [PATHS.health]: { get: health('health') },

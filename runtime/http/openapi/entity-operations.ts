@@ -1,13 +1,11 @@
 import type { EntityType } from '../../config/model.js';
+import { MAX_BATCH } from '../../entities/entity-index.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
 import { exampleFields, ID_SCHEMA, valueSchema } from './value-schema.js';
 
-/** Most entities in one body. */
-export const MOST_ENTITIES = 1000;
-
 const TAGS = ['Entities'];
-const IDS: Schema = { type: 'array', maxItems: MOST_ENTITIES, items: ID_SCHEMA };
+const IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID_SCHEMA };
 
 /** The component's name of an entity type. */
 export const entitySchemaName = (type: string): string => `entity_${type}`;
@@ -59,7 +57,7 @@ export function uploadEntities(types: readonly EntityType[]): Operation {
           },
           entities: {
             type: 'array',
-            maxItems: MOST_ENTITIES,
+            maxItems: MAX_BATCH,
             items: schemaRef(entitySchemaName(name)),
             description: 'An id may come once.',
           },
@@ -99,21 +97,36 @@ export function getEntities(types: readonly EntityType[]): Operation {
         },
         first && { entity_type: first.name, entities: { [exampleId(first.name)]: exampleEntity(first) } },
       ),
-      ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_entity_type',
+        'store_unavailable',
+        'record_unreadable',
+      ]),
     },
   };
 }
 
-export function deleteEntities(types: readonly EntityType[], operationId: string, other: string): Operation {
+/** Both paths do the same. */
+export function deleteEntities(
+  types: readonly EntityType[],
+  operationId: string,
+  summary: string,
+): Operation {
   return {
     operationId,
     tags: TAGS,
-    summary: 'Delete entities',
-    description: `An id that the index does not hold is no error. The same as \`POST ${other}\`.`,
+    summary,
+    description: 'An id that the index does not hold is no error.',
     requestBody: jsonBody(schemaRef('entity_ids'), examplesOf(types, idsOf)),
     responses: {
       200: jsonAnswer('None of them is in the index now.', schemaRef('entity_ids'), exampleIds(types)),
-      ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_entity_type',
+        'store_unavailable',
+        'store_partial_write',
+      ]),
     },
   };
 }

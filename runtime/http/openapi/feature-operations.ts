@@ -1,4 +1,6 @@
 import type { EntityType, FeatureView } from '../../config/model.js';
+import { MAX_ROWS } from '../../features/feature-store.js';
+import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
 import { exampleId } from './entity-operations.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
@@ -11,11 +13,11 @@ type EntityTypes = ReadonlyMap<string, EntityType>;
 
 /** One row of a view: the keys of its entities, features, and when it was true. */
 export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
-  const keys = view.of.map((type) => keyOf(type, types));
+  const keys = rowKeys(view, types);
   const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
   for (const { name, type } of view.features.values()) properties.push([name, valueSchema(type)]);
   properties.push([
-    'event_time',
+    EVENT_TIME,
     {
       type: ['number', 'string'],
       description:
@@ -23,7 +25,13 @@ export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
         'replaces a newer one.',
     },
   ]);
-  return { type: 'object', title: view.name, required: keys, properties: Object.fromEntries(properties) };
+  return {
+    type: 'object',
+    title: view.name,
+    required: keys,
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
 }
 
 export function pushFeatures(views: readonly FeatureView[], types: EntityTypes): Operation {
@@ -43,7 +51,7 @@ export function pushFeatures(views: readonly FeatureView[], types: EntityTypes):
               required: ['view', 'rows'],
               properties: {
                 view: { const: name },
-                rows: { type: 'array', items: schemaRef(rowSchemaName(name)) },
+                rows: { type: 'array', maxItems: MAX_ROWS, items: schemaRef(rowSchemaName(name)) },
               },
             })),
           },
@@ -55,11 +63,14 @@ export function pushFeatures(views: readonly FeatureView[], types: EntityTypes):
       ),
     ),
     responses: {
-      200: jsonAnswer('How many rows were stored, and how many were not since the store held newer ones.', {
+      200: jsonAnswer('All rows are handled.', {
         type: 'object',
-        required: ['view'],
-        properties: { view: { type: 'string' } },
-        additionalProperties: { type: 'integer' },
+        required: ['view', 'stored', 'older'],
+        properties: {
+          view: { type: 'string' },
+          stored: { type: 'integer' },
+          older: { type: 'integer', description: 'Rows left out, since the store has one of a later time.' },
+        },
       }),
       ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable', 'store_partial_write']),
     },
@@ -67,13 +78,10 @@ export function pushFeatures(views: readonly FeatureView[], types: EntityTypes):
 }
 
 function exampleRow(view: FeatureView, types: EntityTypes): Schema {
+  const ids = rowKeys(view, types).map((key, i) => [key, exampleId(view.of[i] ?? '')]);
   return {
-    ...Object.fromEntries(view.of.map((type) => [keyOf(type, types), exampleId(type)])),
+    ...Object.fromEntries(ids),
     ...exampleFields(view.features.values()),
-    event_time: 1_767_225_600_000,
+    [EVENT_TIME]: 1_767_225_600_000,
   };
-}
-
-function keyOf(type: string, types: EntityTypes): string {
-  return types.get(type)?.key ?? `${type}_id`;
 }

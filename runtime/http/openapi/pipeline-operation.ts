@@ -1,5 +1,5 @@
 import type { Pipeline } from '../../pipeline/types.js';
-import { exampleOf } from './foreign-schema.js';
+import { exampleOf } from './example.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation } from './types.js';
 

@@ -12,6 +12,9 @@ export const BODY_PROBLEMS = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+const IDS: Schema = { type: 'array', items: { type: 'string' } };
+const ROWS: Schema = { type: 'array', items: { type: 'integer' } };
+
 /** The schema of every problem document. */
 export const PROBLEM_SCHEMA: Schema = {
   type: 'object',
@@ -44,11 +47,14 @@ export const PROBLEM_SCHEMA: Schema = {
       type: 'integer',
       description: 'How many there are, where `errors` does not list them all.',
     },
-    stored_ids: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Of a write that failed midway: what is stored nevertheless.',
+    stored_ids: { ...IDS, description: 'Of an upload that failed midway: what is stored.' },
+    deleted_ids: { ...IDS, description: 'Of a delete that failed midway: what is deleted.' },
+    unconfirmed_ids: { ...IDS, description: 'What may or may not be done.' },
+    stored_rows: {
+      ...ROWS,
+      description: 'Of a push that failed midway: positions of the rows that are stored.',
     },
+    unconfirmed_rows: { ...ROWS, description: 'Positions of the rows that may or may not be stored.' },
   },
 };
 

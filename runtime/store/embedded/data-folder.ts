@@ -30,9 +30,13 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   } catch (error) {
     await database.close().catch(() => undefined);
     if (isLocked(error)) throw await inUse(dataDir, pidFile);
-    throw new MillraceError('invalid_setting', `The data folder ${dataDir} cannot be used: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw new MillraceError(
+      'invalid_setting',
+      `The data folder ${dataDir} cannot be used: ${reasonOf(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   return {
     database,
@@ -52,7 +56,11 @@ function isLocked(error: unknown): boolean {
 async function inUse(dataDir: string, pidFile: string): Promise<MillraceError> {
   const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim();
   const owner =
-    pid === String(process.pid) ? `this process (${pid})` : /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
+    pid === String(process.pid)
+      ? `this process (${pid})`
+      : /^\d+$/.test(pid)
+        ? `process ${pid}`
+        : 'another process';
   return new MillraceError(
     'data_folder_in_use',
     `The data folder ${dataDir} is in use by ${owner}. ` +

@@ -1,5 +1,11 @@
 import { MillraceError } from '../../api/errors.js';
-import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store, type StoreRecord } from '../store.js';
+import {
+  StoreWriteError,
+  type SegmentOutcome,
+  type SegmentWrite,
+  type Store,
+  type StoreRecord,
+} from '../store.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { WriteQueue, type Change } from './write-queue.js';
 
@@ -21,9 +27,13 @@ export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSetti
     for await (const [key, value] of folder.database.iterator({ fillCache: false })) records.set(key, value);
   } catch (error) {
     await folder.release();
-    throw new MillraceError('invalid_setting', `The data folder ${dataDir} cannot be read: ${String(error)}`, {
-      cause: error,
-    });
+    throw new MillraceError(
+      'invalid_setting',
+      `The data folder ${dataDir} cannot be read: ${String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   return new EmbeddedStore(folder, records, sync);
 }

@@ -72,9 +72,13 @@ export class RedisConnection {
       if (hopeless || redis.status === 'end' || Date.now() >= until) {
         const reason = this.#reason();
         this.close();
-        throw new MillraceError('store_unavailable', `Redis at ${this.address} cannot be used: ${reason}. ${remedyOf(reason)}`, {
-          cause: this.#lastError,
-        });
+        throw new MillraceError(
+          'store_unavailable',
+          `Redis at ${this.address} cannot be used: ${reason}. ${remedyOf(reason)}`,
+          {
+            cause: this.#lastError,
+          },
+        );
       }
       await changeOf(redis, Math.min(100, until - Date.now()));
     }
@@ -158,12 +162,14 @@ function reasonOf(error: Error): string {
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
   if (code === 'ETIMEDOUT') return 'no connection within the time-out';
-  if (error.message.startsWith('Socket timeout') || error.message === 'Command timed out') return 'no reply within the time-out';
+  if (error.message.startsWith('Socket timeout') || error.message === 'Command timed out')
+    return 'no reply within the time-out';
   if (LOST.test(error.message)) return 'the connection was lost';
   return firstLine(error.message);
 }
 
-const LOST = /Connection is closed|Stream isn't writeable|max retries per request|ECONNRESET|EPIPE|aborted due to connection close/;
+const LOST =
+  /Connection is closed|Stream isn't writeable|max retries per request|ECONNRESET|EPIPE|aborted due to connection close/;
 
 function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').slice(0, 200);

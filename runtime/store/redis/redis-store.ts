@@ -1,6 +1,12 @@
 import type { ChainableCommander } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
-import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store, type StoreRecord } from '../store.js';
+import {
+  StoreWriteError,
+  type SegmentOutcome,
+  type SegmentWrite,
+  type Store,
+  type StoreRecord,
+} from '../store.js';
 import { RedisConnection, type ConnectionLimits } from './connection.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 
@@ -142,7 +148,9 @@ class RedisStore implements Store {
   #check(failures: readonly unknown[], sizes: readonly number[]): void {
     const failure = failures.find((found) => found !== undefined);
     if (failure === undefined) return;
-    const confirmed = failures.flatMap((found, i) => new Array<boolean>(sizes[i] ?? 0).fill(found === undefined));
+    const confirmed = failures.flatMap((found, i) =>
+      new Array<boolean>(sizes[i] ?? 0).fill(found === undefined),
+    );
     const { message } = this.#writes.unavailable(failure);
     throw new StoreWriteError(message, confirmed, { cause: failure });
   }

@@ -8,10 +8,14 @@ import { loadRows, type LoadReport } from '../../../../runtime/cli/load/load-row
 import type { Send } from '../../../../runtime/cli/load/send-batch.js';
 
 const FREE: RowOrder = { idOf: () => undefined, isOrdered: () => false };
-const BY_ID: RowOrder = { idOf: (row) => String(row.value.id), isOrdered: () => false };
+const BY_ID: RowOrder = { idOf, isOrdered: () => false };
 
 function row(line: number, id: number | string = line, bytes = 10): InputRow {
   return { line, value: { id, line }, bytes };
+}
+
+function idOf(item: InputRow): string {
+  return JSON.stringify(item.value.id);
 }
 
 function rows(count: number): InputRow[] {
@@ -173,13 +177,14 @@ describe('loading rows', () => {
             // Every other batch is slow, so that an unordered loader would store it late.
             for (let wait = 0; wait < (turn % 2) * 4; wait += 1)
               await new Promise((resolve) => setImmediate(resolve));
-            for (const item of batch) stored.set(String(item.value.id), item.line);
+            for (const item of batch) stored.set(idOf(item), item.line);
             return { older: 0 };
           },
           BY_ID,
         );
         expect(report.loaded).to.equal(ids.length);
-        for (const id of new Set(ids)) expect(stored.get(String(id))).to.equal(ids.lastIndexOf(id) + 1);
+        for (const id of new Set(ids))
+          expect(stored.get(JSON.stringify(id))).to.equal(ids.lastIndexOf(id) + 1);
       }),
       { numRuns: 30 },
     );

@@ -1,0 +1,35 @@
+# syntax=docker/dockerfile:1
+
+FROM node:20-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json ./
+COPY scripts/build.mjs scripts/
+COPY schemas schemas
+COPY plugins plugins
+COPY runtime runtime
+RUN npm run build && npm prune --omit=dev
+
+FROM node:20-slim
+WORKDIR /app
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=5001 \
+    MILLRACE_PROJECT=/app \
+    MILLRACE_DATA_DIR=/data
+COPY package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY schemas schemas
+COPY pipelines pipelines
+RUN ln -s /app/dist/runtime/cli/bin.js /usr/local/bin/millrace \
+    && chmod +x dist/runtime/cli/bin.js \
+    && mkdir /data && chown node:node /data
+# Everything under /app belongs to root: the service reads it and writes to /data alone.
+USER node
+EXPOSE 5001
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/runtime/main.js"]

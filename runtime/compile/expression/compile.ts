@@ -1,0 +1,54 @@
+import { Checker } from './checker.js';
+import { emit } from './emit.js';
+import type { CompiledExpression, Environment, ExpressionProblem } from './environment.js';
+import { helpTowards } from './help.js';
+import type { Operand } from './operand.js';
+import { parseExpression } from './parser.js';
+import { describeType, isTextual } from './types.js';
+
+/** What the place of an expression wants. */
+export interface Expected {
+  /** `text` takes references too: it is given their ids; `texts` is a list of either. */
+  readonly type: 'number' | 'bool' | 'text' | 'texts' | 'any';
+  /** `request`: only values of the request may be named; `candidate`: the column must have a row per candidate. */
+  readonly scope: 'request' | 'candidate' | 'any';
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly expression: CompiledExpression }
+  | { readonly ok: false; readonly problems: readonly ExpressionProblem[] };
+
+/** Parses, type-checks and compiles an expression. All problems of its names and types are told at once. */
+export function compileExpression(text: string, names: Environment, expected: Expected): CompileResult {
+  const parsed = parseExpression(text);
+  if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
+  const checker = new Checker(text, names, expected.scope === 'request');
+  const root = checker.check(parsed.ast);
+  if (root !== undefined) checkResult(checker, root, expected.type);
+  if (root === undefined || checker.problems.length > 0) return { ok: false, problems: checker.problems };
+  return { ok: true, expression: emit(root, names.layout, expected.scope === 'candidate') };
+}
+
+function checkResult(checker: Checker, root: Operand, wanted: Expected['type']): void {
+  const { type } = root;
+  if (wanted === 'any' || fits(root, wanted)) return;
+  const name = wanted === 'texts' ? 'list of texts' : wanted;
+  checker.problem(
+    'expression_type',
+    root.node,
+    `expected a ${name}, but ${checker.subject(root)} is ${describeType(type)}`,
+    helpTowards(wanted === 'texts' ? 'list' : wanted, root, checker.textOf(root.node)),
+  );
+}
+
+function fits({ type }: Operand, wanted: 'number' | 'bool' | 'text' | 'texts'): boolean {
+  switch (wanted) {
+    case 'number':
+    case 'bool':
+      return type.kind === wanted;
+    case 'text':
+      return type.kind === 'text' || type.kind === 'ref';
+    case 'texts':
+      return type.kind === 'list' && isTextual(type.of);
+  }
+}

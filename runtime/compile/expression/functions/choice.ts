@@ -1,0 +1,61 @@
+import { helpForPair } from '../help.js';
+import { coalesceCell, coalesceNumber, ifCell, ifNumber, known } from '../kernels/choice.js';
+import { operation, type Operand } from '../operand.js';
+import { BOOL, columnKindFor, describeType, unify } from '../types.js';
+import type { ExpressionType } from '../environment.js';
+import { isKind, type Call, type FunctionEntry } from './function-entry.js';
+
+export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
+  {
+    name: 'if',
+    group: 'choice',
+    signature: 'if(condition, then, else)',
+    summary: 'The second argument where the condition is true, the third where it is false.',
+    arity: [3, 3],
+    check: (call) => {
+      const [condition, then, otherwise] = call.args;
+      const isBool = isKind(call, 0, 'bool');
+      if (condition === undefined || then === undefined || otherwise === undefined) return undefined;
+      const type = commonType(call, then, otherwise);
+      if (type === undefined || !isBool) return undefined;
+      return operation(call.node, type, call.args, columnKindFor(type) === 'number' ? ifNumber : ifCell);
+    },
+  },
+  {
+    name: 'coalesce',
+    group: 'choice',
+    signature: 'coalesce(a, b, …)',
+    summary: 'The first argument that is known.',
+    arity: [2, Infinity],
+    check: (call) => {
+      const [first, ...others] = call.args;
+      let type = first?.type;
+      for (const other of others) {
+        if (first === undefined || type === undefined) return undefined;
+        type = commonType(call, { ...first, type }, other);
+      }
+      if (type === undefined) return undefined;
+      const build = columnKindFor(type) === 'number' ? coalesceNumber : coalesceCell;
+      return operation(call.node, type, call.args, build);
+    },
+  },
+  {
+    name: 'known',
+    group: 'choice',
+    signature: 'known(x)',
+    summary: 'Whether there is a value, of any type. It is always true or false itself.',
+    arity: [1, 1],
+    check: ({ node, args }) => operation(node, BOOL, args, known),
+  },
+];
+
+function commonType(call: Call, a: Operand, b: Operand): ExpressionType | undefined {
+  const { checker, node } = call;
+  const type = unify(a.type, b.type);
+  if (type === undefined) {
+    const found = `${checker.subject(a)} is ${describeType(a.type)} and ${checker.subject(b)} is ${describeType(b.type)}`;
+    const help = helpForPair(a, b, (operand) => checker.textOf(operand.node));
+    checker.problem('expression_arguments', b.node, `\`${node.name}\` gives one type; ${found}`, help);
+  }
+  return type;
+}

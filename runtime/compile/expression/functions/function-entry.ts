@@ -1,0 +1,56 @@
+import type { CallNode } from '../ast.js';
+import type { Checker } from '../checker.js';
+import { helpTowards } from '../help.js';
+import type { Operand } from '../operand.js';
+import { describeType, elementOf } from '../types.js';
+
+/** A function of the expression language. */
+export interface FunctionEntry {
+  readonly name: string;
+  readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time';
+  /** As it is written, e.g. `clamp(x, low, high)`. */
+  readonly signature: string;
+  /** One sentence, for the docs. */
+  readonly summary: string;
+  /** Fewest and most arguments. */
+  readonly arity: readonly [least: number, most: number];
+  /** Gives the call its type and kernel; the number of arguments is right. Undefined after a problem. */
+  readonly check: (call: Call) => Operand | undefined;
+}
+
+export interface Call {
+  readonly checker: Checker;
+  readonly node: CallNode;
+  readonly args: readonly Operand[];
+}
+
+export type Kind = 'number' | 'bool' | 'text' | 'time' | 'list';
+
+/** Whether the argument is one value of the kind, or with `orList` a list of such; if not, a problem is reported. */
+export function isKind(call: Call, index: number, kind: Kind, orList = false): boolean {
+  const type = call.args[index]?.type;
+  if (type === undefined) return false;
+  const element = orList ? elementOf(type) : type;
+  if (element?.kind === kind || (kind === 'text' && element?.kind === 'ref')) return true;
+  wrongArgument(call, index, kind === 'list' ? 'a list' : `a ${kind}`, kind);
+  return false;
+}
+
+/** Reports an argument of the wrong type. */
+export function wrongArgument(call: Call, index: number, wanted: string, kind?: Kind): void {
+  const { checker, node, args } = call;
+  const arg = args[index];
+  if (arg === undefined) return;
+  const help = kind && helpTowards(kind, arg, checker.textOf(arg.node));
+  checker.problem(
+    'expression_arguments',
+    arg.node,
+    `\`${node.name}\` takes ${wanted}; ${checker.subject(arg)} is ${describeType(arg.type)}`,
+    help,
+  );
+}
+
+/** Whether every argument is one value of the kind. */
+export function areAll(call: Call, kind: Kind): boolean {
+  return call.args.map((_, index) => isKind(call, index, kind)).every(Boolean);
+}

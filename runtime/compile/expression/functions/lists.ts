@@ -1,0 +1,107 @@
+import { onNumbers } from '../kernels/elementwise.js';
+import * as reductions from '../kernels/lists.js';
+import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
+import { operation, type Operand } from '../operand.js';
+import { BOOL, NUMBER } from '../types.js';
+import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
+
+export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
+  {
+    name: 'sum',
+    group: 'lists',
+    signature: 'sum(list)',
+    summary: 'The sum of the known elements; 0 for none.',
+    arity: [1, 1],
+    check: (call) => reduceNumbers(call, reductions.sum),
+  },
+  {
+    name: 'mean',
+    group: 'lists',
+    signature: 'mean(list)',
+    summary: 'The mean of the known elements; absent for none.',
+    arity: [1, 1],
+    check: (call) => reduceNumbers(call, reductions.mean),
+  },
+  extreme('min', 'smallest', reductions.minimum, least),
+  extreme('max', 'greatest', reductions.maximum, greatest),
+  {
+    name: 'count',
+    group: 'lists',
+    signature: 'count(list)',
+    summary: 'How many elements are known; of a list of bools, how many are true.',
+    arity: [1, 1],
+    check: (call) => {
+      const [list] = call.args;
+      if (!isKind(call, 0, 'list') || list?.type.kind !== 'list') return undefined;
+      const { kind } = list.type.of;
+      const build =
+        kind === 'text' || kind === 'ref'
+          ? reductions.countTexts
+          : reductions.reducing(kind === 'bool' ? reductions.countTrue : reductions.countNumbers);
+      return operation(call.node, NUMBER, [list], build);
+    },
+  },
+  {
+    name: 'any',
+    group: 'lists',
+    signature: 'any(list)',
+    summary: 'Whether an element is true; false for an empty list.',
+    arity: [1, 1],
+    check: (call) => reduceBools(call, reductions.any),
+  },
+  {
+    name: 'all',
+    group: 'lists',
+    signature: 'all(list)',
+    summary: 'Whether every element is true; true for an empty list.',
+    arity: [1, 1],
+    check: (call) => reduceBools(call, reductions.all),
+  },
+];
+
+function reduceNumbers(call: Call, reduce: reductions.Reduction): Operand | undefined {
+  const [list] = call.args;
+  if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
+    wrongArgument(call, 0, 'a list of numbers');
+    return undefined;
+  }
+  return operation(call.node, NUMBER, [list], reductions.reducing(reduce));
+}
+
+function reduceBools(call: Call, reduce: reductions.Reduction): Operand | undefined {
+  const [list] = call.args;
+  if (list?.type.kind !== 'list' || list.type.of.kind !== 'bool') {
+    wrongArgument(call, 0, 'a list of bools, such as `list > 0`');
+    return undefined;
+  }
+  return operation(call.node, BOOL, [list], reductions.reducing(reduce));
+}
+
+/** `min` and `max`: of the elements of a list, or of two or more values. */
+function extreme(name: string, which: string, reduce: reductions.Reduction, loop: NumberLoop): FunctionEntry {
+  return {
+    name,
+    group: 'lists',
+    signature: `${name}(list)`,
+    summary: `The ${which} known element of numbers or times, absent for none. \`${name}(a, b, …)\`: the ${which} of two or more values.`,
+    arity: [1, Infinity],
+    check: (call) => {
+      const [first, ...others] = call.args;
+      if (first === undefined) return undefined;
+      if (others.length === 0) {
+        const of = first.type.kind === 'list' ? first.type.of : undefined;
+        if (of?.kind !== 'number' && of?.kind !== 'time') {
+          wrongArgument(call, 0, 'a list of numbers or times, or two or more of them');
+          return undefined;
+        }
+        return operation(call.node, of, [first], reductions.reducing(reduce));
+      }
+      const kind = first.type.kind === 'time' ? 'time' : 'number';
+      if (!areAll(call, kind)) return undefined;
+      return others.reduce(
+        (best: Operand, other) => operation(call.node, first.type, [best, other], onNumbers(loop, 'none')),
+        first,
+      );
+    },
+  };
+}

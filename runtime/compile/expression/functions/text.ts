@@ -1,0 +1,53 @@
+import { changing, characterCount, measuring, relating } from '../kernels/texts.js';
+import { operation } from '../operand.js';
+import { BOOL, NUMBER, TEXT } from '../types.js';
+import { areAll, isKind, type FunctionEntry } from './function-entry.js';
+
+function relation(
+  name: string,
+  part: string,
+  summary: string,
+  f: (text: string, part: string) => boolean,
+): FunctionEntry {
+  return {
+    name,
+    group: 'text',
+    signature: `${name}(text, ${part})`,
+    summary,
+    arity: [2, 2],
+    check: (call) => (areAll(call, 'text') ? operation(call.node, BOOL, call.args, relating(f)) : undefined),
+  };
+}
+
+function change(name: string, summary: string, f: (text: string) => string): FunctionEntry {
+  return {
+    name,
+    group: 'text',
+    signature: `${name}(text)`,
+    summary,
+    arity: [1, 1],
+    check: (call) =>
+      isKind(call, 0, 'text') ? operation(call.node, TEXT, call.args, changing(f)) : undefined,
+  };
+}
+
+export const TEXT_FUNCTIONS: readonly FunctionEntry[] = [
+  change('lower', 'The text in small letters.', (text) => text.toLowerCase()),
+  change('upper', 'The text in capital letters.', (text) => text.toUpperCase()),
+  {
+    name: 'length',
+    group: 'text',
+    signature: 'length(text)',
+    summary: 'How many characters the text has.',
+    arity: [1, 1],
+    check: (call) =>
+      isKind(call, 0, 'text')
+        ? operation(call.node, NUMBER, call.args, measuring(characterCount))
+        : undefined,
+  },
+  relation('contains', 'part', 'Whether the part occurs in the text, letter for letter.', (text, part) =>
+    text.includes(part),
+  ),
+  relation('starts_with', 'start', 'Whether the text begins so.', (text, start) => text.startsWith(start)),
+  relation('ends_with', 'end', 'Whether the text ends so.', (text, end) => text.endsWith(end)),
+];

@@ -1,0 +1,66 @@
+import type { ExpressionType } from './environment.js';
+import type { Operand } from './operand.js';
+
+export const REDUCE = 'reduce it with sum, mean, min, max, count, any or all';
+
+/** How to make a value of the wanted kind of an operand that is something else. */
+export function helpTowards(
+  wanted: 'number' | 'bool' | 'text' | 'time' | 'list',
+  operand: Operand,
+  subject: string,
+): string | undefined {
+  const { kind } = operand.type;
+  if (wanted === 'list') return undefined;
+  if (kind === 'list') return REDUCE;
+  if (wanted === 'number') {
+    if (kind === 'bool') return `write \`if(${subject}, 1, 0)\``;
+    if (kind === 'time') return `write \`age_days(${subject})\` for how long ago it is`;
+    if (isNumberInQuotes(operand)) return `write it without quotes: ${String(operand.value)}`;
+  }
+  if (wanted === 'bool') {
+    if (kind === 'number') return `compare it, as in \`${subject} > 0\``;
+    if (kind === 'time') return `compare it, as in \`${subject} < now()\``;
+    if (kind === 'text' || kind === 'ref') return `compare it, as in \`${subject} == "…"\``;
+  }
+  if (wanted === 'text' && operand.tag === 'constant' && kind === 'number') return inQuotes(operand);
+  if (wanted === 'time' && operand.tag === 'constant') return 'write a time as `time("2026-01-31")`';
+  return undefined;
+}
+
+/** Why two values cannot be compared, or are no choices of one `if`. */
+export function helpForPair(
+  a: Operand,
+  b: Operand,
+  subjectOf: (operand: Operand) => string,
+): string | undefined {
+  const has = (kind: ExpressionType['kind']): Operand | undefined =>
+    [a, b].find(({ type }) => type.kind === kind);
+  const number = has('number');
+  const time = has('time');
+  const bool = has('bool');
+  if (time !== undefined) {
+    if (number !== undefined) return `write \`age_days(${subjectOf(time)})\` for how long ago it is`;
+    if (has('text') !== undefined) return 'write a time as `time("2026-01-31")`';
+  }
+  if (bool !== undefined && number !== undefined) {
+    const subject = subjectOf(bool);
+    return number.tag === 'constant'
+      ? `a bool stands alone: \`${subject}\` or \`not ${subject}\``
+      : `write \`if(${subject}, 1, 0)\``;
+  }
+  const text = has('text') ?? has('ref');
+  if (text !== undefined && number !== undefined) {
+    if (number.tag === 'constant') return inQuotes(number);
+    if (isNumberInQuotes(text)) return `write it without quotes: ${String(text.value)}`;
+  }
+  return undefined;
+}
+
+function isNumberInQuotes(operand: Operand): operand is Operand & { readonly tag: 'constant' } {
+  if (operand.tag !== 'constant' || typeof operand.value !== 'string') return false;
+  return /^-?\d+(\.\d+)?$/.test(operand.value);
+}
+
+function inQuotes(number: Operand & { readonly tag: 'constant' }): string {
+  return `texts and ids are written in quotes: "${String(number.value)}"`;
+}

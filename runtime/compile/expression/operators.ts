@@ -1,0 +1,172 @@
+import type { Arithmetic, BinaryNode, Comparison, UnaryNode } from './ast.js';
+import type { Checker } from './checker.js';
+import type { ElementType, ExpressionType } from './environment.js';
+import { helpForPair, helpTowards, REDUCE } from './help.js';
+import { onNumber, onNumbers, onTexts, otherText, sameText, type ListSide } from './kernels/elementwise.js';
+import * as loops from './kernels/number-loops.js';
+import { operation, type Operand } from './operand.js';
+import { BOOL, describeType, elementOf, isComparable, isTextual, NUMBER, TIME } from './types.js';
+
+const ARITHMETIC: Readonly<Record<Arithmetic, loops.NumberLoop>> = {
+  '+': loops.add,
+  '-': loops.subtract,
+  '*': loops.multiply,
+  '/': loops.divide,
+  '%': loops.remainder,
+};
+
+const COMPARISON: Readonly<Record<Comparison, loops.NumberLoop>> = {
+  '==': loops.equal,
+  '!=': loops.notEqual,
+  '<': loops.less,
+  '<=': loops.lessOrEqual,
+  '>': loops.greater,
+  '>=': loops.greaterOrEqual,
+};
+
+export function checkUnary(checker: Checker, node: UnaryNode): Operand | undefined {
+  const operand = checker.check(node.operand);
+  if (operand === undefined) return undefined;
+  const element = elementOf(operand.type);
+  const wanted = node.op === 'not' ? BOOL : NUMBER;
+  if (element?.kind !== wanted.kind) {
+    wrongOperand(checker, node.op, wanted.kind, operand);
+    return undefined;
+  }
+  const loop = node.op === 'not' ? loops.not : loops.negate;
+  return operation(node, operand.type, [operand], onNumber(loop, operand.type.kind === 'list'));
+}
+
+export function checkBinary(checker: Checker, node: BinaryNode): Operand | undefined {
+  const left = checker.check(node.left);
+  const right = checker.check(node.right);
+  if (left === undefined || right === undefined) return undefined;
+  switch (node.op) {
+    case 'and':
+    case 'or':
+      return checkLogic(checker, node, node.op, left, right);
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return checkComparison(checker, node, node.op, left, right);
+    default:
+      return checkArithmetic(checker, node, node.op, left, right);
+  }
+}
+
+function checkLogic(
+  checker: Checker,
+  node: BinaryNode,
+  op: 'and' | 'or',
+  left: Operand,
+  right: Operand,
+): Operand | undefined {
+  const wrong = [left, right].filter(({ type }) => elementOf(type)?.kind !== 'bool');
+  for (const operand of wrong) wrongOperand(checker, op, 'bool', operand);
+  const side = wrong.length > 0 ? undefined : listSide(checker, node, left, right);
+  if (side === undefined) return undefined;
+  const loop = op === 'and' ? loops.and : loops.or;
+  return operation(node, lifted(BOOL, side), [left, right], onNumbers(loop, side));
+}
+
+function checkComparison(
+  checker: Checker,
+  node: BinaryNode,
+  op: Comparison,
+  left: Operand,
+  right: Operand,
+): Operand | undefined {
+  const a = elementOf(left.type);
+  const b = elementOf(right.type);
+  if (a === undefined || b === undefined) {
+    wrongOperand(checker, op, undefined, a === undefined ? left : right);
+    return undefined;
+  }
+  if (!isComparable(a, b)) {
+    const [x, y] = [checker.subject(left), checker.subject(right)];
+    const found = `${x} is ${describeType(left.type)} and ${y} is ${describeType(right.type)}`;
+    const help = helpForPair(left, right, (operand) => checker.textOf(operand.node));
+    checker.problem('expression_type', node, `${found}: they cannot be compared`, help);
+    return undefined;
+  }
+  if (op !== '==' && op !== '!=' && a.kind !== 'number' && a.kind !== 'time') {
+    const message = `\`${op}\` compares numbers or times; ${checker.subject(left)} is ${describeType(left.type)}`;
+    checker.problem('expression_type', node, message, `only \`==\`, \`!=\` and \`in\` compare ${a.kind}s`);
+    return undefined;
+  }
+  const side = listSide(checker, node, left, right);
+  if (side === undefined) return undefined;
+  const build = isTextual(a)
+    ? onTexts(op === '==' ? sameText : otherText, side)
+    : onNumbers(COMPARISON[op], side);
+  return operation(node, lifted(BOOL, side), [left, right], build);
+}
+
+function checkArithmetic(
+  checker: Checker,
+  node: BinaryNode,
+  op: Arithmetic,
+  left: Operand,
+  right: Operand,
+): Operand | undefined {
+  const type = arithmeticType(op, elementOf(left.type), elementOf(right.type));
+  if (type === undefined) {
+    const wrong = [left, right].filter((operand) => elementOf(operand.type)?.kind !== 'number');
+    const times = wrong.filter((operand) => elementOf(operand.type)?.kind === 'time');
+    if (times.length === wrong.length) {
+      const help = 'times can be subtracted, and a number of milliseconds added: `t + days(7)`';
+      checker.problem('expression_type', node, `\`${op}\` does not work on times so`, help);
+    } else {
+      for (const operand of wrong) if (!times.includes(operand)) wrongOperand(checker, op, 'number', operand);
+    }
+    return undefined;
+  }
+  const side = listSide(checker, node, left, right);
+  if (side === undefined) return undefined;
+  return operation(node, lifted(type, side), [left, right], onNumbers(ARITHMETIC[op], side));
+}
+
+/** time - time is a number of milliseconds, as is what may be added to a time. */
+function arithmeticType(
+  op: Arithmetic,
+  a: ElementType | undefined,
+  b: ElementType | undefined,
+): ElementType | undefined {
+  if (a?.kind === 'number' && b?.kind === 'number') return NUMBER;
+  if (a?.kind === 'time' && b?.kind === 'time' && op === '-') return NUMBER;
+  if (a?.kind === 'time' && b?.kind === 'number' && (op === '+' || op === '-')) return TIME;
+  if (a?.kind === 'number' && b?.kind === 'time' && op === '+') return TIME;
+  return undefined;
+}
+
+/** Which operand is a list; two lists are a problem, since nothing says which elements belong together. */
+function listSide(checker: Checker, node: BinaryNode, left: Operand, right: Operand): ListSide | undefined {
+  if (left.type.kind !== 'list') return right.type.kind === 'list' ? 'right' : 'none';
+  if (right.type.kind !== 'list') return 'left';
+  checker.problem(
+    'expression_type',
+    node,
+    `${checker.subject(left)} and ${checker.subject(right)} are both lists; \`${node.op}\` takes a list and one value`,
+    REDUCE.replace('it', 'one of them'),
+  );
+  return undefined;
+}
+
+function lifted(type: ElementType, side: ListSide): ExpressionType {
+  return side === 'none' ? type : { kind: 'list', of: type };
+}
+
+function wrongOperand(
+  checker: Checker,
+  op: string,
+  wanted: 'number' | 'bool' | undefined,
+  operand: Operand,
+): void {
+  const takes = wanted === undefined ? 'single values and lists' : `${wanted}s`;
+  const message = `\`${op}\` takes ${takes}; ${checker.subject(operand)} is ${describeType(operand.type)}`;
+  const help = wanted && helpTowards(wanted, operand, checker.textOf(operand.node));
+  checker.problem('expression_type', operand.node, message, help);
+}

@@ -1,0 +1,68 @@
+import { pino, type Logger } from 'pino';
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { ProjectConfig } from '../config/model.js';
+import { EntityIndex } from '../entities/entity-index.js';
+import { FeatureStore } from '../features/feature-store.js';
+import type { Settings } from '../settings.js';
+import { openEmbeddedStore } from '../store/embedded/embedded-store.js';
+import { LayoutRegistry } from '../store/layout-registry.js';
+import { connectRedisStore } from '../store/redis/redis-store.js';
+import type { Store } from '../store/store.js';
+import { TOKENS, type Clock } from './tokens.js';
+
+/** Test doubles, in the place of the real thing. */
+export interface Overrides {
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/**
+ * The composition root: every service of the process, the real thing and its double beside each other.
+ * @throws MillraceError store_unavailable, data_folder_in_use
+ */
+export async function registerServices(
+  container: DependencyContainer,
+  settings: Settings,
+  config: ProjectConfig,
+  overrides: Overrides,
+): Promise<DependencyContainer> {
+  const { prefix } = settings;
+  container.register(TOKENS.settings, { useValue: settings });
+  container.register(TOKENS.logger, { useValue: overrides.logger ?? pino({ level: settings.logLevel }) });
+  container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
+  container.register(TOKENS.store, { useValue: overrides.store ?? (await openStore(settings)) });
+  container.register(TOKENS.layouts, {
+    useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), prefix)),
+  });
+  container.register(TOKENS.entityIndex, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new EntityIndex({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          types: config.entities,
+        }),
+    ),
+  });
+  container.register(TOKENS.featureStore, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new FeatureStore({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views: config.views,
+          types: config.entities,
+          clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
+  return container;
+}
+
+/** The engine that the settings name; never the other one in its place. */
+function openStore({ store, redisUrl, dataDir, sync }: Settings): Promise<Store> {
+  return store === 'redis' ? connectRedisStore({ url: redisUrl }) : openEmbeddedStore({ dataDir, sync });
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../api/types.js';
+import type { Layout } from '../store/layout.js';
+import { conflict, misfit, own } from '../store/value-fit.js';
+import { jsonProblem } from './check-json.js';
+import { pointerTo, type Violations } from './violations.js';
+
+/**
+ * Checks an entity's attributes: what is declared fits its type or is null, and everything can be kept. Undeclared
+ * attributes may be any JSON.
+ */
+export function checkAttributes(
+  entity: JsonObject,
+  layout: Layout,
+  pointer: string,
+  violations: Violations,
+): void {
+  for (const name of Object.keys(entity)) {
+    const value = entity[name] ?? null;
+    const problem =
+      name === '__proto__'
+        ? { path: [], code: 'reserved_name', detail: 'the name `__proto__` cannot be used' }
+        : (jsonProblem(value) ?? misfitOf(name, value, layout));
+    if (problem !== undefined) {
+      violations.add(pointerTo(pointer, name, ...problem.path), problem.code, `${name}: ${problem.detail}`);
+    }
+  }
+  for (const { name, alternative } of layout.references) {
+    const value = own(entity, name);
+    const other = own(entity, alternative);
+    if (typeof value === 'string' && typeof other === 'string' && value !== other) {
+      const { code, detail } = conflict(name);
+      violations.add(pointerTo(pointer, alternative), code, detail);
+    }
+  }
+}
+
+function misfitOf(
+  name: string,
+  value: Parameters<typeof misfit>[0],
+  layout: Layout,
+): ReturnType<typeof misfit> {
+  if (!layout.carried.has(name)) return undefined;
+  const field = layout.byName.get(name) ?? layout.references.find(({ alternative }) => alternative === name);
+  return field === undefined ? undefined : misfit(value, field.type);
+}

@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeSegment, mergeSegment, viewId } from '../../runtime/store/feature-record.js';
+import { Layout } from '../../runtime/store/layout.js';
+import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
+
+/** How the contract gets at an engine. */
+export interface StoreHarness {
+  /** Called once, before the first `open`; may skip the suite. */
+  start(context: Mocha.Context): Promise<void>;
+  open(): Promise<Store>;
+  stop(): Promise<void>;
+}
+
+const layout = new Layout([['value', { kind: 'int' }]], undefined);
+
+function segment(view: string, eventTime: number, value: number): Buffer {
+  return encodeSegment(viewId(view), layout, eventTime, { value });
+}
+
+/** What every engine must do; run for each of them. */
+export function storeContract(engine: string, harness: StoreHarness): void {
+  describe(`the store contract: ${engine}`, function () {
+    let store: Store;
+    let nextKey = 0;
+    const freshKey = (): string => `t:entity:product:${String(nextKey++)}`;
+
+    before(async function () {
+      await harness.start(this);
+      store = await harness.open();
+    });
+    after(async () => {
+      await (store as Store | undefined)?.close();
+      await harness.stop();
+    });
+
+    it('answers in the order of the keys, with null for what it does not have', async () => {
+      const [a, b, none] = [freshKey(), freshKey(), freshKey()];
+      await store.write([
+        { key: a, value: Buffer.from('one') },
+        { key: b, value: Buffer.from('two') },
+      ]);
+      const found = await store.read([b, none, a, b]);
+      expect(found.map((value) => value?.toString() ?? null)).to.deep.equal(['two', null, 'one', 'two']);
+    });
+
+    it('answers nothing to no keys, and takes no records', async () => {
+      expect(await store.read([])).to.deep.equal([]);
+      await store.write([]);
+      await store.remove([]);
+      expect(await store.mergeSegments([])).to.deep.equal([]);
+    });
+
+    it('keeps every byte of a value, and of a key', async () => {
+      const value = Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256));
+      const keys = ['\0', 'Größe', '漢字 😀', '__proto__', 'a:b', '{x}', '\r\n'].map((id) => `t:entity:odd:${id}`);
+      await store.write(keys.map((key, i) => ({ key, value: Buffer.concat([value, Buffer.from([i])]) })));
+      const found = await store.read(keys);
+      found.forEach((record, i) => expect(record).to.deep.equal(Buffer.concat([value, Buffer.from([i])])));
+    });
+
+    it('keeps an empty value apart from none', async () => {
+      const key = freshKey();
+      await store.write([{ key, value: Buffer.alloc(0) }]);
+      expect(await store.read([key])).to.deep.equal([Buffer.alloc(0)]);
+    });
+
+    it('writes and reads 1,000 keys at once, and values of a megabyte', async () => {
+      const records = Array.from({ length: 1000 }, (_, i) => ({ key: freshKey(), value: Buffer.from(`value ${String(i)}`) }));
+      const large = { key: freshKey(), value: Buffer.alloc(1_200_000, 7) };
+      await store.write([large, ...records]);
+      const found = await store.read([...records.map(({ key }) => key), large.key]);
+      expect(found).to.deep.equal([...records.map(({ value }) => value), large.value]);
+    });
+
+    it('replaces a record whole', async () => {
+      const key = freshKey();
+      await store.write([{ key, value: Buffer.from('a long first value') }]);
+      await store.write([{ key, value: Buffer.from('short') }]);
+      expect((await store.read([key]))[0]?.toString()).to.equal('short');
+    });
+
+    it('keeps the last of two writes of one key in one batch', async () => {
+      const key = freshKey();
+      await store.write([
+        { key, value: Buffer.from('first') },
+        { key, value: Buffer.from('second') },
+      ]);
+      expect((await store.read([key]))[0]?.toString()).to.equal('second');
+    });
+
+    it('removes records, and does not mind those that are not there', async () => {
+      const [a, b] = [freshKey(), freshKey()];
+      await store.write([
+        { key: a, value: Buffer.from('a') },
+        { key: b, value: Buffer.from('b') },
+      ]);
+      await store.remove([a, freshKey()]);
+      expect((await store.read([a, b])).map((value) => value?.toString() ?? null)).to.deep.equal([null, 'b']);
+    });
+
+    it('shows an acknowledged write to the very next read, also when many are under way', async () => {
+      await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const key = freshKey();
+          for (const text of ['1', '2', '3']) {
+            await store.write([{ key, value: Buffer.from(text) }]);
+            expect((await store.read([key]))[0]?.toString()).to.equal(text);
+          }
+          await store.remove([key]);
+          expect(await store.read([key])).to.deep.equal([null]);
+        }),
+      );
+    });
+
+    it('keeps the order of writes that were not waited for', async () => {
+      const key = freshKey();
+      const writes = ['1', '2', '3'].map((text) => store.write([{ key, value: Buffer.from(text) }]));
+      await Promise.all([...writes, store.remove([key]), store.write([{ key, value: Buffer.from('4') }])]);
+      expect((await store.read([key]))[0]?.toString()).to.equal('4');
+    });
+
+    it('keeps the segments of other views when it replaces one', async () => {
+      const key = freshKey();
+      const views = ['first', 'second', 'third'];
+      await store.mergeSegments(views.map((view) => ({ key, segment: segment(view, 1, 1) })));
+      await store.mergeSegments([{ key, segment: segment('second', 2, 2) }]);
+      expect((await store.read([key]))[0]).to.deep.equal(
+        Buffer.concat([segment('first', 1, 1), segment('second', 2, 2), segment('third', 1, 1)]),
+      );
+    });
+
+    it('never replaces a row with an older one; of equal times the later push wins', async () => {
+      const key = freshKey();
+      const outcomes: SegmentOutcome[] = [];
+      for (const [time, value] of [
+        [10, 1],
+        [9, 2],
+        [10, 3],
+        [11, 4],
+        [-5, 5],
+      ] as const) {
+        outcomes.push(...(await store.mergeSegments([{ key, segment: segment('v', time, value) }])));
+      }
+      expect(outcomes).to.deep.equal(['stored', 'older', 'stored', 'stored', 'older']);
+      expect((await store.read([key]))[0]).to.deep.equal(segment('v', 11, 4));
+    });
+
+    it('merges like mergeSegment, whatever the order of the pushes', async () => {
+      const push = fc.record({
+        view: fc.constantFrom('a', 'b', 'c'),
+        time: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ min: -1e15, max: 1e15, noNaN: true })),
+        value: fc.integer(),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(push, { maxLength: 12 }), async (pushes) => {
+          const key = freshKey();
+          const segments = pushes.map(({ view, time, value }) => segment(view, time, value));
+          const outcomes = await store.mergeSegments(segments.map((bytes) => ({ key, segment: bytes })));
+          let expected: Buffer | null = null;
+          const expectedOutcomes = segments.map((bytes) => {
+            const merged = mergeSegment(expected, bytes);
+            expected = merged.record;
+            return merged.outcome;
+          });
+          expect(outcomes).to.deep.equal(expectedOutcomes);
+          expect((await store.read([key]))[0]).to.deep.equal(expected);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('lets the newest of concurrent pushes win', async () => {
+      const key = freshKey();
+      const times = Array.from({ length: 200 }, (_, i) => (i * 73) % 200);
+      await Promise.all(times.map((time) => store.mergeSegments([{ key, segment: segment('v', time, time) }])));
+      expect((await store.read([key]))[0]).to.deep.equal(segment('v', 199, 199));
+    });
+
+    it('merges 1,000 segments at once', async () => {
+      const writes = Array.from({ length: 1000 }, (_, i) => ({ key: freshKey(), segment: segment('v', i, i) }));
+      const outcomes = await store.mergeSegments(writes);
+      expect(outcomes).to.deep.equal(writes.map(() => 'stored'));
+      expect(await store.read(writes.map(({ key }) => key))).to.deep.equal(writes.map((write) => write.segment));
+    });
+
+    it('answers a ping', async () => {
+      await store.ping();
+    });
+
+    it('refuses whatever comes after it was closed', async () => {
+      const closed = await harness.open();
+      await closed.close();
+      for (const attempt of [
+        () => closed.read(['k']),
+        () => closed.write([{ key: 'k', value: Buffer.from('v') }]),
+        () => closed.remove(['k']),
+        () => closed.mergeSegments([{ key: 'k', segment: segment('v', 1, 1) }]),
+        () => closed.ping(),
+      ]) {
+        expect(await attempt().catch((error: unknown) => error)).to.be.instanceOf(Error);
+      }
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileProject } from '../../runtime/app.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { createApp } from '../../runtime/app.js';
+import { renderDiagnostics } from '../../runtime/config/render.js';
+import { scoresOf, writeProject } from '../support/project.js';
+import { repositoryPath } from '../support/repository.js';
+
+/** Code blocks of a page, by what their fence says: ```yaml file=pipelines/x.yaml */
+function blocksOf(page: string): { readonly tag: string; readonly text: string }[] {
+  const text = readFileSync(repositoryPath(page), 'utf8');
+  return [...text.matchAll(/^```(\w+ [^\n]+)\n([\s\S]*?)^```$/gm)].map((found) => ({
+    tag: found[1] ?? '',
+    text: found[2] ?? '',
+  }));
+}
+
+describe('examples in the docs', () => {
+  let root = '';
+  afterEach(async () => {
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it('docs/pipelines.md is a project without errors', async () => {
+    const files: Record<string, string> = {
+      'schemas/entities/seller.yaml': 'entity: seller\n',
+      'schemas/entities/user.yaml': 'entity: user\nattributes: { favourite_brand: ref(brand) }\n',
+      'schemas/features/product_stats.yaml':
+        'view: product_stats\nof: [product]\nfeatures: { ctr_30d: float }\n',
+      'schemas/features/brand_stats.yaml': 'view: brand_stats\nof: [brand]\nfeatures: { orders_30d: int }\n',
+    };
+    for (const { tag, text } of blocksOf('docs/pipelines.md')) {
+      const [, kind = '', name = ''] = /^yaml (\w+)=(\w+)$/.exec(tag) ?? [];
+      const folder = { pipeline: 'pipelines', entity: 'schemas/entities', view: 'schemas/features' }[kind];
+      if (folder !== undefined) files[`${folder}/${name}.yaml`] = text;
+    }
+    expect(Object.keys(files)).to.have.length(7);
+    root = await writeProject(files);
+    const { diagnostics, pipelines } = await compileProject(root);
+    expect(renderDiagnostics(diagnostics, { color: false, width: 100 })).to.equal('');
+    expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
+  });
+
+  it('the plugin of docs/plugins.md works in a project of its own', async () => {
+    const files = Object.fromEntries(
+      blocksOf('docs/plugins.md').flatMap(({ tag, text }) => {
+        const [, path] = /file=(\S+)$/.exec(tag) ?? [];
+        return path === undefined ? [] : [[path, text] as const];
+      }),
+    );
+    expect(Object.keys(files)).to.have.length(3);
+    root = await writeProject({ ...files, 'package.json': '{ "type": "module" }' });
+    await mkdir(join(root, 'node_modules'));
+    await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
+    const now = Date.UTC(2026, 0, 31);
+    const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });
+    const app = await createApp(settings, { clock: () => now });
+    try {
+      const week = 7 * 86_400_000;
+      const body = {
+        candidates: [
+          { product_id: 'old', released_at: now - 2 * week },
+          { product_id: 'unknown' },
+          { product_id: 'new', released_at: now - week },
+        ],
+      };
+      const answer = await app.pipelines[0]?.run(body, { requestId: 'r' });
+      expect(scoresOf(answer?.answer.ranked_candidates ?? [])).to.deep.equal({
+        new: 0.5,
+        old: 0.25,
+        unknown: 0,
+      });
+    } finally {
+      await app.close();
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import { mergeSegment } from '../../runtime/store/feature-record.js';
+import {
+  StoreWriteError,
+  type SegmentOutcome,
+  type SegmentWrite,
+  type Store,
+  type StoreRecord,
+} from '../../runtime/store/store.js';
+
+/** A store in memory, whose writes can be made to fail. */
+export class MemoryStore implements Store {
+  readonly engine = 'embedded';
+  readonly records = new Map<string, Buffer>();
+  reads = 0;
+  /** Which writes of a batch fail, by position and key; the others are done. */
+  failing: ((position: number, key: string) => boolean) | undefined;
+
+  read(keys: readonly string[]): Promise<(Buffer | null)[]> {
+    this.reads++;
+    return Promise.resolve(keys.map((key) => this.records.get(key) ?? null));
+  }
+
+  write(records: readonly StoreRecord[]): Promise<void> {
+    return this.#each(records, ({ key, value }) => void this.records.set(key, value));
+  }
+
+  remove(keys: readonly string[]): Promise<void> {
+    return this.#each(
+      keys.map((key) => ({ key })),
+      ({ key }) => void this.records.delete(key),
+    );
+  }
+
+  async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
+    const outcomes: SegmentOutcome[] = [];
+    await this.#each(segments, ({ key, segment }) => {
+      const merged = mergeSegment(this.records.get(key) ?? null, segment);
+      this.records.set(key, merged.record);
+      outcomes.push(merged.outcome);
+    });
+    return outcomes;
+  }
+
+  ping(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #each<T extends { readonly key: string }>(items: readonly T[], apply: (item: T) => void): Promise<void> {
+    const confirmed = items.map((item, i) => {
+      if (this.failing?.(i, item.key) === true) return false;
+      apply(item);
+      return true;
+    });
+    if (!confirmed.includes(false)) return Promise.resolve();
+    return Promise.reject(new StoreWriteError('the store failed on purpose', confirmed));
+  }
+}

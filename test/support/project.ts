@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import 'reflect-metadata';
+import { createApp, type App } from '../../runtime/app.js';
+import type { RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
+import { loadSettings } from '../../runtime/settings.js';
+
+/** A project in a folder of its own, on an embedded store, without HTTP. */
+export interface TestProject {
+  readonly app: App;
+  readonly root: string;
+  upload(entityType: string, ...entities: object[]): Promise<void>;
+  push(view: string, ...rows: object[]): Promise<void>;
+  /** Runs the only pipeline. */
+  rank(body: object): Promise<RankedCandidate[]>;
+  run(
+    body: object,
+  ): Promise<{
+    readonly ranked: RankedCandidate[];
+    readonly events: readonly unknown[];
+    readonly report: RunReport;
+  }>;
+  close(): Promise<void>;
+}
+
+/** Writes files, by path, into a new folder. */
+export async function writeProject(files: Readonly<Record<string, string>>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'millrace-project-'));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return root;
+}
+
+/** Starts the project of the files; the clock can be set. */
+export async function startProject(
+  files: Readonly<Record<string, string>>,
+  options: { readonly now?: () => number } = {},
+): Promise<TestProject> {
+  const root = await writeProject(files);
+  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });
+  const app = await createApp(settings, options.now === undefined ? {} : { clock: options.now }).catch(
+    async (error: unknown) => {
+      await rm(root, { recursive: true, force: true });
+      throw error;
+    },
+  );
+  const run: TestProject['run'] = async (body) => {
+    const [pipeline] = app.pipelines;
+    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    const { answer, report } = await pipeline.run(body, { requestId: randomUUID() });
+    return { ranked: [...answer.ranked_candidates], events: answer.events ?? [], report };
+  };
+  return {
+    app,
+    root,
+    run,
+    rank: async (body) => (await run(body)).ranked,
+    upload: async (entity_type, ...entities) => void (await app.entities.upload({ entity_type, entities })),
+    push: async (view, ...rows) => void (await app.features.push({ view, rows })),
+    close: async () => {
+      await app.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The ids, in the order ranked. */
+export const idsOf = (ranked: readonly RankedCandidate[]): string[] => ranked.map((one) => one.candidate_id);
+
+/** Score by id. */
+export const scoresOf = (ranked: readonly RankedCandidate[]): Record<string, number> =>
+  Object.fromEntries(ranked.map((one) => [one.candidate_id, one.ranked_score]));

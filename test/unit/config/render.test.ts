@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Diagnostic } from '../../../runtime/config/diagnostics.js';
+import { cellsOf } from '../../../runtime/config/display-width.js';
+import { excerptOf } from '../../../runtime/config/excerpt.js';
+import { diagnosticsJson, renderDiagnostics } from '../../../runtime/config/render.js';
+import { SourceFile } from '../../../runtime/config/source.js';
+
+function wrongAt(text: string, part: string, more: Partial<Diagnostic> = {}): Diagnostic {
+  const file = new SourceFile('pipelines/p.yaml', text);
+  const start = text.indexOf(part);
+  return {
+    severity: 'error',
+    code: 'unknown_name',
+    at: { file, start, end: start + part.length },
+    message: 'm',
+    ...more,
+  };
+}
+
+function render(...diagnostics: Diagnostic[]): string {
+  return renderDiagnostics(diagnostics, { color: false, width: 80 });
+}
+
+const widthOf = (text: string): number => cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+
+describe('renderDiagnostics', () => {
+  it('says nothing of nothing', () => {
+    expect(render()).to.equal('');
+  });
+
+  it('shows place, code, message, excerpt, underline, help and counts', () => {
+    const told = render(
+      wrongAt('a: 1\nb: pricee > 0\n', 'pricee', { help: 'did you mean `price`?' }),
+      wrongAt('a: 1', 'a', { severity: 'warning', code: 'unused_feature' }),
+    );
+    expect(told).to.equal(
+      [
+        'pipelines/p.yaml:2:4: error[unknown_name]: m',
+        ' 2 | b: pricee > 0',
+        '   |    ^^^^^^',
+        '   help: did you mean `price`?',
+        '',
+        'pipelines/p.yaml:1:1: warning[unused_feature]: m',
+        ' 1 | a: 1',
+        '   | ^',
+        '',
+        '1 error, 1 warning',
+      ].join('\n'),
+    );
+  });
+
+  it('keeps the caret under its place after tabs, wide characters, emoji and combining marks', () => {
+    for (const before of ['\t', '品牌', '👩‍👩‍👧 ', 'e\u0301', 'ｆｕｌｌ']) {
+      const [, excerpt = '', underline = ''] = render(wrongAt(`${before}x: 1`, 'x')).split('\n');
+      expect(underline.indexOf('^'), before).to.equal(widthOf(excerpt.slice(0, excerpt.indexOf('x:'))));
+    }
+  });
+
+  it('cuts long lines around the place, to the width', () => {
+    const long = `key: ${'a '.repeat(200)}WRONG ${'b '.repeat(200)}`;
+    const [, excerpt = '', underline = ''] = render(wrongAt(long, 'WRONG')).split('\n');
+    expect(excerpt).to.have.length.at.most(80);
+    expect(excerpt).to.include('…').and.include('WRONG');
+    expect(underline.indexOf('^^^^^')).to.equal(excerpt.indexOf('WRONG'));
+    expect(underline).to.not.include('^^^^^^');
+  });
+
+  it('underlines only the first line of a longer place, and one column of an empty one', () => {
+    const text = 'a: |\n  x\n  y\nb: 1';
+    expect(render(wrongAt(text, '|\n  x\n  y')).split('\n')[2]).to.equal('   |    ^');
+    expect(render(wrongAt(text, '')).split('\n')[2]).to.equal('   | ^');
+  });
+
+  it('copes with CRLF and the end of the file', () => {
+    expect(render(wrongAt('a: 1\r\nbcd: 2\r\n', 'bcd')).split('\n')[1]).to.equal(' 2 | bcd: 2');
+    const file = new SourceFile('p.yaml', 'a: 1\n');
+    const at = { file, start: 5, end: 5 };
+    expect(render({ severity: 'error', code: 'yaml_syntax', at, message: 'm' })).to.include('p.yaml:2:1');
+  });
+
+  it('lets nothing of a file reach the terminal as a command', () => {
+    const told = render(wrongAt('a: \u001b[2Jx\u202ey', 'x', { message: 'a\u001b[1mb', help: 'c\u0007\nd' }));
+    expect(told).to.not.match(/[^\P{Cc}\n]|\u202e/u);
+    expect(told).to.include('c��d');
+  });
+
+  it('colours only when told to', () => {
+    const one = wrongAt('a: 1', 'a');
+    expect(render(one)).to.not.include('\u001b');
+    const coloured = renderDiagnostics([one], { color: true, width: 80 });
+    expect(coloured).to.include('\u001b[31m');
+    expect(coloured.replace(/\p{Cc}\[\d+m/gu, '')).to.equal(render(one));
+  });
+
+  it('never exceeds the width, wherever the place is', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 200 });
+    fc.assert(
+      fc.property(text, fc.nat(), fc.nat(), fc.integer({ min: 20, max: 120 }), (line, a, b, width) => {
+        const file = new SourceFile('p.yaml', line);
+        const start = a % (line.length + 1);
+        const end = start + (b % (line.length - start + 1));
+        const excerpt = excerptOf({ file, start, end }, width);
+        if (excerpt === undefined) return;
+        expect(widthOf(excerpt.text)).to.be.at.most(width);
+        expect(excerpt.underline).to.match(/^ *\^+$/);
+        expect(excerpt.underline.length).to.be.at.most(Math.max(width, 1));
+      }),
+    );
+  });
+});
+
+describe('diagnosticsJson', () => {
+  it('gives a record for each, with 1-based lines and columns', () => {
+    expect(diagnosticsJson([wrongAt('a: 1\nb: cd', 'cd', { help: 'h' })])).to.deep.equal([
+      {
+        severity: 'error',
+        code: 'unknown_name',
+        file: 'pipelines/p.yaml',
+        line: 2,
+        column: 4,
+        end_line: 2,
+        end_column: 6,
+        message: 'm',
+        help: 'h',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,82 @@
+/** The published JSON Schemas, as an editor uses them: plain draft 2020-12, without our reading of the YAML. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { JsonObject, JsonValue } from '../../../runtime/api/types.js';
+import { compileSchema } from '../../../runtime/config/check-shape.js';
+import { isObject } from '../../../runtime/config/marks.js';
+import { yamlSchema, type SchemaName } from '../../../runtime/config/schemas.js';
+import { repositoryPath } from '../../support/repository.js';
+
+const sound = repositoryPath('test/unit/config/golden/sound');
+const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
+  entity: ['schemas/entities/product.yaml', 'schemas/entities/user.yaml', 'schemas/entities/seller.yaml'],
+  'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
+  pipeline: ['pipelines/search.yaml'],
+};
+
+function editor(name: SchemaName): (value: unknown) => boolean {
+  const validate = new Ajv2020({ strict: false, allErrors: true }).compile(yamlSchema(name));
+  return (value) => validate(value);
+}
+
+/** Every schema inside a schema, with its place. */
+function schemasIn(value: JsonValue, place: string): (readonly [string, JsonObject])[] {
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).flatMap((one, i) => schemasIn(one, `${place}/${i}`));
+  if (!isObject(value)) return [];
+  return [
+    [place, value],
+    ...Object.entries(value).flatMap(([key, one]) => schemasIn(one, `${place}/${key}`)),
+  ];
+}
+
+describe('schemas/', () => {
+  for (const name of Object.keys(EXAMPLES) as SchemaName[]) {
+    describe(`${name}.schema.json`, () => {
+      it('compiles in strict mode', () => {
+        expect(() => compileSchema(yamlSchema(name))).to.not.throw();
+      });
+
+      it('takes sound files in an editor', () => {
+        const valid = editor(name);
+        for (const path of EXAMPLES[name])
+          expect(valid(parse(readFileSync(join(sound, path), 'utf8'))), path).to.equal(true);
+      });
+
+      it('refuses keys that mean nothing, in every mapping', () => {
+        const open = schemasIn(yamlSchema(name), '#').filter(
+          ([, schema]) => schema['type'] === 'object' && schema['additionalProperties'] === undefined,
+        );
+        // Options belong to the plugin that a step uses.
+        expect(open.map(([place]) => place)).to.deep.equal(
+          name === 'pipeline' ? ['#/$defs/step/properties/with'] : [],
+        );
+      });
+
+      it('describes every key', () => {
+        const { properties } = yamlSchema(name);
+        for (const [key, schema] of Object.entries(properties as JsonObject))
+          expect((schema as JsonObject)['description'], key).to.be.a('string');
+      });
+    });
+  }
+
+  it('tells mistakes in an editor', () => {
+    expect(editor('entity')({ entity: 'a', attributes: { b: 'integer' } })).to.equal(false);
+    expect(editor('entity')({ entity: 'a', attributes: { b: { list: { c: 'ref(Brand)' } } } })).to.equal(
+      false,
+    );
+    expect(
+      editor('feature-view')({ view: 'a', of: ['b'], features: { c: { type: 'int', defualt: 0 } } }),
+    ).to.equal(false);
+    expect(editor('pipeline')({ pipeline: 'a', rank: 'b', components: [{ use: 'c', wiht: {} }] })).to.equal(
+      false,
+    );
+    expect(editor('pipeline')({ pipeline: 'a', rank: 'b', components: [], features: ['a.b'] })).to.equal(
+      false,
+    );
+  });
+});

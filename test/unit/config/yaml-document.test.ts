@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { Diagnostics, type Diagnostic } from '../../../runtime/config/diagnostics.js';
+import type { Environment } from '../../../runtime/config/interpolate.js';
+import { renderDiagnostics } from '../../../runtime/config/render.js';
+import { SourceFile } from '../../../runtime/config/source.js';
+import { entriesOf, memberOf, textOf } from '../../../runtime/config/tree.js';
+import { parseYaml } from '../../../runtime/config/yaml-document.js';
+import { repositoryPath } from '../../support/repository.js';
+
+function parse(
+  text: string,
+  environment: Environment = {},
+): {
+  value: (key: string) => string | undefined;
+  told: readonly Diagnostic[];
+  sound: boolean;
+} {
+  const diagnostics = new Diagnostics();
+  const file = new SourceFile('p.yaml', text);
+  const root = parseYaml(file, environment, diagnostics);
+  return {
+    value: (key) => textOf(memberOf(file, root, key)),
+    told: diagnostics.all,
+    sound: root !== undefined,
+  };
+}
+
+describe('parseYaml', () => {
+  it('reads YAML 1.2: no, on and dates are texts', () => {
+    const { value, told } = parse('a: no\nb: 2024-01-01\nc: 012\nd: !!');
+    expect(told).to.have.length(1);
+    expect(value('a')).to.equal(undefined);
+    const sound = parse('a: no\nb: 2024-01-01\nc: 012');
+    expect([sound.value('a'), sound.value('b'), sound.value('c')]).to.deep.equal(['no', '2024-01-01', '012']);
+  });
+
+  it('takes comments, quotes, blocks, and commas where they are meant', () => {
+    const { value, told } = parse(
+      [
+        'a: max(x, y) # a comment',
+        'b: "x # y"',
+        'c: >-\n  x > 0\n  and y > 0',
+        'd: { e: "max(a, b)", f: [g(h), i] }',
+        'j: x != "k"  # "quoted"',
+        "l: it's fine # so is this",
+        'm: x#y',
+      ].join('\n'),
+    );
+    expect(told).to.deep.equal([]);
+    expect(['a', 'b', 'c', 'j', 'l', 'm'].map(value)).to.deep.equal([
+      'max(x, y)',
+      'x # y',
+      'x > 0 and y > 0',
+      'x != "k"',
+      "it's fine",
+      'x#y',
+    ]);
+  });
+
+  it('takes CRLF', () => {
+    const { value, told } = parse('a: b\r\nc: |\r\n  d\r\n');
+    expect(told).to.deep.equal([]);
+    expect([value('a'), value('c')]).to.deep.equal(['b', 'd']);
+  });
+
+  it('keeps keys as written, and finds those that are written twice', () => {
+    const diagnostics = new Diagnostics();
+    const file = new SourceFile('p.yaml', '1: a\n01: b\ntrue: c\n"1": d\n__proto__: e\n__proto__: f');
+    const root = parseYaml(file, {}, diagnostics);
+    expect(entriesOf(file, root).map(({ key }) => key)).to.deep.equal([
+      '1',
+      '01',
+      'true',
+      '1',
+      '__proto__',
+      '__proto__',
+    ]);
+    expect(diagnostics.all.map(({ code, message }) => [code, message])).to.deep.equal([
+      ['duplicate_name', 'the key `1` is written twice'],
+      ['duplicate_name', 'the key `__proto__` is written twice'],
+    ]);
+  });
+
+  it('refuses what is nested too deeply, in any form', () => {
+    for (const text of [
+      `a: ${'['.repeat(20_000)}`,
+      `a: ${'['.repeat(100)}${']'.repeat(100)}`,
+      `${'- '.repeat(100)}a`,
+    ])
+      expect(parse(text).sound, text.slice(0, 20)).to.equal(false);
+  });
+
+  it('tells every sound line of several mistakes', () => {
+    const { told } = parse('a: !x(y)\nb: @c\nd: "e" == f\n');
+    expect(told.map(({ at }) => at.file.position(at.start).line)).to.deep.equal([1, 2, 3]);
+  });
+
+  it('never throws, and places every diagnostic inside the file', () => {
+    const sound = readFileSync(repositoryPath('test/unit/config/golden/sound/pipelines/search.yaml'), 'utf8');
+    const noise = fc.constantFrom(
+      ...'{}[]()"\'!&*|>%@`#,:-?\t\n \\$é😀'.split(''),
+      '${',
+      ': ',
+      ' #',
+      '- ',
+      '\r\n',
+      '---\n',
+    );
+    const edit = fc.record({ at: fc.nat(sound.length), remove: fc.nat(8), insert: noise });
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+        const text = edits.reduce(
+          (now, { at, remove, insert }) => now.slice(0, at) + insert + now.slice(at + remove),
+          sound,
+        );
+        const { told, sound: ok } = parse(text);
+        if (!ok) expect(told.length).to.be.greaterThan(0);
+        for (const { at } of told) {
+          expect(at.start).to.be.within(0, text.length);
+          expect(at.end).to.be.within(at.start, text.length);
+        }
+        renderDiagnostics(told, { color: false, width: 80 });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('environment variables in values', () => {
+  const environment = { URL: 'http://x', EMPTY: '', ODD: 'a: [b] # "c" ${URL}' };
+
+  it('stand in plain, quoted and block texts', () => {
+    const { value, told } = parse('a: ${URL}/v1\nb: "${URL}"\nc: |\n  ${URL}\nd: ["${URL}"]', environment);
+    expect(told).to.deep.equal([]);
+    expect(['a', 'b', 'c'].map(value)).to.deep.equal(['http://x/v1', 'http://x', 'http://x']);
+  });
+
+  it('are text, whatever they hold, and are not looked into again', () => {
+    const { value, told } = parse('a: ${ODD}', environment);
+    expect(told).to.deep.equal([]);
+    expect(value('a')).to.equal('a: [b] # "c" ${URL}');
+  });
+
+  it('take their default where they are unset or empty', () => {
+    const { value, told } = parse(
+      'a: ${NONE:-x:-y}\nb: ${EMPTY:-z}\nc: "<${EMPTY}>"\nd: "<${NONE:-}>"',
+      environment,
+    );
+    expect(told).to.deep.equal([]);
+    expect(['a', 'b', 'c', 'd'].map(value)).to.deep.equal(['x:-y', 'z', '<>', '<>']);
+  });
+
+  it('are an error where they are unset, also by inherited names', () => {
+    const { told, sound } = parse('a: ${NONE}\nb: ${toString}\nc: ${__proto__}', environment);
+    expect(sound).to.equal(false);
+    expect(told.map(({ code }) => code)).to.deep.equal([
+      'unset_variable',
+      'unset_variable',
+      'unset_variable',
+    ]);
+  });
+
+  it('can be written without being meant', () => {
+    const { value, told } = parse('a: $${URL}\nb: $URL\nc: $$', environment);
+    expect(told).to.deep.equal([]);
+    expect(['a', 'b', 'c'].map(value)).to.deep.equal(['${URL}', '$URL', '$$']);
+  });
+
+  it('are an error where the braces hold no name', () => {
+    for (const text of ['a: ${A B}', 'a: ${}', 'a: ${URL', 'a: ${1X}', 'a: ${URL-x}'])
+      expect(
+        parse(text, environment).told.map(({ code }) => code),
+        text,
+      ).to.deep.equal(['unset_variable']);
+  });
+
+  it('are not replaced in keys', () => {
+    const diagnostics = new Diagnostics();
+    const file = new SourceFile('p.yaml', '${URL}: 1');
+    expect(entriesOf(file, parseYaml(file, environment, diagnostics))[0]?.key).to.equal('${URL}');
+  });
+});
