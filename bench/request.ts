@@ -9,7 +9,7 @@ import { createApp, type App } from '../runtime/app.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import type { RankingAnswer, RunReport } from '../runtime/pipeline/types.js';
 import { loadSettings } from '../runtime/settings.js';
-import { startRedis } from '../test/support/redis-server.js';
+import { startRedisServer } from '../test/support/redis-server.js';
 import { naiveRank, naiveRecords, type BlobReader } from './naive/service.js';
 import { candidatesOf, catalogue, type Catalogue } from './support/catalogue.js';
 import { measure, median, ms, percentile, table, type Contestant } from './support/measure.js';
@@ -22,7 +22,7 @@ const PROJECT = fileURLToPath(new URL('../../bench/project', import.meta.url));
  */
 export async function requestBench(short: boolean): Promise<void> {
   const data = catalogue(short ? 3_000 : 20_000);
-  const redis = await startRedis();
+  const redis = await startRedisServer();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const client = new Redis(redis.url);
   const apps: App[] = [];
@@ -40,7 +40,7 @@ export async function requestBench(short: boolean): Promise<void> {
   } finally {
     client.disconnect();
     for (const app of apps) await app.close();
-    await redis.stop();
+    await redis.remove();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -25,10 +25,17 @@ import { version } from './version.js';
 /** A project with errors. They are in `diagnostics`, warnings too. */
 export class ProjectInvalidError extends MillraceError {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    super('project_invalid', `the project has ${errors} ${errors === 1 ? 'error' : 'errors'}`);
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    const [first] = errors;
+    const count = `the project has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
+    super('project_invalid', first === undefined ? count : `${count}; the first: ${placeOf(first)}: ${first.message}`);
     this.name = 'ProjectInvalidError';
   }
+}
+
+function placeOf({ at }: Diagnostic): string {
+  const { line, column } = at.file.position(at.start);
+  return `${at.file.path}:${line}:${column}`;
 }
 
 export interface CompiledPipeline {
@@ -67,10 +74,12 @@ export async function compileProject(
   const diagnostics = new Diagnostics();
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
-  if (loaded.config !== undefined) {
+  // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
+  const { checkable } = loaded;
+  if (checkable !== undefined) {
     const plugins = await registerPlugins(rootContainer.createChildContainer(), root);
-    for (const definition of loaded.config.pipelines) {
-      const plan = await compilePipeline(definition, loaded.config, plugins, { prefix }, diagnostics);
+    for (const definition of checkable.pipelines) {
+      const plan = await compilePipeline(definition, checkable, plugins, { prefix }, diagnostics);
       if (plan !== undefined)
         pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
     }

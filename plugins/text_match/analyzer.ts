@@ -1,4 +1,4 @@
-import { astralUnits, BREAK, expansion, fold, MANY, SKIP, standsAlone } from './characters.js';
+import { BREAK, expansion, fold, MANY, SKIP, standsAlone } from './characters.js';
 
 /** How words are reduced: `plural` takes an English plural to its singular, `none` leaves words as they are. */
 export type Stemming = 'plural' | 'none';
@@ -36,30 +36,25 @@ export class Analyzer {
     const end = text.length;
     let at = this.#at;
     let length = 0;
-    for (; at < end; at++) {
+    while (at < end) {
       const unit = text.charCodeAt(at);
-      if (unit >= 0xd800 && unit <= 0xdfff) {
-        const codePoint = text.codePointAt(at) ?? unit;
-        const parts = codePoint > 0xffff ? astralUnits(codePoint) : [];
-        if (parts.length === 0 && length > 0) break;
-        for (const part of parts) if (length < LONGEST_TOKEN) units[length++] = part;
-        if (codePoint > 0xffff) at++;
-        continue;
-      }
-      const folded = fold(unit);
+      const codePoint = isSurrogate(unit) ? (text.codePointAt(at) ?? unit) : unit;
+      const width = codePoint > 0xffff ? 2 : 1;
+      const folded = fold(codePoint);
       if (folded > MANY) {
-        if (folded >= 0x0e00 && standsAlone(folded)) {
+        if (standsAlone(folded)) {
           if (length > 0) break;
           units[length++] = folded;
-          at++;
+          at += width;
           break;
         }
         if (length < LONGEST_TOKEN) units[length++] = folded;
       } else if (folded === BREAK) {
         if (length > 0) break;
       } else if (folded !== SKIP) {
-        for (const part of expansion(unit)) if (length < LONGEST_TOKEN) units[length++] = part;
+        for (const part of expansion(codePoint)) if (length < LONGEST_TOKEN) units[length++] = part;
       }
+      at += width;
     }
     this.#at = at;
     if (length === 0) return false;
@@ -76,6 +71,10 @@ export class Analyzer {
     }
     return tokens;
   }
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
 }
 
 const [A, C, E, H, I, S, U, X, Y, Z] = [97, 99, 101, 104, 105, 115, 117, 120, 121, 122] as const;

@@ -21,15 +21,19 @@ const IN_TOKEN = /[\p{L}\p{N}\p{M}]/u;
 /** Scripts that write no spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u;
 
-/** BREAK, SKIP, MANY, or the unit that stands for `unit` in a token. */
-export function fold(unit: number): number {
-  const known = folds[unit] ?? BREAK;
-  return known === UNKNOWN ? learn(unit) : known;
+/** BREAK, SKIP, MANY, or the unit that stands for the character in a token. */
+export function fold(codePoint: number): number {
+  // Beyond the basic plane: rare in texts, and too many for the table.
+  if (codePoint > 0xffff) return mark(foldedUnits(codePoint));
+  const known = folds[codePoint] ?? BREAK;
+  return known === UNKNOWN ? learn(codePoint) : known;
 }
 
-/** The units for which `fold` says MANY. */
-export function expansion(unit: number): readonly number[] {
-  return expansions.get(unit) ?? [];
+/** The units of a character for which `fold` says MANY. */
+export function expansion(codePoint: number): readonly number[] {
+  if (codePoint <= 0xffff) return expansions.get(codePoint) ?? [];
+  const units = foldedUnits(codePoint);
+  return typeof units === 'number' ? [] : units;
 }
 
 /** Whether each character is a token of its own. Of a folded unit. */
@@ -37,30 +41,28 @@ export function standsAlone(unit: number): boolean {
   return unit >= 0x0e00 && unit <= 0x9fff && UNSPACED.test(String.fromCharCode(unit));
 }
 
-/** The units of a character beyond the basic plane; none if it ends a token. */
-export function astralUnits(codePoint: number): readonly number[] {
-  const units = folded(String.fromCodePoint(codePoint));
-  return typeof units === 'number' ? [] : units;
-}
-
 function learn(unit: number): number {
-  const units = folded(String.fromCharCode(unit));
-  if (typeof units === 'number') return (folds[unit] = units);
-  const [first] = units;
-  if (first === undefined) return (folds[unit] = BREAK);
-  if (units.length === 1) return (folds[unit] = first);
-  expansions.set(unit, units);
-  return (folds[unit] = MANY);
+  const units = foldedUnits(unit);
+  if (typeof units !== 'number' && units.length > 1) expansions.set(unit, units);
+  return (folds[unit] = mark(units));
 }
 
-function folded(character: string): number | readonly number[] {
+function mark(units: number | readonly number[]): number {
+  if (typeof units === 'number') return units;
+  return units.length > 1 ? MANY : (units[0] ?? BREAK);
+}
+
+function foldedUnits(codePoint: number): number | readonly number[] {
+  const character = String.fromCodePoint(codePoint);
   if (IGNORED.test(character) || ACCENT.test(character)) return SKIP;
   if (MARK_SIGN.test(character)) return BREAK;
-  const units = (UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character))
-    .split('')
-    .map((part) => part.charCodeAt(0));
+  const units = unitsOf(UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character));
   // Characters that would fall apart into several tokens, e.g. ㍿, stay whole.
-  return units.length > 1 && units.some(standsAlone) ? [character.charCodeAt(0)] : units;
+  return units.length > 1 && units.some(standsAlone) ? unitsOf(character) : units;
+}
+
+function unitsOf(text: string): number[] {
+  return text.split('').map((part) => part.charCodeAt(0));
 }
 
 /** Lower case, then upper, then lower again is full case folding for what matters here: ẞ, ß and ss are one. */
@@ -70,7 +72,7 @@ function caseless(character: string): string {
 }
 
 function lettersOf(text: string): string {
-  return [...text.normalize('NFKD')]
+  return Array.from(text.normalize('NFKD'))
     .filter((part) => IN_TOKEN.test(part) && !ACCENT.test(part) && !IGNORED.test(part))
     .join('');
 }

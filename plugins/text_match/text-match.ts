@@ -24,7 +24,7 @@ export interface TextMatchSettings extends Bm25Parameters {
 
 /** How well each candidate's texts match the query. */
 export class TextMatch implements FeatureComponent {
-  readonly outputs = { bm25: 'number', overlap: 'number', phrase: 'bool' } as const;
+  readonly outputs = { bm25: 'number', overlap: 'number', phrase: 'number' } as const;
   readonly #settings: TextMatchSettings;
   readonly #analyzer: Analyzer;
   /** Scratch that requests share: nothing awaits between filling it and reading it. */

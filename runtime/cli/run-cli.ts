@@ -10,6 +10,9 @@ import { validateCommand } from './commands/validate.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 
+/** Descriptions are wrapped, rather than left to the terminal, in any column of the help at least this wide. */
+const LEAST_HELP_COLUMN = 20;
+
 /** Runs one command line, without the program's name. Never rejects and never exits the process. */
 export async function runCli(
   argv: readonly string[],
@@ -45,7 +48,7 @@ function makeProgram(context: CliContext, version: string): Command {
 
 /** Commander's own words go to our streams, and its exits become errors, for every command below too. */
 function speakThrough(command: Command, context: CliContext): void {
-  command.exitOverride().showSuggestionAfterError();
+  command.exitOverride().showSuggestionAfterError().configureHelp({ minWidthToWrap: LEAST_HELP_COLUMN });
   command.configureOutput({
     writeOut: (text) => context.stdout.write(text),
     writeErr: (text) => context.stderr.write(text),

@@ -80,7 +80,7 @@ describe('who may import whom', () => {
   it('no text becomes code', () => {
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>
-      /\beval\(|new Function\(|from 'node:vm'/.test(readFileSync(join(ROOT, file), 'utf8')),
+      /(?<!\.)\beval\(|new Function\(|from 'node:vm'/.test(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(found).to.be.empty;
   });

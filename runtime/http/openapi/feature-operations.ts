@@ -78,7 +78,7 @@ export function pushFeatures(views: readonly FeatureView[], types: EntityTypes):
 }
 
 function exampleRow(view: FeatureView, types: EntityTypes): Schema {
-  const ids = rowKeys(view, types).map((key, i) => [key, exampleId(view.of[i] ?? '')]);
+  const ids = rowKeys(view, types).map((key, i): [string, string] => [key, exampleId(view.of[i] ?? '')]);
   return {
     ...Object.fromEntries(ids),
     ...exampleFields(view.features.values()),

@@ -1,0 +1,103 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import 'reflect-metadata';
+import { createApp } from '../../runtime/app.js';
+import { listen } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { repositoryPath } from '../support/repository.js';
+import { withFiles } from '../support/temporary-files.js';
+import { call, post } from './harness.js';
+
+interface Described {
+  readonly paths: Record<
+    string,
+    Record<string, { readonly requestBody?: { readonly content: Record<string, Content> } }>
+  >;
+}
+
+interface Content {
+  readonly examples: Record<string, { readonly value: unknown }>;
+}
+
+/** Every type, a composite view, one with the same entity twice, and a global one. */
+const EVERYTHING = {
+  'schemas/entities/product.yaml': `
+entity: product
+extends: ProductEntity
+attributes:
+  title: string
+  price: float
+  stock: int
+  on_sale: bool
+  added: timestamp
+  brand: ref(brand)
+  related: list(ref(product))
+  tags: list(string)
+  shape: vector(3)
+  embedding: vector(64)
+  maker: { name: string, brand: ref(brand) }
+  variants: { list: { sku: string, price: float } }
+`,
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string }\n',
+  'schemas/features/product_stats.yaml': `
+view: product_stats
+of: [product]
+ttl: 7d
+features: { ctr: float, orders: int, seen: timestamp, label: string, hot: bool, tags: list(string), shape: vector(3) }
+`,
+  'schemas/features/product_brand.yaml':
+    'view: product_brand\nof: [product, brand]\nfeatures: { ctr: float }\n',
+  'schemas/features/pair.yaml': 'view: pair\nof: [product, product]\nfeatures: { together: float }\n',
+  'schemas/features/site.yaml': 'view: site\nof: []\nfeatures: { load: float }\n',
+  'pipelines/search.yaml': `
+pipeline: search
+rank: product
+request:
+  candidates: { upstream: float }
+  query: query
+  user: optional(user)
+  device: string
+  depth: int
+  place: vector(2)
+components:
+  - use: score
+    with: { value: product.price }
+`,
+};
+
+describe("the reference's examples", () => {
+  it('are all taken by the shipped project', () =>
+    withFiles({}, async (root) => {
+      for (const folder of ['pipelines', 'schemas']) {
+        await cp(repositoryPath(folder), join(root, folder), { recursive: true });
+      }
+      await sendAll(root);
+    }));
+
+  it('are all taken by a project with everything in it', () => withFiles(EVERYTHING, sendAll));
+});
+
+async function sendAll(root: string): Promise<void> {
+  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
+  const app = await createApp(settings, { store: new MemoryStore() });
+  const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  try {
+    const { paths } = (await call(`${url}/openapi.json`)).json as unknown as Described;
+    let sent = 0;
+    for (const [path, { post: operation }] of Object.entries(paths)) {
+      const examples = operation?.requestBody?.content['application/json']?.examples ?? {};
+      for (const [name, { value }] of Object.entries(examples)) {
+        const answer = await post(url + path, value);
+        expect(answer.status, `${path} ${name}: ${answer.text}`).to.equal(200);
+        sent++;
+      }
+    }
+    expect(sent).to.be.above(8);
+  } finally {
+    await server.close(0);
+    await app.close();
+  }
+}
