@@ -16,6 +16,11 @@ const tsc = spawnSync(
 );
 // tsc has said what is wrong.
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+
+for (const name of readdirSync(join(root, 'plugins'))) {
+  const schema = join(root, 'plugins', name, 'options.schema.json');
+  if (!existsSync(schema)) continue;
+  mkdirSync(join(root, 'dist', 'plugins', name), { recursive: true });
   copyFileSync(schema, join(root, 'dist', 'plugins', name, 'options.schema.json'));
 }
 cpSync(join(root, 'schemas'), join(root, 'dist', 'schemas'), {

@@ -106,7 +106,7 @@ function takes(schema: JsonObject): string {
     const { expression, scope } = millrace as JsonObject;
     return `expression: ${text(expression)}${scope === 'request' ? ', of the request' : ''}`;
   }
-  if (Array.isArray(schema.enum)) return schema.enum.map((one) => `\`${text(one)}\``).join(', ');
+  if (Array.isArray(schema.enum)) return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
   if (schema.const !== undefined) return `\`${text(schema.const)}\``;
   for (const several of [schema.oneOf, schema.anyOf]) {
     if (Array.isArray(several)) return several.map((one) => takes(one as JsonObject)).join(', or ');

@@ -25,10 +25,7 @@ export async function bindOptions(
   diagnostics: Diagnostics,
 ): Promise<unknown> {
   const options = structuredClone(checked.value) as Bound;
-  const keyed = new Map<
-    string,
-    { path: OptionPath; entries: { input: Input; value: unknown }[] }
-  >();
+  const keyed = new Map<string, { path: OptionPath; entries: { input: Input; value: unknown }[] }>();
   let complete = true;
   for (const marked of checked.marks) {
     const value = await boundValue(marked, root, bind, diagnostics);

@@ -11,6 +11,7 @@ import { FramePool } from '../frame/pool.js';
 import { bindOptions } from './bind-options.js';
 import { compileExpression, type Expected } from './expression/compile.js';
 import type { CompiledExpression, Environment, Kernel } from './expression/environment.js';
+import { FUNCTIONS } from './expression/functions/registry.js';
 import { FeatureBindings } from './feature-bindings.js';
 import { HydrationBuilder } from './hydration-builder.js';
 import { FAILED_ELSEWHERE, PipelineNames } from './pipeline-names.js';
@@ -67,6 +68,10 @@ class PipelineCompiler {
   }
 
   async compile(): Promise<Plan | undefined> {
+    for (const [name, text] of this.definition.define) {
+      if (FUNCTIONS.has(name))
+        this.#own.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
+    }
     const steps: PlannedStep[] = [];
     for (const [index, step] of this.definition.components.entries()) {
       const planned = await this.#step(step, index + 1);

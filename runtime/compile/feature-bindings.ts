@@ -256,7 +256,8 @@ export class FeatureBindings {
       read.list.push(binding);
       reads.set(key, read);
     }
-    return [...reads.values()].map(({ ids, level, list }) => {
+    const all = [...reads.values()];
+    return all.map(({ ids, level, list }) => {
       const wants = list.flatMap((binding) =>
         [...binding.used.values()].map(({ feature, slot }) => ({
           view: binding.view,
@@ -267,13 +268,19 @@ export class FeatureBindings {
       );
       const [first] = list;
       if (first === undefined) throw new Error('a read has a binding');
+      const { group: keyGroup, of: types } = first.view;
+      const sharesKeys = all.some(
+        ({ list: [other] }) =>
+          other !== first && other?.view.group === keyGroup && other.view.of.join() === types.join(),
+      );
       return Object.freeze({
         name: list.map((binding) => binding.name).join(', '),
         scope: first.scope,
         level,
         ids: Object.freeze(ids),
-        types: first.view.of,
-        keyGroup: first.view.group,
+        types,
+        keyGroup,
+        distinct: ids.length === 1 && ids[0] === this.#hydration.candidates.ids && !sharesKeys,
         group: this.#layout.group(wants.map((want) => want.slot)),
         wants: Object.freeze(wants.map(({ name, slot }) => ({ name, slot }))),
         decoder: new FeatureDecoder(wants),

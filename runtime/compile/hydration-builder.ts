@@ -258,6 +258,10 @@ export class HydrationBuilder {
           group: this.#layout.group(indexed.map((want) => want.slot)),
           decoder: new EntityDecoder(indexed),
           keyPrefix: entityKey(prefix, node.entity.name, ''),
+          // The candidates' ids are distinct; those of entities reached from them need not be.
+          distinct:
+            node === this.candidates &&
+            [...this.#nodes.values()].every((other) => other === node || other.entity !== node.entity),
         }),
       );
     }

@@ -53,6 +53,8 @@ export interface HydrationNode {
   readonly decoder: EntityDecoder;
   /** Start of the store keys of this type. */
   readonly keyPrefix: string;
+  /** Whether no other read of the plan can want the same key, so that keys need not be compared. */
+  readonly distinct: boolean;
 }
 
 export interface WantedAttribute {
@@ -80,6 +82,8 @@ export interface FeatureRead {
   readonly keyGroup: string;
   /** The frame's group of the columns, in the decoder's order. */
   readonly group: number;
+  /** Whether no other read of the plan can want the same key, so that keys need not be compared. */
+  readonly distinct: boolean;
   /** Full names and slots, in the decoder's order. */
   readonly wants: readonly { readonly name: string; readonly slot: number }[];
   readonly decoder: FeatureDecoder;

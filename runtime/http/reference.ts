@@ -8,6 +8,7 @@ import { sendText } from './respond.js';
 const FONTS = 'system-ui, sans-serif';
 const OPTIONS = {
   requiredPropsFirst: true,
+  jsonSamplesExpandLevel: 'all',
   theme: {
     typography: {
       fontFamily: FONTS,

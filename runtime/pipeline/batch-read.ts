@@ -29,6 +29,12 @@ export class BatchRead {
     return number;
   }
 
+  /** The same for a key that nothing else of the request asks for. */
+  askDistinct(key: string): number {
+    this.#pending.push(key);
+    return this.#records.length + this.#pending.length - 1;
+  }
+
   /** Reads what was asked for since the last round trip; none if that is nothing. */
   async roundTrip(): Promise<void> {
     const keys = this.#pending;

@@ -66,7 +66,9 @@ export function carriedId(
 
 /** The objects that the rows of a child node are carried as: inline references of the parents' objects. */
 export function carriedChildren(parents: CarriedRows, path: readonly string[]): CarriedRows | undefined {
-  const children = parents.map((parent) => (parent === undefined ? undefined : inline(parent as JsonValue, path)));
+  const children = parents.map((parent) =>
+    parent === undefined ? undefined : inline(parent as JsonValue, path),
+  );
   return children.some((child) => child !== undefined) ? children : undefined;
 }
 

@@ -60,7 +60,8 @@ function askForEntities(node: HydrationNode, frame: Frame, batch: BatchRead): Re
   for (let i = 0; i < length; i++) {
     const id = values[i] ?? '';
     const known = id !== '' && (node.list || isKnown(status[i] ?? Status.absent));
-    numbers[i] = known ? batch.ask(node.keyPrefix + id) : -1;
+    if (!known) numbers[i] = -1;
+    else numbers[i] = node.distinct ? batch.askDistinct(node.keyPrefix + id) : batch.ask(node.keyPrefix + id);
   }
   return numbers;
 }
@@ -77,7 +78,12 @@ function askForFeatures(read: FeatureRead, prefix: string, frame: Frame, batch: 
       if (id === '') known = false;
       ids[i] = id;
     }
-    numbers[row] = known ? batch.ask(featureKey(prefix, read.keyGroup, read.types, ids)) : -1;
+    if (!known) {
+      numbers[row] = -1;
+      continue;
+    }
+    const key = featureKey(prefix, read.keyGroup, read.types, ids);
+    numbers[row] = read.distinct ? batch.askDistinct(key) : batch.ask(key);
   }
   return numbers;
 }

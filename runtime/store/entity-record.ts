@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { ByteWriter, readText } from './bytes.js';
 import type { Layout } from './layout.js';
-import { bodyEnd, FLAG_KEY, isBody, readBody, writeBody } from './packed-body.js';
+import { bodyEnd, FLAG_KEY, FLAG_TAIL, isBody, readBody, writeBody } from './packed-body.js';
 
 /**
  * The record of an entity's attributes:
@@ -34,7 +34,11 @@ export function encodeEntity(layout: Layout, json: JsonObject, id: string): Buff
   writer.start();
   writer.raw(layout.id);
   writeBody(writer, layout, json, flags, tail);
-  if (tail.size > 0) writer.text(tailText(tail));
+  if (tail.size > 0) {
+    const flagsAt = ENTITY_BODY + 1;
+    writer.bytes[flagsAt] = (writer.bytes[flagsAt] ?? 0) | FLAG_TAIL;
+    writer.text(tailText(tail));
+  }
   return writer.finish();
 }
 
@@ -61,13 +65,11 @@ export function decodeEntity(record: Buffer, layout: Layout, id: string): JsonOb
 
 const NO_TAIL: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
-/** What the tail of an entity record holds. */
+/** What the tail of an entity record holds. @throws RangeError or SyntaxError if it is damaged */
 export function readTail(record: Buffer, layout: Layout): JsonObject {
   const start = bodyEnd(record, ENTITY_BODY, layout);
-  if (start >= record.length) {
-    if (start > record.length) throw new RangeError('the record is cut short');
-    return NO_TAIL;
-  }
+  if (start > record.length) throw new RangeError('the record is cut short');
+  if (((record[ENTITY_BODY + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
   return JSON.parse(readText(record, start, record.length, false)) as JsonObject;
 }
 

@@ -9,7 +9,7 @@ import { fits, own } from './value-fit.js';
  * The packed fields of a record; entity records and feature segments share this form. Numbers are little-endian.
  *
  *   u8    version of the form
- *   u8    flags: bit 0, every text of the variable part is ASCII; bit 1, the key field was carried and holds the id
+ *   u8    flags (see FLAG_*)
  *   2 bits a field: absent, present, sent (see State), null
  *   f64   int, float and timestamp fields (epoch ms)
  *   u32   for each other field, where its bytes end, counted from the start of the variable part
@@ -21,8 +21,12 @@ import { fits, own } from './value-fit.js';
  */
 
 export const BODY_VERSION = 1;
+/** Every text of the variable part is ASCII. */
 export const FLAG_ASCII = 1;
+/** The object carried the layout's key, and it held the id. */
 export const FLAG_KEY = 2;
+/** A tail follows the body. */
+export const FLAG_TAIL = 4;
 
 export const State = {
   absent: 0,

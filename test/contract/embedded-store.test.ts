@@ -93,7 +93,10 @@ describe('the embedded store', () => {
     writer.kill('SIGKILL');
     await once(writer, 'exit');
     expect(error.code).to.equal('data_folder_in_use');
-    expect(error.message).to.contain(`process ${String(writer.pid)}`).and.to.contain('--url').and.to.contain(dataDir);
+    expect(error.message)
+      .to.contain(`process ${String(writer.pid)}`)
+      .and.to.contain('--url')
+      .and.to.contain(dataDir);
     expect(error.extensions).to.deep.equal({ owner_pid: writer.pid });
   });
 

@@ -19,7 +19,13 @@ storeContract('redis', {
   stop: async () => shared?.remove(),
 });
 
-const QUICK = { connectTimeout: 200, socketTimeout: 200, commandTimeout: 400, longestPause: 50, openWithin: 400 };
+const QUICK = {
+  connectTimeout: 200,
+  socketTimeout: 200,
+  commandTimeout: 400,
+  longestPause: 50,
+  openWithin: 400,
+};
 
 async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
   const error: unknown = await attempt.catch((reason: unknown) => reason);
@@ -29,7 +35,8 @@ async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
 
 async function writeFailure(attempt: Promise<unknown>): Promise<StoreWriteError> {
   const error: unknown = await attempt.catch((reason: unknown) => reason);
-  if (!(error instanceof StoreWriteError)) throw new Error(`expected a StoreWriteError, got ${String(error)}`);
+  if (!(error instanceof StoreWriteError))
+    throw new Error(`expected a StoreWriteError, got ${String(error)}`);
   return error;
 }
 
@@ -69,7 +76,9 @@ describe('the redis store', () => {
     await server.stop();
     const read = await failure(opened.read(['k']));
     expect(read.code).to.equal('store_unavailable');
-    expect(read.message).to.contain(`127.0.0.1:${String(server.port)}`).and.not.to.contain('sesame');
+    expect(read.message)
+      .to.contain(`127.0.0.1:${String(server.port)}`)
+      .and.not.to.contain('sesame');
     const write = await writeFailure(opened.write([{ key: 'k', value }]));
     expect(write.confirmed).to.deep.equal([false]);
     expect((await failure(opened.ping())).code).to.equal('store_unavailable');
@@ -97,7 +106,10 @@ describe('the redis store', () => {
   });
 
   it('stops waiting at the deadline of the request', async () => {
-    const opened = await connectRedisStore({ url: url(), limits: { ...QUICK, socketTimeout: 60_000, commandTimeout: 60_000 } });
+    const opened = await connectRedisStore({
+      url: url(),
+      limits: { ...QUICK, socketTimeout: 60_000, commandTimeout: 60_000 },
+    });
     store = opened;
     process.kill(server.pid(), 'SIGSTOP');
     try {
@@ -141,9 +153,13 @@ describe('the redis store', () => {
 
   it('says so when the password is wrong or missing', async () => {
     for (const wrong of [server.url, server.url.replace('//', '//:guess@')]) {
-      const error = await failure(connectRedisStore({ url: wrong, limits: { ...QUICK, openWithin: 30_000 } }));
+      const error = await failure(
+        connectRedisStore({ url: wrong, limits: { ...QUICK, openWithin: 30_000 } }),
+      );
       expect(error.code).to.equal('store_unavailable');
-      expect(error.message).to.match(/NOAUTH|WRONGPASS/).and.to.contain('password');
+      expect(error.message)
+        .to.match(/NOAUTH|WRONGPASS/)
+        .and.to.contain('password');
       expect(error.message).not.to.contain('guess');
     }
   });
@@ -155,7 +171,12 @@ describe('the redis store', () => {
     const client = new Redis(url());
     await client.script('FLUSH');
     client.disconnect();
-    expect(await opened.mergeSegments([{ key: 'a', segment }, { key: 'b', segment }])).to.deep.equal(['stored', 'stored']);
+    expect(
+      await opened.mergeSegments([
+        { key: 'a', segment },
+        { key: 'b', segment },
+      ]),
+    ).to.deep.equal(['stored', 'stored']);
     expect(await opened.read(['a', 'b'])).to.deep.equal([segment, segment]);
   });
 

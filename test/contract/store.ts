@@ -53,7 +53,9 @@ export function storeContract(engine: string, harness: StoreHarness): void {
 
     it('keeps every byte of a value, and of a key', async () => {
       const value = Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256));
-      const keys = ['\0', 'Größe', '漢字 😀', '__proto__', 'a:b', '{x}', '\r\n'].map((id) => `t:entity:odd:${id}`);
+      const keys = ['\0', 'Größe', '漢字 😀', '__proto__', 'a:b', '{x}', '\r\n'].map(
+        (id) => `t:entity:odd:${id}`,
+      );
       await store.write(keys.map((key, i) => ({ key, value: Buffer.concat([value, Buffer.from([i])]) })));
       const found = await store.read(keys);
       found.forEach((record, i) => expect(record).to.deep.equal(Buffer.concat([value, Buffer.from([i])])));
@@ -66,7 +68,10 @@ export function storeContract(engine: string, harness: StoreHarness): void {
     });
 
     it('writes and reads 1,000 keys at once, and values of a megabyte', async () => {
-      const records = Array.from({ length: 1000 }, (_, i) => ({ key: freshKey(), value: Buffer.from(`value ${String(i)}`) }));
+      const records = Array.from({ length: 1000 }, (_, i) => ({
+        key: freshKey(),
+        value: Buffer.from(`value ${String(i)}`),
+      }));
       const large = { key: freshKey(), value: Buffer.alloc(1_200_000, 7) };
       await store.write([large, ...records]);
       const found = await store.read([...records.map(({ key }) => key), large.key]);
@@ -173,15 +178,22 @@ export function storeContract(engine: string, harness: StoreHarness): void {
     it('lets the newest of concurrent pushes win', async () => {
       const key = freshKey();
       const times = Array.from({ length: 200 }, (_, i) => (i * 73) % 200);
-      await Promise.all(times.map((time) => store.mergeSegments([{ key, segment: segment('v', time, time) }])));
+      await Promise.all(
+        times.map((time) => store.mergeSegments([{ key, segment: segment('v', time, time) }])),
+      );
       expect((await store.read([key]))[0]).to.deep.equal(segment('v', 199, 199));
     });
 
     it('merges 1,000 segments at once', async () => {
-      const writes = Array.from({ length: 1000 }, (_, i) => ({ key: freshKey(), segment: segment('v', i, i) }));
+      const writes = Array.from({ length: 1000 }, (_, i) => ({
+        key: freshKey(),
+        segment: segment('v', i, i),
+      }));
       const outcomes = await store.mergeSegments(writes);
       expect(outcomes).to.deep.equal(writes.map(() => 'stored'));
-      expect(await store.read(writes.map(({ key }) => key))).to.deep.equal(writes.map((write) => write.segment));
+      expect(await store.read(writes.map(({ key }) => key))).to.deep.equal(
+        writes.map((write) => write.segment),
+      );
     });
 
     it('answers a ping', async () => {

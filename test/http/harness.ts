@@ -99,6 +99,12 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
         request_id: { type: 'string' },
         candidates: { type: 'array', maxItems: 1000, items: { $ref: '#/$defs/candidate' } },
         query: { type: 'object', required: ['query'], properties: { query: { type: 'string' } } },
+        user: {
+          anyOf: [
+            { type: 'object', required: ['user_id'], properties: { user_id: { type: 'string' } } },
+            { type: 'null' },
+          ],
+        },
         user_page: { type: 'integer', minimum: 0, default: 0 },
         user_page_size: { type: 'integer', minimum: 1, maximum: 100, default: 24 },
       },

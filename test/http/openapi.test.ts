@@ -129,6 +129,7 @@ describe('the OpenAPI document', () => {
     expect(examplesAt(document, '/api/v1/ranking').request).to.deep.equal({
       candidates: [{ product_id: 'product-1' }, { product_id: 'product-2' }],
       query: { query: 'some query' },
+      user: { user_id: 'user-1' },
       user_page: 0,
       user_page_size: 24,
     });

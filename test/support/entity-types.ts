@@ -30,5 +30,14 @@ export function featureView(
     const { type, default: stand } = 'kind' in sketch ? { type: sketch, default: undefined } : sketch;
     return [feature, { name: feature, type, default: stand, at }] as const;
   });
-  return { name, of, ttl: null, expired: 'missing', group: 'features', ...more, features: new Map(entries), at };
+  return {
+    name,
+    of,
+    ttl: null,
+    expired: 'missing',
+    group: 'features',
+    ...more,
+    features: new Map(entries),
+    at,
+  };
 }

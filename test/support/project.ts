@@ -11,13 +11,11 @@ import { loadSettings } from '../../runtime/settings.js';
 export interface TestProject {
   readonly app: App;
   readonly root: string;
-  upload(entityType: string, ...entities: object[]): Promise<void>;
-  push(view: string, ...rows: object[]): Promise<void>;
+  readonly upload: (entityType: string, ...entities: object[]) => Promise<void>;
+  readonly push: (view: string, ...rows: object[]) => Promise<void>;
   /** Runs the only pipeline. */
-  rank(body: object): Promise<RankedCandidate[]>;
-  run(
-    body: object,
-  ): Promise<{
+  readonly rank: (body: object) => Promise<RankedCandidate[]>;
+  readonly run: (body: object) => Promise<{
     readonly ranked: RankedCandidate[];
     readonly events: readonly unknown[];
     readonly report: RunReport;
@@ -59,8 +57,12 @@ export async function startProject(
     root,
     run,
     rank: async (body) => (await run(body)).ranked,
-    upload: async (entity_type, ...entities) => void (await app.entities.upload({ entity_type, entities })),
-    push: async (view, ...rows) => void (await app.features.push({ view, rows })),
+    upload: async (entity_type, ...entities) => {
+      await app.entities.upload({ entity_type, entities });
+    },
+    push: async (view, ...rows) => {
+      await app.features.push({ view, rows });
+    },
     close: async () => {
       await app.close();
       await rm(root, { recursive: true, force: true });

@@ -73,7 +73,18 @@ async function startOn(port: number, dir: string, args: readonly string[]): Prom
 }
 
 async function run(port: number, dir: string, args: readonly string[]): Promise<ChildProcess> {
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
+  const settings = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    dir,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ];
   const server = spawn('redis-server', [...settings, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = (): void => void server.kill('SIGKILL');
   process.once('exit', kill);

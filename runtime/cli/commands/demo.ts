@@ -8,7 +8,14 @@ import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
 import { packageRoot } from '../demo/package-root.js';
 import { pageText } from '../demo/page-text.js';
-import { curlCommand, SAMPLE_QUERY, sampleRequest } from '../demo/sample-request.js';
+import {
+  CANDIDATES,
+  curlCommand,
+  PAGE,
+  SAMPLE_QUERY,
+  SAMPLE_USER,
+  sampleRequest,
+} from '../demo/sample-request.js';
 import { HttpTarget } from '../load/http-target.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
@@ -72,8 +79,9 @@ async function show(context: CliContext, service: RunningService): Promise<void>
 
   const request = sampleRequest(catalogue);
   const answer = await target.rank('ranking', request);
-  const { user_id: user } = request.user as { readonly user_id: string };
-  stdout.write(`"${SAMPLE_QUERY}" for user ${user}, the best 8 of 24 candidates:\n\n`);
+  const likes = favouriteBrand(catalogue, SAMPLE_USER);
+  stdout.write(`"${SAMPLE_QUERY}" for user ${SAMPLE_USER}, who likes ${likes}: `);
+  stdout.write(`the best ${String(PAGE)} of ${String(CANDIDATES)}\n\n`);
   stdout.write(pageText(answer, catalogue));
   stdout.write(`\nThe same request, to paste into another terminal:\n\n`);
   stdout.write(`${curlCommand(service.url + ROUTE, request)}\n\n`);
@@ -84,4 +92,9 @@ async function show(context: CliContext, service: RunningService): Promise<void>
 function contents({ products, brands, categories, users }: Catalogue): string {
   const count = (items: readonly unknown[]): string => items.length.toLocaleString('en');
   return `${count(products)} products, ${count(brands)} brands, ${count(categories)} categories, ${count(users)} users`;
+}
+
+function favouriteBrand({ users, brands }: Catalogue, userId: string): string {
+  const user = users.find(({ user_id: id }) => id === userId);
+  return brands.find(({ brand_id: id }) => id === user?.favourite_brand)?.name ?? 'no brand';
 }

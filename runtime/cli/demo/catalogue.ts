@@ -16,6 +16,11 @@ export interface DemoProduct extends JsonObject {
   readonly number_in_stock: number;
 }
 
+export interface DemoBrand extends JsonObject {
+  readonly brand_id: string;
+  readonly name: string;
+}
+
 export interface DemoUser extends JsonObject {
   readonly user_id: string;
   readonly favourite_brand: string;
@@ -23,7 +28,7 @@ export interface DemoUser extends JsonObject {
 
 /** A made-up shop: entities and feature rows of the shipped project's types. */
 export interface Catalogue {
-  readonly brands: readonly JsonObject[];
+  readonly brands: readonly DemoBrand[];
   readonly categories: readonly JsonObject[];
   readonly products: readonly DemoProduct[];
   readonly users: readonly DemoUser[];
@@ -47,7 +52,7 @@ export function makeCatalogue(seed: number): Catalogue {
     products,
     users,
     queries: KINDS.flatMap((kind) =>
-      kind.qualities.map((quality) => ({ query: `${quality} ${kind.nouns[0]}`, category: kind.id })),
+      kind.qualities.flat().map((quality) => ({ query: `${quality} ${kind.nouns[0]}`, category: kind.id })),
     ),
     features: new Map([
       ['product_stats', products.map((product) => productStats(random, product, fame))],
@@ -68,14 +73,12 @@ function makeProduct(random: Random, at: number): DemoProduct {
   const kind = random.pick(KINDS);
   const brand = random.between(0, BRANDS.length - 1);
   const noun = random.pick(kind.nouns);
-  const quality = random.pick(kind.qualities);
-  const second = random.pick(kind.qualities);
+  const [first, second] = kind.qualities;
+  const qualities = `${random.pick(first)} ${random.pick(second)}`;
   const colour = random.pick(COLOURS);
-  const qualities = second === quality ? quality : `${quality} ${second}`;
-  const model = `${String.fromCharCode(65 + random.between(0, 25))}${String(random.between(10, 990))}`;
   return {
     product_id: `p${String(at + 1)}`,
-    title: `${BRANDS[brand] ?? ''} ${model} ${qualities} ${noun}, ${colour}`,
+    title: `${qualities} ${noun}, ${colour}`,
     description: describe(random, kind, noun, qualities),
     brand: brandId(brand),
     category: kind.id,

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../api/types.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import { renderTable } from '../table.js';
 import type { Catalogue } from './catalogue.js';
@@ -13,7 +12,7 @@ export function pageText(answer: RankingAnswer, catalogue: Catalogue): string {
       String(at + 1),
       score.toFixed(3),
       product?.title ?? id,
-      text(brands.get(product?.brand ?? '')?.name),
+      brands.get(product?.brand ?? '')?.name ?? '',
       product?.price.toFixed(2) ?? '',
       String(product?.number_in_stock ?? ''),
     ];
@@ -22,15 +21,11 @@ export function pageText(answer: RankingAnswer, catalogue: Catalogue): string {
     [
       { title: '#', align: 'right' },
       { title: 'score', align: 'right' },
-      { title: 'title', max: 36 },
+      { title: 'title', max: 40 },
       { title: 'brand', max: 12 },
       { title: 'price', align: 'right' },
       { title: 'stock', align: 'right' },
     ],
     rows,
   );
-}
-
-function text(value: JsonObject[string] | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

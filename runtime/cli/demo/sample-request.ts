@@ -1,20 +1,19 @@
 import type { JsonObject } from '../../api/types.js';
 import type { Catalogue, DemoProduct } from './catalogue.js';
 
-const CANDIDATES = 24;
-const PAGE = 8;
+export const CANDIDATES = 24;
+export const PAGE = 8;
 export const SAMPLE_QUERY = 'wireless headphones';
+/** Two of the candidates are of the brand that this user likes, so that a change of what that counts for is seen. */
+export const SAMPLE_USER = 'u12';
 
 /** The request that the demo sends: what a simple search found, in the order it was found. */
 export function sampleRequest(catalogue: Catalogue): JsonObject {
   const candidates = find(catalogue.products, SAMPLE_QUERY.split(' '));
-  // Someone who likes a brand that was found: the ranking shows it.
-  const brand = candidates[candidates.length - 1]?.brand;
-  const user = catalogue.users.find((someone) => someone.favourite_brand === brand) ?? catalogue.users[0];
   return {
     request_id: 'demo-1',
     query: { query: SAMPLE_QUERY },
-    user: { user_id: user?.user_id ?? 'u1' },
+    user: { user_id: SAMPLE_USER },
     candidates: candidates.map((product) => ({ product_id: product.product_id })),
     user_page: 0,
     user_page_size: PAGE,

@@ -6,7 +6,8 @@ export interface Kind {
   readonly name: string;
   readonly parent: string;
   readonly nouns: Words;
-  readonly qualities: Words;
+  /** A title takes one of each list, so that no product is both wired and wireless. */
+  readonly qualities: readonly [Words, Words];
   readonly uses: Words;
   /** Price in whole units of currency, least and most. */
   readonly price: readonly [number, number];
@@ -48,7 +49,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Headphones',
     parent: 'audio',
     nouns: ['headphones', 'headset', 'earbuds'],
-    qualities: ['wireless', 'noise cancelling', 'over-ear', 'foldable', 'wired', 'studio'],
+    qualities: [
+      ['wireless', 'wired', 'noise cancelling'],
+      ['over-ear', 'foldable', 'studio'],
+    ],
     uses: ['long flights', 'calls in a loud office', 'running', 'mixing at home'],
     price: [19, 389],
   },
@@ -57,7 +61,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Speakers',
     parent: 'audio',
     nouns: ['speaker', 'bookshelf speaker', 'soundbar'],
-    qualities: ['wireless', 'portable', 'waterproof', 'compact', 'active', 'party'],
+    qualities: [
+      ['wireless', 'active', 'party'],
+      ['portable', 'waterproof', 'compact'],
+    ],
     uses: ['the kitchen', 'films at night', 'the beach', 'a small living room'],
     price: [25, 499],
   },
@@ -66,7 +73,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Keyboards',
     parent: 'desk',
     nouns: ['keyboard', 'keypad'],
-    qualities: ['mechanical', 'wireless', 'silent', 'backlit', 'ergonomic', 'compact'],
+    qualities: [
+      ['mechanical', 'silent', 'ergonomic'],
+      ['wireless', 'backlit', 'compact'],
+    ],
     uses: ['writing all day', 'gaming', 'a tidy desk', 'travel'],
     price: [18, 219],
   },
@@ -75,7 +85,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Desk lamps',
     parent: 'desk',
     nouns: ['desk lamp', 'reading lamp', 'clip lamp'],
-    qualities: ['dimmable', 'LED', 'adjustable', 'warm white', 'rechargeable', 'slim'],
+    qualities: [
+      ['dimmable', 'warm white', 'LED'],
+      ['adjustable', 'rechargeable', 'slim'],
+    ],
     uses: ['late reading', 'drawing', 'video calls', 'a narrow shelf'],
     price: [12, 159],
   },
@@ -84,7 +97,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Office chairs',
     parent: 'desk',
     nouns: ['office chair', 'stool', 'desk chair'],
-    qualities: ['ergonomic', 'mesh', 'adjustable', 'swivel', 'leather', 'breathable'],
+    qualities: [
+      ['mesh', 'leather', 'breathable'],
+      ['ergonomic', 'adjustable', 'swivel'],
+    ],
     uses: ['eight hours at a desk', 'a shared office', 'tall people', 'a home studio'],
     price: [59, 749],
   },
@@ -93,7 +109,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Backpacks',
     parent: 'outdoor',
     nouns: ['backpack', 'daypack', 'rucksack'],
-    qualities: ['waterproof', 'lightweight', 'rolltop', 'padded', 'hiking', 'commuter'],
+    qualities: [
+      ['waterproof', 'lightweight', 'padded'],
+      ['rolltop', 'hiking', 'commuter'],
+    ],
     uses: ['a day in the hills', 'a laptop and lunch', 'weekend trips', 'cycling to work'],
     price: [24, 239],
   },
@@ -102,7 +121,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Tents',
     parent: 'outdoor',
     nouns: ['tent', 'tarp tent', 'family tent'],
-    qualities: ['two-person', 'lightweight', 'waterproof', 'freestanding', 'four-season', 'pop-up'],
+    qualities: [
+      ['lightweight', 'waterproof', 'four-season'],
+      ['two-person', 'freestanding', 'pop-up'],
+    ],
     uses: ['a windy ridge', 'festivals', 'cycle touring', 'a garden night'],
     price: [49, 689],
   },
@@ -111,7 +133,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Running shoes',
     parent: 'outdoor',
     nouns: ['running shoes', 'trail shoes', 'trainers'],
-    qualities: ['cushioned', 'lightweight', 'waterproof', 'breathable', 'wide', 'stability'],
+    qualities: [
+      ['cushioned', 'stability', 'wide'],
+      ['lightweight', 'waterproof', 'breathable'],
+    ],
     uses: ['a first marathon', 'muddy trails', 'road and gym', 'walking all day'],
     price: [39, 219],
   },
@@ -120,7 +145,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Bottles',
     parent: 'kitchen',
     nouns: ['water bottle', 'flask', 'travel mug'],
-    qualities: ['insulated', 'steel', 'leakproof', 'lightweight', 'wide-mouth', 'foldable'],
+    qualities: [
+      ['insulated', 'steel', 'foldable'],
+      ['leakproof', 'lightweight', 'wide-mouth'],
+    ],
     uses: ['hot tea at noon', 'the gym', 'a school bag', 'long hikes'],
     price: [8, 59],
   },
@@ -129,7 +157,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Kettles',
     parent: 'kitchen',
     nouns: ['kettle', 'gooseneck kettle', 'tea kettle'],
-    qualities: ['electric', 'steel', 'cordless', 'quiet', 'glass', 'variable temperature'],
+    qualities: [
+      ['electric', 'cordless', 'variable temperature'],
+      ['steel', 'glass', 'quiet'],
+    ],
     uses: ['pour-over coffee', 'green tea', 'a busy kitchen', 'a small flat'],
     price: [19, 179],
   },
@@ -138,7 +169,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Coffee makers',
     parent: 'kitchen',
     nouns: ['coffee maker', 'espresso machine', 'coffee grinder'],
-    qualities: ['compact', 'automatic', 'steel', 'quiet', 'programmable', 'manual'],
+    qualities: [
+      ['automatic', 'manual', 'programmable'],
+      ['compact', 'steel', 'quiet'],
+    ],
     uses: ['a slow morning', 'an office of six', 'strong espresso', 'filter coffee for two'],
     price: [29, 899],
   },
@@ -147,7 +181,10 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
     name: 'Bicycle lights',
     parent: 'outdoor',
     nouns: ['bicycle light', 'front light', 'rear light'],
-    qualities: ['rechargeable', 'waterproof', 'LED', 'bright', 'compact', 'magnetic'],
+    qualities: [
+      ['rechargeable', 'LED', 'magnetic'],
+      ['waterproof', 'bright', 'compact'],
+    ],
     uses: ['dark lanes', 'commuting in winter', 'night rides', 'city traffic'],
     price: [9, 139],
   },

@@ -34,7 +34,7 @@ function exampleEntity({ name, key, attributes }: EntityType): Schema {
   return { [key]: exampleId(name), ...exampleFields(attributes.values()) };
 }
 
-export const exampleId = (type: string): string => (type === 'query' ? 'wireless headphones' : `${type}-1`);
+export const exampleId = (type: string): string => (type === 'query' ? 'some query' : `${type}-1`);
 
 export function uploadEntities(types: readonly EntityType[]): Operation {
   return {
@@ -50,7 +50,7 @@ export function uploadEntities(types: readonly EntityType[]): Operation {
         required: ['entity_type', 'entities'],
         additionalProperties: false,
         properties: {
-          entity_type: { const: name },
+          entity_type: { type: 'string', const: name },
           entity_key: {
             type: 'string',
             description: 'The field of each entity that holds its id, where it is not the key of the type.',

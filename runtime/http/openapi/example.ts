@@ -16,8 +16,9 @@ interface Place {
 }
 
 /**
- * A value that fits a schema: the one that it gives as example, else one made of its required members and of those
- * with a default. Enough for the schemas of bodies; patterns, and choices after the first, are not looked at.
+ * A value that fits a schema: the one that it gives as example, else one made of its required members, of those with a
+ * default, and of the objects of the outermost level, which in a request are the entities that it may name. Enough for
+ * the schemas of bodies; patterns, and choices after the first, are not looked at.
  */
 export function exampleOf(root: Schema): JsonValue {
   return value(root, { name: 'value', index: 0, depth: 0 });
@@ -50,7 +51,10 @@ export function exampleOf(root: Schema): JsonValue {
     const members = Object.entries((properties ?? {}) as Record<string, Schema>);
     return Object.fromEntries(
       members
-        .filter(([name, schema]) => wanted.has(name) || schema.default !== undefined)
+        .filter(
+          ([name, schema]) =>
+            wanted.has(name) || schema.default !== undefined || (depth === 0 && isObjectSchema(schema)),
+        )
         .map(([name, schema]) => [name, value(schema, { name, index, depth: depth + 1 })]),
     );
   }
@@ -62,6 +66,10 @@ export function exampleOf(root: Schema): JsonValue {
     return Array.from({ length }, (_, index) =>
       value((items ?? {}) as Schema, { name, index, depth: depth + 1 }),
     );
+  }
+
+  function isObjectSchema(schema: Schema): boolean {
+    return (firstChoice(schema) ?? schema).type === 'object';
   }
 
   function target(reference: string): Schema {

@@ -50,7 +50,7 @@ export function pushFeatures(views: readonly FeatureView[], types: EntityTypes):
               type: 'object',
               required: ['view', 'rows'],
               properties: {
-                view: { const: name },
+                view: { type: 'string', const: name },
                 rows: { type: 'array', maxItems: MAX_ROWS, items: schemaRef(rowSchemaName(name)) },
               },
             })),

@@ -5,21 +5,21 @@ const TAGS = ['Service'];
 const STATUS: Schema = {
   type: 'object',
   required: ['status'],
-  properties: { status: { const: 'OK' } },
+  properties: { status: { type: 'string', const: 'OK' } },
 };
 
 const READINESS: Schema = {
   type: 'object',
   required: ['status', 'checks'],
   properties: {
-    status: { enum: ['OK', 'NOT_READY'] },
+    status: { type: 'string', enum: ['OK', 'NOT_READY'] },
     checks: {
       type: 'object',
       additionalProperties: {
         type: 'object',
         required: ['status'],
         properties: {
-          status: { enum: ['OK', 'FAILED'] },
+          status: { type: 'string', enum: ['OK', 'FAILED'] },
           reason: { type: 'string', description: 'Why the check failed.' },
         },
       },

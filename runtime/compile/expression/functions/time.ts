@@ -7,6 +7,8 @@ import { isKind, type FunctionEntry } from './function-entry.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Beyond it there are no days: what ECMAScript's Date can hold, in epoch milliseconds. */
+const FARTHEST = 8.64e15;
 
 const readNow: BuildKernel = (out) => (frame) => {
   const column = frame.number(out);
@@ -45,7 +47,7 @@ function age(name: string, unit: number, word: string): FunctionEntry {
 }
 
 function part(name: string, summary: string, f: (time: number) => number): FunctionEntry {
-  const loop = applying(f);
+  const loop = applying((time) => (Math.abs(time) <= FARTHEST ? f(Math.floor(time)) : NaN));
   return {
     name,
     group: 'time',

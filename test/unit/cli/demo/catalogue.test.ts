@@ -42,7 +42,7 @@ describe('the demo shop', () => {
     const request = sampleRequest(catalogue);
     const ranked = (request.candidates as { product_id: string }[]).map(({ product_id }, at) => ({
       candidate_id: product_id,
-      ranked_score: 100 - at,
+      ranked_score: 9 - at / 10,
     }));
     const command = curlCommand('http://127.0.0.1:5001/api/v1/ranking', request);
     const lines = [...pageText({ ranked_candidates: ranked }, catalogue).split('\n'), ...command.split('\n')];

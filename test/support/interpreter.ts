@@ -1,0 +1,253 @@
+import { Status } from '../../runtime/api/status.js';
+import type { ExpressionNode } from '../../runtime/compile/expression/ast.js';
+
+/** Not known, for the reason that the status gives. */
+export class Missing {
+  constructor(readonly status: number) {}
+}
+
+export type Single = number | boolean | string;
+
+/** A list holds undefined for an element that is not known. A time is a number. */
+export type Value = Single | readonly (Single | undefined)[];
+export type Outcome = Value | Missing;
+
+export interface Scene {
+  /** Value of a name, a path (`a.b`) or a feature (`a:b`) for the candidate. */
+  lookup(name: string): Outcome;
+  isList(name: string): boolean;
+  readonly now: number;
+}
+
+const ABSENT = new Missing(Status.absent);
+
+/**
+ * What an expression means for one candidate, written as plainly as possible: the definition that the compiler is
+ * held to. Takes expressions that were type-checked.
+ */
+export function interpret(node: ExpressionNode, scene: Scene): Outcome {
+  const of = (child: ExpressionNode): Outcome => interpret(child, scene);
+  switch (node.kind) {
+    case 'number':
+    case 'text':
+    case 'bool':
+      return node.value;
+    case 'name':
+      return scene.lookup(node.name);
+    case 'path':
+      return scene.lookup(node.segments.join('.'));
+    case 'feature':
+      return scene.lookup(`${node.view}:${node.feature}`);
+    case 'unary':
+      return lift([of(node.operand)], ([x]) => (node.op === 'not' ? x !== true : -number(x)));
+    case 'binary':
+      if (node.op === 'and' || node.op === 'or') {
+        return logic(node.op, of(node.left), of(node.right), isList(node, scene));
+      }
+      return lift([of(node.left), of(node.right)], ([a, b]) => binary(node.op, a, b));
+    case 'in': {
+      const found = isIn(of(node.operand), node.choices.map(of));
+      return node.negated ? lift([found], ([x]) => x !== true) : found;
+    }
+    case 'call':
+      return call(node.name, node.args.map(of), scene.now);
+  }
+}
+
+/** Applies a function of known single values; one list among the arguments makes it a list of results. */
+function lift(args: readonly Outcome[], f: (args: readonly Single[]) => Single): Outcome {
+  const missing = args.find((arg) => arg instanceof Missing);
+  if (missing !== undefined) return missing;
+  const list = args.find((arg) => Array.isArray(arg)) as readonly (Single | undefined)[] | undefined;
+  if (list === undefined) return finite(f(args as readonly Single[]));
+  return list.map((element) => {
+    if (element === undefined) return undefined;
+    const result = finite(f(args.map((arg) => (arg === list ? element : (arg as Single)))));
+    return result instanceof Missing ? undefined : result;
+  });
+}
+
+function finite(value: Single): Single | Missing {
+  return typeof value === 'number' && !Number.isFinite(value) ? ABSENT : value;
+}
+
+function number(value: Single | undefined): number {
+  if (typeof value !== 'number') throw new Error(`expected a number, got ${String(value)}`);
+  return value;
+}
+
+function binary(op: string, a: Single | undefined, b: Single | undefined): Single {
+  switch (op) {
+    case '==':
+      return a === b;
+    case '!=':
+      return a !== b;
+    case '<':
+      return number(a) < number(b);
+    case '<=':
+      return number(a) <= number(b);
+    case '>':
+      return number(a) > number(b);
+    case '>=':
+      return number(a) >= number(b);
+    case '+':
+      return number(a) + number(b);
+    case '-':
+      return number(a) - number(b);
+    case '*':
+      return number(a) * number(b);
+    case '/':
+      return number(a) / number(b);
+    case '%':
+      return number(a) % number(b);
+    default:
+      throw new Error(`no operator ${op}`);
+  }
+}
+
+/** Whether an expression gives lists, also where a list is missing. */
+function isList(node: ExpressionNode, scene: Scene): boolean {
+  switch (node.kind) {
+    case 'name':
+      return scene.isList(node.name);
+    case 'path':
+      return scene.isList(node.segments.join('.'));
+    case 'unary':
+    case 'in':
+      return isList(node.operand, scene);
+    case 'binary':
+      return isList(node.left, scene) || isList(node.right, scene);
+    case 'call': {
+      if (['any', 'all', 'sum', 'mean', 'min', 'max', 'count', 'known'].includes(node.name)) return false;
+      const decisive = node.args[node.name === 'if' ? 1 : 0];
+      return decisive !== undefined && isList(decisive, scene);
+    }
+    default:
+      return false;
+  }
+}
+
+/** Three-valued, after Kleene; element by element where one side is a list. */
+function logic(op: 'and' | 'or', a: Outcome, b: Outcome, ofLists: boolean): Outcome {
+  const decisive = op === 'or';
+  const single = (x: Single | undefined, y: Single | undefined): Single | undefined =>
+    x === decisive || y === decisive ? decisive : x === undefined || y === undefined ? undefined : !decisive;
+  if (ofLists) {
+    if (a instanceof Missing) return a;
+    if (b instanceof Missing) return b;
+    if (Array.isArray(a)) return a.map((x: Single | undefined) => single(x, b as Single));
+    return (b as readonly Single[]).map((y) => single(a as Single, y));
+  }
+  const result = single(
+    a instanceof Missing ? undefined : (a as Single),
+    b instanceof Missing ? undefined : (b as Single),
+  );
+  if (result !== undefined) return result;
+  return a instanceof Missing ? a : b;
+}
+
+function isIn(x: Outcome, choices: readonly Outcome[]): Outcome {
+  if (x instanceof Missing) return x;
+  if (Array.isArray(x)) {
+    return x.map((element: Single | undefined) =>
+      element === undefined ? undefined : choices.includes(element),
+    );
+  }
+  const [only] = choices;
+  if (choices.length === 1 && only instanceof Missing) return only;
+  const elements = choices.length === 1 && Array.isArray(only) ? (only as readonly Outcome[]) : choices;
+  if (elements.includes(x)) return true;
+  const missing = elements.find((element) => element === undefined || element instanceof Missing);
+  if (missing instanceof Missing) return missing;
+  return elements.includes(undefined as never) ? ABSENT : false;
+}
+
+function call(name: string, args: readonly Outcome[], now: number): Outcome {
+  const [a, b, c] = args;
+  const lifted = (f: (...values: number[]) => Single): Outcome =>
+    lift(args, (values) => f(...values.map(number)));
+  const texts = (f: (...values: string[]) => Single): Outcome =>
+    lift(args, (values) => f(...values.map(String)));
+  switch (name) {
+    case 'if':
+      if (a instanceof Missing) return a;
+      return (a === true ? b : c) ?? ABSENT;
+    case 'coalesce':
+      return args.find((arg) => !(arg instanceof Missing)) ?? a ?? ABSENT;
+    case 'known':
+      return !(a instanceof Missing);
+    case 'abs':
+    case 'sign':
+    case 'floor':
+    case 'sqrt':
+    case 'exp':
+    case 'log':
+    case 'log1p':
+    case 'log10':
+      return lifted(Math[name]);
+    case 'round':
+    case 'ceil':
+      // Without a minus zero.
+      return lifted((x) => Math[name](x) + 0);
+    case 'pow':
+      return lifted(Math.pow);
+    case 'clamp':
+      return lifted((x = 0, low = 0, high = 0) => Math.min(Math.max(x, low), high));
+    case 'min':
+    case 'max':
+      if (args.length > 1) return lifted((...values) => Math[name](...values));
+      return aggregate(a, (numbers) => (numbers.length === 0 ? NaN : Math[name](...(numbers as number[]))));
+    case 'sum':
+      return aggregate(a, total);
+    case 'mean':
+      return aggregate(a, (numbers) => total(numbers) / numbers.length);
+    case 'count':
+      return aggregate(a, (elements) => elements.filter((element) => element !== false).length);
+    case 'any':
+    case 'all': {
+      if (!Array.isArray(a)) return a ?? ABSENT;
+      const decisive = name === 'any';
+      if (a.includes(decisive)) return decisive;
+      return a.includes(undefined) ? ABSENT : !decisive;
+    }
+    case 'lower':
+      return texts((text = '') => text.toLowerCase());
+    case 'upper':
+      return texts((text = '') => text.toUpperCase());
+    case 'length':
+      return texts((text = '') => [...text].length);
+    case 'contains':
+      return texts((text = '', part = '') => text.includes(part));
+    case 'starts_with':
+      return texts((text = '', part = '') => text.startsWith(part));
+    case 'ends_with':
+      return texts((text = '', part = '') => text.endsWith(part));
+    case 'now':
+      return now;
+    case 'time':
+      return Date.parse(String(a));
+    case 'age_days':
+      return lifted((t = 0) => (now - t) / 86_400_000);
+    case 'age_hours':
+      return lifted((t = 0) => (now - t) / 3_600_000);
+    case 'days':
+      return lifted((n = 0) => n * 86_400_000);
+    case 'hours':
+      return lifted((n = 0) => n * 3_600_000);
+    case 'hour':
+      return lifted((t = 0) => new Date(Math.floor(t)).getUTCHours());
+    case 'weekday':
+      return lifted((t = 0) => ((new Date(Math.floor(t)).getUTCDay() + 6) % 7) + 1);
+    default:
+      throw new Error(`no function ${name}`);
+  }
+}
+
+function aggregate(list: Outcome | undefined, f: (known: readonly Single[]) => number): Outcome {
+  if (!Array.isArray(list)) return list ?? ABSENT;
+  return finite(f((list as readonly (Single | undefined)[]).filter((element) => element !== undefined)));
+}
+
+function total(numbers: readonly Single[]): number {
+  return numbers.reduce((sum: number, x) => sum + number(x), 0);
+}

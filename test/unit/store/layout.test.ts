@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { ValueType } from '../../../runtime/api/types.js';
+import { Layout, parseLayout } from '../../../runtime/store/layout.js';
+
+const variant: ValueType = {
+  kind: 'record',
+  fields: new Map<string, ValueType>([
+    ['sku', { kind: 'string' }],
+    ['seller', { kind: 'ref', entity: 'seller' }],
+    ['size', { kind: 'record', fields: new Map<string, ValueType>([['width', { kind: 'float' }]]) }],
+  ]),
+};
+
+const fields: [string, ValueType][] = [
+  ['title', { kind: 'string' }],
+  ['stock', { kind: 'int' }],
+  ['price', { kind: 'float' }],
+  ['is_new', { kind: 'bool' }],
+  ['added', { kind: 'timestamp' }],
+  ['embedding', { kind: 'vector', size: 3 }],
+  ['brand', { kind: 'ref', entity: 'brand' }],
+  ['categories', { kind: 'list', of: { kind: 'string' } }],
+  ['sellers', { kind: 'list', of: { kind: 'ref', entity: 'seller' } }],
+  ['dimensions', variant],
+  ['variants', { kind: 'list', of: variant as Extract<ValueType, { kind: 'record' }> }],
+];
+
+describe('layouts', () => {
+  it('read back from their text as they were, every type included', () => {
+    const layout = new Layout(fields, 'product_id');
+    const again = parseLayout(layout.text);
+    expect(again.hex).to.equal(layout.hex);
+    expect(again.fields).to.deep.equal(layout.fields);
+    expect(again.key).to.equal('product_id');
+    expect(again.fixedSize).to.equal(layout.fixedSize);
+  });
+
+  it('are the same in whatever order the attributes are declared', () => {
+    expect(new Layout([...fields].reverse(), 'product_id').hex).to.equal(
+      new Layout(fields, 'product_id').hex,
+    );
+  });
+
+  it('differ with a name, a type, an argument of a type, the key', () => {
+    const of = (type: ValueType, key: string | undefined = 'id', name = 'a'): string =>
+      new Layout([[name, type]], key).hex;
+    const ids = [
+      of({ kind: 'int' }),
+      of({ kind: 'float' }),
+      of({ kind: 'vector', size: 2 }),
+      of({ kind: 'vector', size: 3 }),
+      of({ kind: 'ref', entity: 'brand' }),
+      of({ kind: 'ref', entity: 'user' }),
+      of({ kind: 'list', of: { kind: 'string' } }),
+      of({ kind: 'int' }, 'other'),
+      of({ kind: 'int' }, 'id', 'b'),
+      new Layout([['a', { kind: 'int' }]], undefined).hex,
+    ];
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+
+  it('keep their ids from version to version', () => {
+    // Records on disk say this id: a change here makes stored data unreadable.
+    expect(new Layout([['price', { kind: 'float' }]], 'product_id').text).to.equal(
+      '{"format":1,"key":"product_id","fields":[["price","float"]]}',
+    );
+    expect(new Layout([['price', { kind: 'float' }]], 'product_id').hex).to.equal('91761fb422336bc5');
+  });
+
+  it('give a reference no second spelling that something else has', () => {
+    const spelling = (more: [string, ValueType][], key: string): string | undefined =>
+      new Layout([['brand', { kind: 'ref', entity: 'brand' }], ...more], key).byName.get('brand')
+        ?.alternative;
+    expect(spelling([], 'product_id')).to.equal('brand_id');
+    expect(spelling([], 'brand_id')).to.equal(undefined);
+    expect(spelling([['brand_id', { kind: 'string' }]], 'product_id')).to.equal(undefined);
+  });
+
+  it('refuse a text that is none, or of a later form', () => {
+    for (const text of [
+      'null',
+      '{}',
+      '{"format":2,"key":null,"fields":[]}',
+      '{"format":1,"key":null}',
+      '{"format":1,"key":null,"fields":[["a"]]}',
+      '{"format":1,"key":null,"fields":[["a","complex"]]}',
+      '{"format":1,"key":null,"fields":[["a",["vector",0]]]}',
+      '{"format":1,"key":null,"fields":[["a",["list","int"]]]}',
+      '{"format":1,"key":null,"fields":[[1,"int"]]}',
+    ]) {
+      expect(() => parseLayout(text), text).to.throw();
+    }
+  });
+});
