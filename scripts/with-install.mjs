@@ -4,6 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { removeStale } from './remove-stale.mjs';
 
@@ -94,10 +95,11 @@ function step(what, [command, args], failed) {
 
 function run(args) {
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  // Ctrl-C reaches the child by the terminal; a signal to this process alone is passed on.
+  // A terminal sends Ctrl-C to the child too; a signal to this process alone is passed on.
+  const terminal = [0, 1, 2].some((stream) => isatty(stream));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+      if (signal !== 'SIGINT' || !terminal) child.kill(signal);
     });
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);

@@ -5,7 +5,7 @@ import { describeError } from './describe-error.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
-/** Most violations that an answer lists; `violation_count` says how many there are. */
+/** Most violations that an answer lists; `violation_count` is of all. */
 export const MOST_VIOLATIONS = 50;
 /** Longest pointer or detail of one violation: the names in them come from the body. */
 const LONGEST_TEXT = 500;
@@ -46,20 +46,22 @@ export function refuseMethod(allowed: readonly string[]): RequestHandler {
   };
 }
 
-/** The members of the document, in the order in which a reader wants them. */
+/** The document. Extensions stand last, and cannot stand in for its own members. */
 export function problemDocument(error: MillraceError, requestId: string): Record<string, unknown> {
   const { violations } = error;
-  return {
-    ...error.extensions,
+  const { violation_count: count = violations.length, ...extensions } = error.extensions;
+  const members = {
     type: `urn:millrace:problem:${error.code}`,
     title: error.title,
     status: error.status,
     detail: error.code === 'internal' ? 'something unexpected happened; it is logged' : error.message,
     code: error.code,
     request_id: requestId,
-    ...(violations.length === 0 ? {} : { errors: violations.slice(0, MOST_VIOLATIONS).map(shorten) }),
-    ...(violations.length > MOST_VIOLATIONS ? { violation_count: violations.length } : {}),
+    ...(violations.length === 0
+      ? {}
+      : { violation_count: count, errors: violations.slice(0, MOST_VIOLATIONS).map(shorten) }),
   };
+  return { ...members, ...extensions, ...members };
 }
 
 function shorten({ pointer, code, detail }: Violation): Violation {

@@ -1,15 +1,8 @@
-import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import 'reflect-metadata';
-import { createApp } from '../../runtime/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings.js';
-import { MemoryStore } from '../support/memory-store.js';
-import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 import { call, post } from './harness.js';
+import { serveProject, serveShippedProject } from './serve-project.js';
 
 interface Described {
   readonly paths: Record<string, Record<string, Operation>>;
@@ -69,40 +62,26 @@ components:
 };
 
 describe("the reference's examples, and what it says of their answers,", () => {
-  it('hold for the shipped project', () =>
-    withFiles({}, async (root) => {
-      for (const folder of ['pipelines', 'schemas']) {
-        await cp(repositoryPath(folder), join(root, folder), { recursive: true });
-      }
-      await sendAll(root);
-    }));
+  it('hold for the shipped project', () => serveShippedProject(sendAll));
 
-  it('hold for a project with everything in it', () => withFiles(EVERYTHING, sendAll));
+  it('hold for a project with everything in it', () =>
+    withFiles(EVERYTHING, (root) => serveProject(root, sendAll)));
 });
 
-async function sendAll(root: string): Promise<void> {
-  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
-  const app = await createApp(settings, { store: new MemoryStore() });
-  const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
-  const url = `http://127.0.0.1:${server.port}`;
-  try {
-    const document = (await call(`${url}/openapi.json`)).json as unknown as Described;
-    const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
-    let sent = 0;
-    for (const [path, { post: operation }] of Object.entries(document.paths)) {
-      const examples = operation?.requestBody?.content['application/json']?.examples ?? {};
-      for (const [name, { value }] of Object.entries(examples)) {
-        const answer = await post(url + path, value);
-        expect(answer.status, `${path} ${name}: ${answer.text}`).to.equal(200);
-        const place = `api#/paths/${path.replaceAll('/', '~1')}/post/responses/200/content/application~1json/schema`;
-        const fits = ajv.validate({ $ref: place }, answer.json);
-        expect(fits, `the answer of ${path}: ${ajv.errorsText()}`).to.equal(true);
-        sent++;
-      }
+async function sendAll(url: string): Promise<void> {
+  const document = (await call(`${url}/openapi.json`)).json as unknown as Described;
+  const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
+  let sent = 0;
+  for (const [path, { post: operation }] of Object.entries(document.paths)) {
+    const examples = operation?.requestBody?.content['application/json']?.examples ?? {};
+    for (const [name, { value }] of Object.entries(examples)) {
+      const answer = await post(url + path, value);
+      expect(answer.status, `${path} ${name}: ${answer.text}`).to.equal(200);
+      const place = `api#/paths/${path.replaceAll('/', '~1')}/post/responses/200/content/application~1json/schema`;
+      const fits = ajv.validate({ $ref: place }, answer.json);
+      expect(fits, `the answer of ${path}: ${ajv.errorsText()}`).to.equal(true);
+      sent++;
     }
-    expect(sent).to.be.above(8);
-  } finally {
-    await server.close(0);
-    await app.close();
   }
+  expect(sent).to.be.above(8);
 }

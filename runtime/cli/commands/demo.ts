@@ -1,9 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { MillraceError } from '../../api/errors.js';
 import { endWithProcess, startService, type RunningService } from '../../serve.js';
 import type { SettingFlags, Settings } from '../../settings.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { makeCatalogue, type Catalogue } from '../demo/catalogue.js';
+import { DEMO_SEED, makeCatalogue, type Catalogue } from '../demo/catalogue.js';
 import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
 import { packageRoot } from '../demo/package-root.js';
@@ -20,7 +23,6 @@ import { HttpTarget } from '../load/http-target.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
-const SEED = 20_240_501;
 const ROUTE = '/api/v1/ranking';
 
 type Flags = SettingFlags & { readonly once?: boolean };
@@ -35,7 +37,7 @@ export function demoCommand(context: CliContext): Command {
 
 async function runDemo(context: CliContext, flags: Flags): Promise<void> {
   const settings = await demoSettings(context, flags);
-  const service = await startService(settings);
+  const service = await startDemo(context, settings);
   if (flags.once !== true) endWithProcess(service, settings);
   try {
     await show(context, service);
@@ -68,9 +70,28 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
   return { ...given, port };
 }
 
+/** A second demo beside a running one works in a folder of the system's, and leaves none behind. */
+async function startDemo(context: CliContext, settings: Settings): Promise<RunningService> {
+  try {
+    return await startService(settings);
+  } catch (error) {
+    if (!(error instanceof MillraceError) || error.code !== 'data_folder_in_use') throw error;
+    context.stderr.write('another demo is running; this one keeps its data in a folder of its own\n');
+    const dataDir = await mkdtemp(join(tmpdir(), 'millrace-demo-'));
+    const service = await startService({ ...settings, dataDir });
+    return {
+      ...service,
+      async close() {
+        await service.close();
+        await rm(dataDir, { recursive: true, force: true });
+      },
+    };
+  }
+}
+
 async function show(context: CliContext, service: RunningService): Promise<void> {
   const { stdout, stderr } = context;
-  const catalogue = makeCatalogue(SEED);
+  const catalogue = makeCatalogue(DEMO_SEED);
   const target = new HttpTarget(service.url);
   const start = performance.now();
   await loadCatalogue(catalogue, target, startProgress(stderr, 'loading the shop', rowsOf(catalogue)));

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { compileProject, ProjectInvalidError } from '../../app.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings.js';
-import { printJson, settingsOf, type CliContext } from '../context.js';
+import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
@@ -28,35 +28,50 @@ async function printPlan(context: CliContext, name: string, flags: Flags): Promi
   }
   const plan = pipeline.describe();
   if (flags.json === true) printJson(context, plan);
-  else context.stdout.write(planText(plan));
+  else context.stdout.write(planText(plan, styleOf(context, context.stdout).width));
 }
 
-/** The plan as tables. */
-export function planText(plan: PlanDescription): string {
-  const reads = renderTable(
-    [{ title: 'trip', align: 'right' }, { title: 'of' }, { title: 'what' }, { title: 'wants' }],
-    plan.reads.map((read) => [String(read.level), read.of, read.what, read.wants.join(', ')]),
-  );
+/** The plan for a person to read, at most `width` columns wide. */
+export function planText(plan: PlanDescription, width: number): string {
   const columns = renderTable(
     [{ title: 'slot', align: 'right' }, { title: 'name' }, { title: 'kind' }, { title: 'scope' }],
     plan.columns.map((column) => [String(column.slot), column.name, column.kind, column.scope]),
   );
-  return (
-    `${plan.pipeline}: ranks ${plan.rank} at POST ${plan.route}\n\n` +
-    `Reads, one round trip to the store for each number\n\n${reads}\n` +
-    `Columns\n\n${columns}\n` +
-    `Components, in the order they run\n\n${plan.components.map(componentText).join('\n')}`
-  );
+  return [
+    `${plan.pipeline}: ranks ${plan.rank} at POST ${plan.route}\n`,
+    `Reads; those of one number share a round trip to the store\n`,
+    ...plan.reads.map((read) => readText(read, width)),
+    `Columns\n`,
+    columns,
+    `Components, in the order they run\n`,
+    ...plan.components.map((component) => componentText(component, width)),
+  ].join('\n');
 }
 
-function componentText(component: PlanDescription['components'][number]): string {
-  const name = component.as === component.use ? component.use : `${component.use} as ${component.as}`;
+function readText({ level, what, wants }: PlanDescription['reads'][number], width: number): string {
+  return `${String(level).padStart(3)}  ${what}\n${wrap(wants.join(', '), 5, width)}`;
+}
+
+function componentText(component: PlanDescription['components'][number], width: number): string {
+  const { step, use, as, kind, reads, produces, when, top } = component;
   const facts = [
-    ['reads', component.reads.join(', ')],
-    ['produces', component.produces.join(', ')],
-    ['when', component.when ?? ''],
-    ['top', component.top === undefined ? '' : String(component.top)],
+    reads.length === 0 ? '' : `reads: ${reads.join(', ')}`,
+    produces.length === 0 ? '' : `produces: ${produces.join(', ')}`,
+    when === undefined ? '' : `when: ${when}`,
+    top === undefined ? '' : `top: ${String(top)}`,
   ];
-  const lines = facts.filter(([, text]) => text !== '').map(([label, text]) => `     ${label}: ${text}\n`);
-  return `${String(component.step).padStart(3)}. ${name} (${component.kind})\n${lines.join('')}`;
+  const name = as === use ? use : `${use} as ${as}`;
+  return `${String(step).padStart(3)}. ${name} (${kind})\n${facts.map((fact) => wrap(fact, 5, width)).join('')}`;
+}
+
+/** Breaks a text at its blanks; every line is indented. '' stays ''. */
+function wrap(text: string, indent: number, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent + line.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return text === '' ? '' : lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
 }

@@ -2,6 +2,9 @@ import type { JsonObject } from '../../api/types.js';
 import { Random } from './random.js';
 import { BRANDS, COLOURS, DEPARTMENTS, KINDS, type Kind } from './words.js';
 
+/** The shop that `millrace demo` shows. */
+export const DEMO_SEED = 20_240_501;
+
 const PRODUCTS = 5000;
 const USERS = 200;
 /** Brands that each user clicked on. */

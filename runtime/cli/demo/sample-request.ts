@@ -4,8 +4,8 @@ import type { Catalogue, DemoProduct } from './catalogue.js';
 export const CANDIDATES = 24;
 export const PAGE = 8;
 export const SAMPLE_QUERY = 'wireless headphones';
-/** Two of the candidates are of the brand that this user likes, so that a change of what that counts for is seen. */
-export const SAMPLE_USER = 'u12';
+/** Likes a brand in the middle of the page, so that a change of what that counts for is seen. */
+export const SAMPLE_USER = 'u44';
 
 /** The request that the demo sends: what a simple search found, in the order it was found. */
 export function sampleRequest(catalogue: Catalogue): JsonObject {

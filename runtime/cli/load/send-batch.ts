@@ -78,6 +78,8 @@ function withoutRefused(
   return rows.filter((_, index) => !reasons.has(index));
 }
 
-function reason(place: string, violation: Violation): string {
-  return place === '' ? violation.detail : `${place}: ${violation.detail}`;
+/** The place is left out where the service's own words name it. */
+function reason(place: string, { detail }: Violation): string {
+  const name = place.slice(place.lastIndexOf('/') + 1);
+  return place === '' || detail.includes(name) ? detail : `${place}: ${detail}`;
 }

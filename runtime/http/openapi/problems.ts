@@ -29,7 +29,7 @@ export const PROBLEM_SCHEMA: Schema = {
     request_id: { type: 'string', description: 'The same as in the header `X-Request-Id`.' },
     errors: {
       type: 'array',
-      description: 'What is wrong with the body, the first of it.',
+      description: 'What is wrong with the body.',
       items: {
         type: 'object',
         required: ['pointer', 'code', 'detail'],
@@ -43,10 +43,7 @@ export const PROBLEM_SCHEMA: Schema = {
         },
       },
     },
-    violation_count: {
-      type: 'integer',
-      description: 'How many there are, where `errors` does not list them all.',
-    },
+    violation_count: { type: 'integer', description: 'Of all violations; `errors` lists the first 50.' },
     stored_ids: { ...IDS, description: 'Of an upload that failed midway: what is stored.' },
     deleted_ids: { ...IDS, description: 'Of a delete that failed midway: what is deleted.' },
     unconfirmed_ids: { ...IDS, description: 'What may or may not be done.' },

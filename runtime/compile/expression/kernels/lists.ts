@@ -23,7 +23,7 @@ export const minimum: Reduction = (values, start, end) => {
   let found = NaN;
   for (let i = start; i < end; i++) {
     const value = values[i] as number;
-    if (value < found || found !== found) found = value;
+    if (value === value) found = found === found ? Math.min(found, value) : value;
   }
   return found;
 };
@@ -32,7 +32,7 @@ export const maximum: Reduction = (values, start, end) => {
   let found = NaN;
   for (let i = start; i < end; i++) {
     const value = values[i] as number;
-    if (value > found || found !== found) found = value;
+    if (value === value) found = found === found ? Math.max(found, value) : value;
   }
   return found;
 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { makeCatalogue } from '../../../../runtime/cli/demo/catalogue.js';
-import { curlCommand, sampleRequest } from '../../../../runtime/cli/demo/sample-request.js';
+import { DEMO_SEED, makeCatalogue } from '../../../../runtime/cli/demo/catalogue.js';
+import { curlCommand, SAMPLE_USER, sampleRequest } from '../../../../runtime/cli/demo/sample-request.js';
 import { pageText } from '../../../../runtime/cli/demo/page-text.js';
 
 function ids(items: readonly object[], key: string): readonly unknown[] {
@@ -31,11 +31,13 @@ describe('the demo shop', () => {
     }
   });
 
-  it('is asked for 24 different products, of a user that there is', () => {
-    const request = sampleRequest(catalogue);
-    const candidates = ids(request.candidates as object[], 'product_id');
-    expect(new Set(candidates).size).to.equal(24);
-    expect(ids(catalogue.users, 'user_id')).to.include((request.user as { user_id: string }).user_id);
+  it('is asked for 24 different products, some of the brand that the user likes', () => {
+    const shop = makeCatalogue(DEMO_SEED);
+    const candidates = new Set(ids(sampleRequest(shop).candidates as object[], 'product_id'));
+    expect(candidates.size).to.equal(24);
+    const user = shop.users.find((someone) => someone.user_id === SAMPLE_USER);
+    const liked = shop.products.filter((product) => product.brand === user?.favourite_brand);
+    expect(liked.some((product) => candidates.has(product.product_id))).to.equal(true);
   });
 
   it('is shown within 80 columns, and its request is the one of the curl line', () => {

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { repositoryPath } from '../support/repository.js';
+import { call, post } from './harness.js';
+import { serveShippedProject } from './serve-project.js';
+
+interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly answer: unknown;
+}
+
+describe('docs/http.md', () => {
+  const page = readFileSync(repositoryPath('docs', 'http.md'), 'utf8');
+
+  it('shows exchanges that happen so, one after the other', () =>
+    serveShippedProject(async (url) => {
+      const exchanges = exchangesOf(page);
+      expect(exchanges).to.have.length.above(5);
+      for (const { method, path, body, answer } of exchanges) {
+        expect(method).to.equal('POST');
+        const { json } = await post(url + path, body);
+        expect(alike(json), `${path} ${body}`).to.deep.equal(alike(answer));
+      }
+    }));
+
+  it('lists every route of the reference, and no other', () =>
+    serveShippedProject(async (url) => {
+      const { json } = await call(`${url}/openapi.json`);
+      const { paths } = json as { paths: Record<string, Record<string, unknown>> };
+      for (const [path, methods] of Object.entries(paths)) {
+        if (JSON.stringify(methods).includes('"rank_')) continue; // "the route of each pipeline"
+        expect(page, path).to.contain(path);
+      }
+      for (const [, path = ''] of page.matchAll(/(?:GET|POST) (\/[\w/.]+)/g)) {
+        const { status } = await call(url + path);
+        expect(status, path).not.to.equal(404);
+      }
+    }));
+});
+
+/** A request and, in the block after it, its answer. */
+function exchangesOf(page: string): Exchange[] {
+  const blocks = /^```http\n(\w+) (\S+)\n\n([^]*?)^```\n+```json\n([^]*?)^```$/gm;
+  return [...page.matchAll(blocks)].map(([, method = '', path = '', body = '', answer = '']) => ({
+    method,
+    path,
+    body,
+    answer: JSON.parse(answer) as unknown,
+  }));
+}
+
+/** The answer without what the page leaves open: how high scores are, and sentences. */
+function alike(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer), (name, value: unknown) =>
+    name === 'ranked_score' || name === 'detail' ? typeof value : value,
+  ) as unknown;
+}

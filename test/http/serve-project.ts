@@ -1,0 +1,32 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import 'reflect-metadata';
+import { createApp } from '../../runtime/app.js';
+import { listen } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { repositoryPath } from '../support/repository.js';
+import { withFiles } from '../support/temporary-files.js';
+
+/** Serves the project of a folder, whole but for its store, which is in memory. */
+export async function serveProject(root: string, use: (url: string) => Promise<void>): Promise<void> {
+  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
+  const app = await createApp(settings, { store: new MemoryStore() });
+  const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+  try {
+    await use(`http://127.0.0.1:${server.port}`);
+  } finally {
+    await server.close(0);
+    await app.close();
+  }
+}
+
+/** Serves the project that ships. */
+export async function serveShippedProject(use: (url: string) => Promise<void>): Promise<void> {
+  await withFiles({}, async (root) => {
+    for (const folder of ['pipelines', 'schemas']) {
+      await cp(repositoryPath(folder), join(root, folder), { recursive: true });
+    }
+    await serveProject(root, use);
+  });
+}

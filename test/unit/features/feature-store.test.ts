@@ -1,0 +1,193 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../../runtime/api/errors.js';
+import type { JsonObject, ValueType } from '../../../runtime/api/types.js';
+import { FeatureStore, viewLayout } from '../../../runtime/features/feature-store.js';
+import { rowKeys } from '../../../runtime/features/row-keys.js';
+import { decodeSegment, segmentsOf } from '../../../runtime/store/feature-record.js';
+import { featureKey } from '../../../runtime/store/keys.js';
+import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
+import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import { entityType, featureView } from '../../support/entity-types.js';
+import { MemoryStore } from '../../support/memory-store.js';
+
+const INT: ValueType = { kind: 'int' };
+const TYPES = new Map(
+  [entityType('product'), entityType('user'), entityType('brand', {}, 'code'), entityType('query', {}, 'query')].map(
+    (type) => [type.name, type],
+  ),
+);
+const STATS = featureView('product_stats', ['product'], {
+  clicks: INT,
+  seen: { kind: 'timestamp' },
+  label: { kind: 'string' },
+  tags: { kind: 'list', of: { kind: 'string' } },
+});
+const AFFINITY = featureView('affinity', ['user', 'brand'], { score: { kind: 'float' } }, { group: 'slow' });
+const FRIENDS = featureView('friends', ['user', 'user'], { score: { kind: 'float' } });
+const GLOBAL = featureView('totals', [], { orders: INT });
+const NOW = 1_700_000_000_000;
+
+interface Bench {
+  readonly store: MemoryStore;
+  readonly features: FeatureStore;
+  readonly written: [string, readonly (readonly string[])[]][];
+}
+
+function bench(): Bench {
+  const store = new MemoryStore();
+  const written: [string, readonly (readonly string[])[]][] = [];
+  const features = new FeatureStore({
+    store,
+    layouts: new LayoutRegistry(store, 'm', new KnownLayouts()),
+    prefix: 'm',
+    views: new Map([STATS, AFFINITY, FRIENDS, GLOBAL].map((view) => [view.name, view])),
+    types: TYPES,
+    clock: () => NOW,
+    onWrite: (view, ids) => written.push([view.name, ids]),
+  });
+  return { store, features, written };
+}
+
+/** The one segment at a key, decoded. */
+function stored(store: MemoryStore, view: typeof STATS, ids: readonly string[]): JsonObject | undefined {
+  const record = store.records.get(featureKey('m', view.group, view.of, ids));
+  const segment = record && segmentsOf(record)[0];
+  if (record === undefined || segment === undefined) return undefined;
+  return { ...decodeSegment(record, segment, viewLayout(view)), event_time: segment.eventTime };
+}
+
+async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
+  const error: unknown = await attempt.catch((reason: unknown) => reason);
+  if (!(error instanceof MillraceError)) throw new Error(`expected a MillraceError, got ${String(error)}`);
+  return error;
+}
+
+async function violations(view: string, rows: unknown): Promise<string[]> {
+  const { store, features } = bench();
+  const error = await failure(features.push({ view, rows }));
+  expect(error.code).to.equal('invalid_body');
+  expect(store.records.size).to.equal(0);
+  return error.violations.map(({ pointer, code }) => `${pointer} ${code}`);
+}
+
+describe('the feature store', () => {
+  it('stores rows under the ids of their entities, with their event times', async () => {
+    const { store, features } = bench();
+    const rows = [
+      { product_id: 'p1', clicks: 3, label: null, event_time: '2026-01-31T00:00:00Z' },
+      { product_id: 'p2', clicks: 0, seen: '1970-01-01T00:00:01Z', tags: ['a'] },
+    ];
+    expect(await features.push({ view: 'product_stats', rows })).to.deep.equal({ view: 'product_stats', stored: 2, older: 0 });
+    expect(stored(store, STATS, ['p1'])).to.deep.equal({ clicks: 3, label: null, event_time: Date.UTC(2026, 0, 31) });
+    expect(stored(store, STATS, ['p2'])).to.deep.equal({ clicks: 0, seen: 1000, tags: ['a'], event_time: NOW });
+  });
+
+  it('stores rows of composites and of no entity', async () => {
+    const { store, features } = bench();
+    await features.push({ view: 'affinity', rows: [{ user_id: 'a:b', code: 'c', score: 1 }] });
+    await features.push({ view: 'friends', rows: [{ user_id: 'a', user_id_2: 'b', score: 2 }] });
+    await features.push({ view: 'totals', rows: [{ orders: 9 }] });
+    expect(stored(store, AFFINITY, ['a:b', 'c'])?.score).to.equal(1);
+    expect(stored(store, AFFINITY, ['a', 'b:c'])).to.equal(undefined);
+    expect(stored(store, FRIENDS, ['a', 'b'])?.score).to.equal(2);
+    expect(stored(store, FRIENDS, ['b', 'a'])).to.equal(undefined);
+    expect(stored(store, GLOBAL, [])?.orders).to.equal(9);
+  });
+
+  it('calls the ids of a row by the keys of the entity types, the second of a name numbered', () => {
+    expect(rowKeys(AFFINITY, TYPES)).to.deep.equal(['user_id', 'code']);
+    expect(rowKeys(FRIENDS, TYPES)).to.deep.equal(['user_id', 'user_id_2']);
+    expect(rowKeys(GLOBAL, TYPES)).to.deep.equal([]);
+    const { features } = bench();
+    expect(features.columnsOf('friends').keys).to.deep.equal(['user_id', 'user_id_2']);
+  });
+
+  it('replaces a row whole, but never by an older one, and counts both', async () => {
+    const { store, features } = bench();
+    await features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicks: 1, label: 'x', event_time: 100 }] });
+    const answer = await features.push({
+      view: 'product_stats',
+      rows: [
+        { product_id: 'p', clicks: 2, event_time: 200 },
+        { product_id: 'p', clicks: 3, event_time: 150 },
+        { product_id: 'q', clicks: 4, event_time: 1 },
+      ],
+    });
+    expect(answer).to.deep.equal({ view: 'product_stats', stored: 2, older: 1 });
+    expect(stored(store, STATS, ['p'])).to.deep.equal({ clicks: 2, event_time: 200 });
+  });
+
+  it('takes no rows, and a thousand', async () => {
+    const { features } = bench();
+    expect(await features.push({ view: 'product_stats', rows: [] })).to.deep.equal({ view: 'product_stats', stored: 0, older: 0 });
+    const rows = Array.from({ length: 1000 }, (_, i) => ({ product_id: String(i), clicks: i }));
+    expect((await features.push({ view: 'product_stats', rows })).stored).to.equal(1000);
+  });
+
+  it('names each wrong field by its place, and stores nothing', async () => {
+    expect(
+      await violations('product_stats', [
+        { product_id: 'p', clicks: 1.5, seen: 'soon', tags: ['a', 1], label: 'x\ud800' },
+        { clicks: 1 },
+        { product_id: 7 },
+        { product_id: 'p', event_time: 'now' },
+        { product_id: 'p', event_time: null },
+        { product_id: 'p', clicsk: 1 },
+        { product_id: 'p', tags: ['a', '\udc00'] },
+        { product_id: '\ud800' },
+        'row',
+        JSON.parse('{"product_id":"p","__proto__":1}'),
+        JSON.parse('{"product_id":"p","clicks":1e999}'),
+      ]),
+    ).to.deep.equal([
+      '/rows/0/clicks wrong_type',
+      '/rows/0/seen wrong_type',
+      '/rows/0/tags/1 wrong_type',
+      '/rows/0/label ill_formed_text',
+      '/rows/1 missing_id',
+      '/rows/2/product_id invalid_id',
+      '/rows/3/event_time wrong_type',
+      '/rows/4/event_time wrong_type',
+      '/rows/5/clicsk unknown_feature',
+      '/rows/6/tags/1 ill_formed_text',
+      '/rows/7/product_id invalid_id',
+      '/rows/8 wrong_type',
+      '/rows/9/__proto__ unknown_feature',
+      '/rows/10/clicks number_too_large',
+    ]);
+    expect(await violations('product_stats', Array(1001).fill({ product_id: 'p' }))).to.deep.equal(['/rows too_many']);
+    expect(await violations('product_stats', {})).to.deep.equal(['/rows wrong_type']);
+  });
+
+  it('names the nearest feature and view', async () => {
+    const { features } = bench();
+    const feature = await failure(features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicsk: 1 }] }));
+    expect(feature.violations[0]?.detail).to.contain('"clicks"');
+    const view = await failure(features.push({ view: 'product_stat', rows: [] }));
+    expect(view.code).to.equal('unknown_view');
+    expect(view.message).to.contain('"product_stats"');
+    expect((await failure(features.push({ view: '__proto__', rows: [] }))).code).to.equal('unknown_view');
+  });
+
+  it('refuses bodies of another shape', async () => {
+    const { features } = bench();
+    for (const body of [undefined, null, 5, [], {}, { view: 'product_stats' }, { rows: [] }, { view: 5, rows: [] }]) {
+      expect((await failure(features.push(body))).code, JSON.stringify(body)).to.equal('invalid_body');
+    }
+  });
+
+  it('says which rows a failing store has, and tells of all that it may have', async () => {
+    const { store, features, written } = bench();
+    store.failing = (_, key) => key === featureKey('m', 'features', ['product'], ['b']);
+    const rows = ['a', 'b', 'c'].map((id) => ({ product_id: id, clicks: 1 }));
+    const error = await failure(features.push({ view: 'product_stats', rows }));
+    expect(error.code).to.equal('store_partial_write');
+    expect(error.extensions).to.deep.equal({ stored_rows: [0, 2], unconfirmed_rows: [1] });
+    store.failing = () => true;
+    expect((await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }))).code).to.equal('store_unavailable');
+    expect(written.map(([view, ids]) => [view, ids.length])).to.deep.equal([
+      ['product_stats', 3],
+      ['product_stats', 1],
+    ]);
+  });
+});

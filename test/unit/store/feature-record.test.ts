@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ValueType } from '../../../runtime/api/types.js';
+import {
+  decodeSegment,
+  encodeSegment,
+  mergeSegment,
+  segmentsOf,
+  viewId,
+} from '../../../runtime/store/feature-record.js';
+import { Layout } from '../../../runtime/store/layout.js';
+
+const layout = new Layout(
+  [
+    ['clicks', { kind: 'int' }],
+    ['label', { kind: 'string' }],
+    ['since', { kind: 'timestamp' }],
+    ['tags', { kind: 'list', of: { kind: 'string' } }],
+    ['embedding', { kind: 'vector', size: 2 }],
+  ] satisfies [string, ValueType][],
+  undefined,
+);
+
+describe('feature records', () => {
+  it('give back the features of a row, times as epoch milliseconds', () => {
+    const row = { clicks: 3, label: 'x', since: '1970-01-01T00:00:01Z', tags: ['a', 'b'], embedding: null };
+    const record = encodeSegment(viewId('v'), layout, 5.5, row);
+    const [segment, ...more] = segmentsOf(record);
+    expect(more).to.deep.equal([]);
+    if (segment === undefined) throw new Error('no segment');
+    expect(segment).to.deep.equal({ start: 0, end: record.length, layoutId: layout.hex, eventTime: 5.5 });
+    expect({ ...decodeSegment(record, segment, layout) }).to.deep.equal({ ...row, since: 1000 });
+  });
+
+  it('refuse a feature that does not fit, since there is no tail to keep it', () => {
+    expect(() => encodeSegment(viewId('v'), layout, 1, { clicks: 'x' })).to.throw(TypeError, 'clicks');
+  });
+
+  it('name a view by the first 8 bytes of the SHA-256 of its name', () => {
+    // Records on disk say this id.
+    expect(viewId('product_stats').toString('hex')).to.equal('bbdc041591004346');
+  });
+
+  it('hold the row with the latest event time, whatever the order of the pushes', () => {
+    const time = fc.integer({ min: 0, max: 5 });
+    fc.assert(
+      fc.property(fc.array(fc.record({ view: fc.constantFrom('a', 'b'), time }), { minLength: 1 }), (pushes) => {
+        let record: Buffer | null = null;
+        const newest = new Map<string, { time: number; clicks: number }>();
+        pushes.forEach(({ view, time: at }, clicks) => {
+          const before = newest.get(view);
+          const merged = mergeSegment(record, encodeSegment(viewId(view), layout, at, { clicks }));
+          record = merged.record;
+          const isOlder = before !== undefined && before.time > at;
+          expect(merged.outcome).to.equal(isOlder ? 'older' : 'stored');
+          if (!isOlder) newest.set(view, { time: at, clicks });
+        });
+        const whole: Buffer = record ?? Buffer.alloc(0);
+        const found = segmentsOf(whole).map((segment) => ({
+          time: segment.eventTime,
+          clicks: decodeSegment(whole, segment, layout).clicks,
+        }));
+        expect(found).to.deep.equal([...newest.values()].map(({ time: at, clicks }) => ({ time: at, clicks })));
+      }),
+    );
+  });
+
+  it('end a walk over damaged bytes', () => {
+    const whole = Buffer.concat([
+      encodeSegment(viewId('a'), layout, 1, { label: 'x' }),
+      encodeSegment(viewId('b'), layout, 1, { label: 'y' }),
+    ]);
+    const segment = encodeSegment(viewId('c'), layout, 1, {});
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), fc.nat(whole.length), (at, byte, length) => {
+        const damaged = Buffer.from(whole.subarray(0, length));
+        if (at < length) damaged[at] = byte;
+        expect(segmentsOf(damaged).length).to.be.lessThan(10);
+        mergeSegment(damaged, segment);
+      }),
+    );
+  });
+});

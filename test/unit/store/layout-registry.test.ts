@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { layoutKey } from '../../../runtime/store/keys.js';
+import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
+import { Layout } from '../../../runtime/store/layout.js';
+import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import { MemoryStore } from '../../support/memory-store.js';
+
+const price = new Layout([['price', { kind: 'float' }]], 'product_id');
+const title = new Layout([['title', { kind: 'string' }]], 'product_id');
+
+describe('the layout registry', () => {
+  it('reads what another process wrote, in one round trip, and once', async () => {
+    const store = new MemoryStore();
+    const writer = new LayoutRegistry(store, 'm', new KnownLayouts());
+    await store.write([writer.record(price), writer.record(title)]);
+    const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
+    await reader.resolve([price.hex, title.hex, price.hex]);
+    await reader.resolve([price.hex]);
+    expect(reader.get(price.hex)?.text).to.equal(price.text);
+    expect(reader.get(title.hex)?.text).to.equal(title.text);
+    expect(store.reads).to.equal(1);
+  });
+
+  it('asks once for what several requests miss at the same time', async () => {
+    const store = new MemoryStore();
+    await store.write([new LayoutRegistry(store, 'm', new KnownLayouts()).record(price)]);
+    const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
+    await Promise.all([reader.resolve([price.hex]), reader.resolve([price.hex]), reader.resolve([price.hex])]);
+    expect(store.reads).to.equal(1);
+    expect(reader.get(price.hex)).not.to.equal(undefined);
+  });
+
+  it('knows at once what it wrote itself', async () => {
+    const store = new MemoryStore();
+    const registry = new LayoutRegistry(store, 'm', new KnownLayouts());
+    registry.record(price);
+    await registry.resolve([price.hex]);
+    expect(store.reads).to.equal(0);
+  });
+
+  it('leaves unknown what the store does not have, or has damaged', async () => {
+    const store = new MemoryStore();
+    const missing = '0'.repeat(16);
+    for (const text of ['', '{', 'null', title.text]) {
+      store.records.set(layoutKey('m', price.hex), Buffer.from(text));
+      const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
+      await reader.resolve([price.hex, missing]);
+      expect(reader.get(price.hex), text).to.equal(undefined);
+      expect(reader.get(missing)).to.equal(undefined);
+    }
+  });
+
+  it('tries again after the store failed', async () => {
+    const store = new MemoryStore();
+    await store.write([new LayoutRegistry(store, 'm', new KnownLayouts()).record(price)]);
+    const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
+    const read = store.read.bind(store);
+    store.read = () => Promise.reject(new Error('down'));
+    const error: unknown = await reader.resolve([price.hex]).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('down');
+    store.read = read;
+    await reader.resolve([price.hex]);
+    expect(reader.get(price.hex)).not.to.equal(undefined);
+  });
+});
