@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/types.js';
 import type { Layout } from '../store/layout.js';
 import { conflict, misfit, own } from '../store/value-fit.js';
 import { jsonProblem } from './check-json.js';
-import { pointerTo, type Violations } from './violations.js';
+import { pointerTo, shownName, type Violations } from './violations.js';
 
 /**
  * Checks an entity's attributes: what is declared fits its type or is null, and everything can be kept. Undeclared
@@ -21,7 +21,11 @@ export function checkAttributes(
         ? { path: [], code: 'reserved_name', detail: 'the name `__proto__` cannot be used' }
         : (jsonProblem(value) ?? misfitOf(name, value, layout));
     if (problem !== undefined) {
-      violations.add(pointerTo(pointer, name, ...problem.path), problem.code, `${name}: ${problem.detail}`);
+      violations.add(
+        pointerTo(pointer, name, ...problem.path),
+        problem.code,
+        `${shownName(name)}: ${problem.detail}`,
+      );
     }
   }
   for (const { name, alternative } of layout.references) {

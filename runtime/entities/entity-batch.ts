@@ -5,7 +5,7 @@ import type { Layout } from '../store/layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
-import { pointerTo, type Violations } from './violations.js';
+import { pointerTo, shownName, type Violations } from './violations.js';
 
 /** Entities that were checked, with their ids in the same order. */
 export interface EntityBatch {
@@ -36,12 +36,12 @@ export function checkEntities(
     }
     const id = own(entity, keyField);
     const problem = idProblem(id);
-    if (id === undefined) violations.add(at, 'missing_id', `the entity has no ${keyField}`);
+    if (id === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
     else if (typeof id !== 'string' || problem !== undefined) {
       violations.add(
         pointerTo(at, keyField),
         'invalid_id',
-        `${keyField}: ${problem ?? 'an id is a text'}, found ${describe(id)}`,
+        `${shownName(keyField)}: ${problem ?? 'an id is a text'}, found ${describe(id)}`,
       );
     } else {
       const first = firstAt.get(id);
@@ -50,7 +50,7 @@ export function checkEntities(
         violations.add(
           pointerTo(at, keyField),
           'duplicate_id',
-          `${keyField} ${describe(id)} is also the id of ${pointerTo(pointer, first)}`,
+          `${shownName(keyField)} ${describe(id)} is also the id of ${pointerTo(pointer, first)}`,
         );
       }
     }

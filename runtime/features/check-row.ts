@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { nearest } from '../config/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
-import { pointerTo, type Violations } from '../entities/violations.js';
+import { pointerTo, shownName, type Violations } from '../entities/violations.js';
 import { idProblem, isWellFormed } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import { timestampOf } from '../store/timestamp.js';
@@ -49,7 +49,7 @@ export function checkRow(
     if (field === undefined) {
       const guess = nearest(name, [...shape.layout.byName.keys(), ...shape.keys, EVENT_TIME]);
       const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-      const detail = `view ${shape.view} has no feature ${JSON.stringify(name.slice(0, 60))}${help}`;
+      const detail = `view ${shape.view} has no feature ${JSON.stringify(shownName(name))}${help}`;
       violations.add(pointerTo(pointer, name), 'unknown_feature', detail);
       continue;
     }

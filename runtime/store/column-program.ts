@@ -1,6 +1,6 @@
 import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
+import type { ValueType } from '../api/types.js';
 import { writeMissing } from '../frame/cells.js';
 import { readText, viewOf } from './bytes.js';
 import type { Layout, StoredField } from './layout.js';
@@ -14,8 +14,8 @@ import {
   variableEnd,
   variableStart,
 } from './packed-body.js';
-import { own } from './value-fit.js';
-import { writeFromJson, type WantedColumn } from './wanted-column.js';
+import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
+import type { WantedColumn } from './wanted-column.js';
 
 /** A step of a program: one column, read from one field of the layout. */
 interface FieldStep {
@@ -23,19 +23,6 @@ interface FieldStep {
   readonly column: number;
   readonly field: StoredField;
 }
-
-/** A column that is read as JSON: a path into inline records, or a field of another type or none. */
-interface JsonStep {
-  readonly column: number;
-  readonly want: WantedColumn;
-  /** The fields that may hold the attribute; empty: only the tail can. */
-  readonly fields: readonly StoredField[];
-  /** The attribute's names in the tail. */
-  readonly names: readonly string[];
-}
-
-/** Reads the tail of a record; features have none. */
-export type TailReader = (record: Buffer, layout: Layout) => JsonObject;
 
 /**
  * Reads the wanted columns from records of one layout. Names are resolved to offsets when the program is made; a
@@ -135,7 +122,10 @@ export class ColumnProgram {
       if (!this.#readTexts(record, at, end, ascii, step, columns, row, absent)) return false;
     for (const step of this.#vectors)
       if (!this.#readVector(record, at, end, step, columns, row, absent)) return false;
-    return this.#json.length === 0 || this.#readJson(record, at, columns, row, absent);
+    return (
+      this.#json.length === 0 ||
+      readJson(record, at, this.layout, this.#json, this.#readTail, columns, row, absent)
+    );
   }
 
   #readTexts(
@@ -201,46 +191,6 @@ export class ColumnProgram {
     column.status[row] = Status.present;
     return true;
   }
-
-  #readJson(record: Buffer, at: number, columns: readonly Column[], row: number, absent: number): boolean {
-    let tail: JsonObject | undefined;
-    const tailOnce = (): JsonObject | undefined => (tail ??= this.#readTail?.(record, this.layout));
-    try {
-      for (const step of this.#json) {
-        const value = this.#jsonValue(record, at, step, tailOnce);
-        writeFromJson(columns[step.column] as Column, row, value, step.want, absent);
-      }
-      return true;
-    } catch {
-      return false; // a length that leads out of the record, or JSON that is none
-    }
-  }
-
-  /** The attribute as it was sent; undefined if the record does not carry it. */
-  #jsonValue(
-    record: Buffer,
-    at: number,
-    { fields, names }: JsonStep,
-    readTail: () => JsonObject | undefined,
-  ): JsonValue | undefined {
-    let isNull = false;
-    let mayBeInTail = fields.length === 0;
-    for (const field of fields) {
-      const state = stateOf(record, at, field);
-      if (state === State.present) return readField(record, at, this.layout, field);
-      if (state === State.sent) mayBeInTail = true;
-      if (state === State.null) isNull = true;
-    }
-    if (mayBeInTail) {
-      const tail = readTail();
-      for (const name of tail === undefined ? [] : names) {
-        const value = tail === undefined ? undefined : own(tail, name);
-        if (value !== undefined && value !== null) return value;
-        if (value === null) isNull = true;
-      }
-    }
-    return isNull ? null : undefined;
-  }
 }
 
 function readBool(
@@ -292,14 +242,4 @@ function readsAs(stored: ValueType, wanted: ValueType): boolean {
     default:
       return stored.kind === wanted.kind;
   }
-}
-
-/** Where else an attribute may be: under the other spelling of a reference, or undeclared in the tail. */
-function jsonStep(layout: Layout, want: WantedColumn, column: number): JsonStep {
-  const name = want.path[0] ?? '';
-  const names = want.path.length === 1 && want.type.kind === 'ref' ? [name, `${name}_id`] : [name];
-  const spelt = name.endsWith('_id') ? layout.byName.get(name.slice(0, -3)) : undefined;
-  const fields = names.map((candidate) => layout.byName.get(candidate));
-  if (spelt?.alternative === name) fields.push(spelt);
-  return { column, want, fields: fields.filter((field) => field !== undefined), names };
 }

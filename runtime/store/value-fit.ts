@@ -43,8 +43,7 @@ export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
       if (!isJsonList(value)) return wrong('a list', value);
       for (let i = 0; i < value.length; i++) {
         const element = value[i] ?? null;
-        const found =
-          element === null ? wrong(elementText(type.of.kind), null) : misfit(element, type.of);
+        const found = element === null ? wrong(elementText(type.of.kind), null) : misfit(element, type.of);
         if (found !== undefined) return under(i, found);
       }
       return undefined;

@@ -184,7 +184,7 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
     case 'log':
     case 'log1p':
     case 'log10':
-      return lifted(Math[name]);
+      return lifted((x) => Math[name](x));
     case 'round':
     case 'ceil':
       // Without a minus zero.
@@ -215,7 +215,7 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
     case 'upper':
       return texts((text = '') => text.toUpperCase());
     case 'length':
-      return texts((text = '') => [...text].length);
+      return texts((text = '') => Array.from(text).length);
     case 'contains':
       return texts((text = '', part = '') => text.includes(part));
     case 'starts_with':
@@ -225,7 +225,7 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
     case 'now':
       return now;
     case 'time':
-      return Date.parse(String(a));
+      return typeof a === 'string' ? Date.parse(a) : ABSENT;
     case 'age_days':
       return lifted((t = 0) => (now - t) / 86_400_000);
     case 'age_hours':

@@ -9,7 +9,7 @@ import { checkBinary, checkUnary } from './operators.js';
 import { helpForValue, ownFunctionName } from './spellings.js';
 import { BOOL, NUMBER, TEXT } from './types.js';
 
-/** Parts longer than this are not repeated in messages. */
+/** Parts longer than this are not repeated whole in messages. */
 const LONGEST_SUBJECT = 50;
 
 /** Gives every part of one expression its type; what does not fit is a problem, and its part has no operand. */
@@ -17,12 +17,13 @@ export class Checker {
   readonly problems: ExpressionProblem[] = [];
   readonly #text: string;
   readonly #names: Environment;
-  readonly #requestOnly: boolean;
+  readonly #candidateHelp: string | undefined;
 
-  constructor(text: string, names: Environment, requestOnly: boolean) {
+  /** @param candidateHelp where only values of the request may be named: what to do with others */
+  constructor(text: string, names: Environment, candidateHelp?: string) {
     this.#text = text;
     this.#names = names;
-    this.#requestOnly = requestOnly;
+    this.#candidateHelp = candidateHelp;
   }
 
   check(node: ExpressionNode): Operand | undefined {
@@ -58,15 +59,20 @@ export class Checker {
     this.problems.push({ code, start, end, message, ...(help === undefined ? {} : { help }) });
   }
 
-  /** A part of the expression as it was written. */
-  textOf(node: ExpressionNode): string {
-    return this.#text.slice(node.start, node.end);
+  /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
+  shortText(node: ExpressionNode): string {
+    const text = this.#textOf(node);
+    return text.length > LONGEST_SUBJECT ? 'x' : text;
   }
 
   /** What a message calls an operand. */
   subject(operand: Operand): string {
-    const text = this.textOf(operand.node);
+    const text = this.#textOf(operand.node);
     return text.length > LONGEST_SUBJECT ? `\`${text.slice(0, LONGEST_SUBJECT)}…\`` : `\`${text}\``;
+  }
+
+  #textOf(node: ExpressionNode): string {
+    return this.#text.slice(node.start, node.end);
   }
 
   #reference(node: ReferenceNode): Operand | undefined {
@@ -76,12 +82,12 @@ export class Checker {
       this.problem(found.problem, spanOf(node, found.segment), found.message, help);
       return undefined;
     }
-    if (this.#requestOnly && found.scope === 'candidate') {
+    if (this.#candidateHelp !== undefined && found.scope === 'candidate') {
       this.problem(
         'expression_scope',
         node,
-        `\`${this.textOf(node)}\` is a value of each candidate; here only the request's values are known`,
-        'a condition on each candidate belongs under `where:`, one on the request under `when:`',
+        `\`${this.#textOf(node)}\` is a value of each candidate; here only the request's values are known`,
+        this.#candidateHelp,
       );
       return undefined;
     }

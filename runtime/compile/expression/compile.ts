@@ -22,11 +22,21 @@ export type CompileResult =
 export function compileExpression(text: string, names: Environment, expected: Expected): CompileResult {
   const parsed = parseExpression(text);
   if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
-  const checker = new Checker(text, names, expected.scope === 'request');
+  const checker = new Checker(
+    text,
+    names,
+    expected.scope === 'request' ? candidateHelp(expected) : undefined,
+  );
   const root = checker.check(parsed.ast);
   if (root !== undefined) checkResult(checker, root, expected.type);
   if (root === undefined || checker.problems.length > 0) return { ok: false, problems: checker.problems };
   return { ok: true, expression: emit(root, names.layout, expected.scope === 'candidate') };
+}
+
+function candidateHelp({ type }: Expected): string {
+  return type === 'bool'
+    ? '`when:` is asked once for the whole request; a condition on each candidate goes under `where:`'
+    : 'name what the request says once, for example of the query or the user';
 }
 
 function checkResult(checker: Checker, root: Operand, wanted: Expected['type']): void {
@@ -37,7 +47,7 @@ function checkResult(checker: Checker, root: Operand, wanted: Expected['type']):
     'expression_type',
     root.node,
     `expected a ${name}, but ${checker.subject(root)} is ${describeType(type)}`,
-    helpTowards(wanted === 'texts' ? 'list' : wanted, root, checker.textOf(root.node)),
+    helpTowards(wanted === 'texts' ? 'list' : wanted, root, checker.shortText(root.node)),
   );
 }
 

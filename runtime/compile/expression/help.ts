@@ -1,7 +1,14 @@
-import type { ExpressionType } from './environment.js';
+import type { ElementType, ExpressionType } from './environment.js';
 import type { Operand } from './operand.js';
 
-export const REDUCE = 'reduce it with sum, mean, min, max, count, any or all';
+/** The functions that make one value of a list. */
+const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
+  number: 'reduce it with sum, mean, min, max or count',
+  bool: 'reduce it with any, all or count',
+  time: 'reduce it with min, max or count',
+  text: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
+  ref: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
+};
 
 /** How to make a value of the wanted kind of an operand that is something else. */
 export function helpTowards(
@@ -11,7 +18,7 @@ export function helpTowards(
 ): string | undefined {
   const { kind } = operand.type;
   if (wanted === 'list') return undefined;
-  if (kind === 'list') return REDUCE;
+  if (operand.type.kind === 'list') return REDUCING[operand.type.of.kind].replaceAll('list', subject);
   if (wanted === 'number') {
     if (kind === 'bool') return `write \`if(${subject}, 1, 0)\``;
     if (kind === 'time') return `write \`age_days(${subject})\` for how long ago it is`;

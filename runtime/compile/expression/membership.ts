@@ -88,13 +88,13 @@ function checkChoice(checker: Checker, operand: Operand, choice: Operand, isList
   }
   if (a !== undefined && b !== undefined && isComparable(a, b)) return true;
   const found = `${checker.subject(operand)} is ${describeType(operand.type)} and ${checker.subject(choice)} is ${describeType(choice.type)}`;
-  const help = helpForPair(operand, choice, (one) => checker.textOf(one.node));
+  const help = helpForPair(operand, choice, (one) => checker.shortText(one.node));
   checker.problem('expression_type', choice.node, `${found}: they cannot be compared`, help);
   return false;
 }
 
 function helpForChoice(checker: Checker, node: InNode, only: Operand): string {
-  const [value, part] = [checker.textOf(only.node), checker.textOf(node.operand)];
+  const [value, part] = [checker.shortText(only.node), checker.shortText(node.operand)];
   return only.type.kind === 'text'
     ? `write \`contains(${value}, ${part})\` to look for a part of a text`
     : `write \`${part} in (${value})\``;

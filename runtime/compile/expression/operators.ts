@@ -1,7 +1,7 @@
 import type { Arithmetic, BinaryNode, Comparison, UnaryNode } from './ast.js';
 import type { Checker } from './checker.js';
 import type { ElementType, ExpressionType } from './environment.js';
-import { helpForPair, helpTowards, REDUCE } from './help.js';
+import { helpForPair, helpTowards } from './help.js';
 import { onNumber, onNumbers, onTexts, otherText, sameText, type ListSide } from './kernels/elementwise.js';
 import * as loops from './kernels/number-loops.js';
 import { operation, type Operand } from './operand.js';
@@ -88,7 +88,7 @@ function checkComparison(
   if (!isComparable(a, b)) {
     const [x, y] = [checker.subject(left), checker.subject(right)];
     const found = `${x} is ${describeType(left.type)} and ${y} is ${describeType(right.type)}`;
-    const help = helpForPair(left, right, (operand) => checker.textOf(operand.node));
+    const help = helpForPair(left, right, (operand) => checker.shortText(operand.node));
     checker.problem('expression_type', node, `${found}: they cannot be compared`, help);
     return undefined;
   }
@@ -117,8 +117,13 @@ function checkArithmetic(
     const wrong = [left, right].filter((operand) => elementOf(operand.type)?.kind !== 'number');
     const times = wrong.filter((operand) => elementOf(operand.type)?.kind === 'time');
     if (times.length === wrong.length) {
-      const help = 'times can be subtracted, and a number of milliseconds added: `t + days(7)`';
-      checker.problem('expression_type', node, `\`${op}\` does not work on times so`, help);
+      const help = 'a time may be subtracted from a time, or days added to it: `t + days(7)`';
+      checker.problem(
+        'expression_type',
+        node,
+        `\`${op}\` does not take ${describeType(left.type)} and ${describeType(right.type)}`,
+        help,
+      );
     } else {
       for (const operand of wrong) if (!times.includes(operand)) wrongOperand(checker, op, 'number', operand);
     }
@@ -150,7 +155,7 @@ function listSide(checker: Checker, node: BinaryNode, left: Operand, right: Oper
     'expression_type',
     node,
     `${checker.subject(left)} and ${checker.subject(right)} are both lists; \`${node.op}\` takes a list and one value`,
-    REDUCE.replace('it', 'one of them'),
+    'reduce one of them, as in `max(list)`, or ask `x in list`',
   );
   return undefined;
 }
@@ -167,6 +172,6 @@ function wrongOperand(
 ): void {
   const takes = wanted === undefined ? 'single values and lists' : `${wanted}s`;
   const message = `\`${op}\` takes ${takes}; ${checker.subject(operand)} is ${describeType(operand.type)}`;
-  const help = wanted && helpTowards(wanted, operand, checker.textOf(operand.node));
+  const help = wanted && helpTowards(wanted, operand, checker.shortText(operand.node));
   checker.problem('expression_type', operand.node, message, help);
 }

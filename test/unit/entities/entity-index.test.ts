@@ -65,7 +65,14 @@ const product = (more: JsonObject = {}): JsonObject => ({ product_id: 'p1', ...m
 describe('the entity index', () => {
   it('gives back what was uploaded, and null for what was not', async () => {
     const { index } = bench();
-    const entity = product({ title: 'A', stock: 0, brand_id: 'b', added: '2026-01-31', colour: { rgb: [1, 2, 3] }, price: null });
+    const entity = product({
+      title: 'A',
+      stock: 0,
+      brand_id: 'b',
+      added: '2026-01-31',
+      colour: { rgb: [1, 2, 3] },
+      price: null,
+    });
     expect(await index.upload({ entity_type: 'product', entities: [entity] })).to.deep.equal({
       entity_type: 'product',
       entity_ids: ['p1'],
@@ -96,7 +103,11 @@ describe('the entity index', () => {
     const { index } = bench();
     const entity = { id: 'x', product_id: 'not the id', title: 'A' };
     await index.upload({ entity_type: 'product', entities: [entity], entity_key: 'id' });
-    await index.upload({ entity_type: 'query', entities: [{ query: 'red shoes', volume: 5 }], entity_key: null });
+    await index.upload({
+      entity_type: 'query',
+      entities: [{ query: 'red shoes', volume: 5 }],
+      entity_key: null,
+    });
     const products = await index.get({ entity_type: 'product', entity_ids: ['x', 'not the id'] });
     expect(JSON.parse(JSON.stringify(products.entities))).to.deep.equal({ x: entity, 'not the id': null });
     const queries = await index.get({ entity_type: 'query', entity_ids: ['red shoes'] });
@@ -105,14 +116,21 @@ describe('the entity index', () => {
 
   it('takes no entities and no ids as well as a thousand', async () => {
     const { index, store } = bench();
-    expect(await index.upload({ entity_type: 'product', entities: [] })).to.deep.equal({ entity_type: 'product', entity_ids: [] });
+    expect(await index.upload({ entity_type: 'product', entities: [] })).to.deep.equal({
+      entity_type: 'product',
+      entity_ids: [],
+    });
     expect(store.records.size).to.equal(0);
     expect((await index.remove({ entity_type: 'product', entity_ids: [] })).entity_ids).to.deep.equal([]);
-    expect((await index.get({ entity_type: 'product', entity_ids: [] })).entities).to.deep.equal(Object.create(null));
+    expect((await index.get({ entity_type: 'product', entity_ids: [] })).entities).to.deep.equal(
+      Object.create(null),
+    );
     const ids = Array.from({ length: 1000 }, (_, i) => `p${String(i)}`);
     const entities = ids.map((id) => ({ product_id: id }));
     expect((await index.upload({ entity_type: 'product', entities })).entity_ids).to.deep.equal(ids);
-    expect(Object.keys((await index.get({ entity_type: 'product', entity_ids: ids })).entities).length).to.equal(1000);
+    expect(
+      Object.keys((await index.get({ entity_type: 'product', entity_ids: ids })).entities).length,
+    ).to.equal(1000);
   });
 
   it('deletes, and echoes ids that were not there', async () => {
@@ -126,11 +144,14 @@ describe('the entity index', () => {
   it('works with ids that objects are built of', async () => {
     const { index } = bench();
     const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
-    await index.upload({ entity_type: 'product', entities: ids.map((id) => ({ product_id: id, title: id })) });
+    await index.upload({
+      entity_type: 'product',
+      entities: ids.map((id) => ({ product_id: id, title: id })),
+    });
     const { entities } = await index.get({ entity_type: 'product', entity_ids: [...ids, 'valueOf'] });
     expect(Object.keys(entities)).to.deep.equal([...ids, 'valueOf']);
     for (const id of ids) expect(entities[id]?.title).to.equal(id);
-    expect(entities.valueOf).to.equal(null);
+    expect(Object.values(entities).at(-1)).to.equal(null);
     expect(({} as { title?: string }).title).to.equal(undefined);
   });
 
@@ -138,7 +159,13 @@ describe('the entity index', () => {
     expect(
       await violations([
         product({ stock: 1.5, price: '12', added: 'soon', brand: { brand_id: 'b' } }),
-        { product_id: 'p2', embedding: [1], categories: ['a', 3], variants: [{}, { price: false }], 'a/b~c': 1 },
+        {
+          product_id: 'p2',
+          embedding: [1],
+          categories: ['a', 3],
+          variants: [{}, { price: false }],
+          'a/b~c': 1,
+        },
       ]),
     ).to.deep.equal([
       '/entities/0/stock wrong_type',
@@ -186,16 +213,18 @@ describe('the entity index', () => {
     const polluted = JSON.parse('{"product_id":"p2","__proto__":{"x":1}}') as JsonObject;
     const inner = JSON.parse('{"product_id":"p3","a":{"b":[{"__proto__":1}]}}') as JsonObject;
     const large = JSON.parse('{"product_id":"p4","price":1e400,"a/b":{"~":[-1e999]}}') as JsonObject;
-    expect(await violations([polluted, inner, large, { product_id: 'p5', deep }])).to.satisfy((found: string[]) => {
-      expect(found.slice(0, 4)).to.deep.equal([
-        '/entities/0/__proto__ reserved_name',
-        '/entities/1/a/b/0/__proto__ reserved_name',
-        '/entities/2/price number_too_large',
-        '/entities/2/a~1b/~0/0 number_too_large',
-      ]);
-      expect(found[4]).to.match(/^\/entities\/3\/deep(\/0)+ too_deep$/);
-      return found.length === 5;
-    });
+    expect(await violations([polluted, inner, large, { product_id: 'p5', deep }])).to.satisfy(
+      (found: string[]) => {
+        expect(found.slice(0, 4)).to.deep.equal([
+          '/entities/0/__proto__ reserved_name',
+          '/entities/1/a/b/0/__proto__ reserved_name',
+          '/entities/2/price number_too_large',
+          '/entities/2/a~1b/~0/0 number_too_large',
+        ]);
+        expect(found[4]).to.match(/^\/entities\/3\/deep(\/0)+ too_deep$/);
+        return found.length === 5;
+      },
+    );
   });
 
   it('takes a reference in either spelling, and refuses two that differ', async () => {
@@ -212,7 +241,9 @@ describe('the entity index', () => {
     expect(await violations([{ product_id: 'e', brand: 'b', brand_id: 'c' }])).to.deep.equal([
       '/entities/0/brand_id conflicting_reference',
     ]);
-    expect(await violations([{ product_id: 'e', brand_id: 5 }])).to.deep.equal(['/entities/0/brand_id wrong_type']);
+    expect(await violations([{ product_id: 'e', brand_id: 5 }])).to.deep.equal([
+      '/entities/0/brand_id wrong_type',
+    ]);
   });
 
   it('lists fifty violations and counts them all', async () => {
@@ -227,7 +258,10 @@ describe('the entity index', () => {
     const { index } = bench();
     const secret = 's'.repeat(5000);
     const error = await failure(
-      index.upload({ entity_type: 'product', entities: [{ product_id: 5, price: secret, added: { secret }, [secret]: Infinity }] }),
+      index.upload({
+        entity_type: 'product',
+        entities: [{ product_id: 5, price: secret, added: { secret }, [secret]: Infinity }],
+      }),
     );
     const told = error.message + error.violations.map(({ detail }) => detail).join('');
     expect(told.length).to.be.lessThan(1000);
@@ -235,7 +269,17 @@ describe('the entity index', () => {
 
   it('refuses bodies of another shape, saying what is expected', async () => {
     const { index } = bench();
-    for (const body of [undefined, null, 5, 'x', [], {}, { entities: [] }, { entity_type: 5, entities: [] }, { entity_type: 'product' }]) {
+    for (const body of [
+      undefined,
+      null,
+      5,
+      'x',
+      [],
+      {},
+      { entities: [] },
+      { entity_type: 5, entities: [] },
+      { entity_type: 'product' },
+    ]) {
       const error = await failure(index.upload(body));
       expect(error.code, JSON.stringify(body)).to.equal('invalid_body');
       expect(error.violations.length).to.be.greaterThan(0);
@@ -247,7 +291,9 @@ describe('the entity index', () => {
     expect(await violations([product()], { entity_key: 5 })).to.include('/entity_key wrong_type');
     for (const ids of [Array(1001).fill('p'), [5], ['\ud800'], [''], 'p1', undefined]) {
       for (const attempt of [index.get.bind(index), index.remove.bind(index)]) {
-        expect((await failure(attempt({ entity_type: 'product', entity_ids: ids }))).code).to.equal('invalid_body');
+        expect((await failure(attempt({ entity_type: 'product', entity_ids: ids }))).code).to.equal(
+          'invalid_body',
+        );
       }
     }
   });
@@ -263,7 +309,9 @@ describe('the entity index', () => {
       expect(error.code).to.equal('unknown_entity_type');
       expect(error.message).to.contain('"product"');
     }
-    expect((await failure(index.get({ entity_type: '__proto__', entity_ids: [] }))).code).to.equal('unknown_entity_type');
+    expect((await failure(index.get({ entity_type: '__proto__', entity_ids: [] }))).code).to.equal(
+      'unknown_entity_type',
+    );
   });
 
   it('says which entities a failing store has, and which it may not have', async () => {
@@ -278,7 +326,9 @@ describe('the entity index', () => {
     expect(remove.code).to.equal('store_partial_write');
     expect(remove.extensions).to.deep.equal({ deleted_ids: ['a'], unconfirmed_ids: ['b'] });
     store.failing = () => true;
-    expect((await failure(index.upload({ entity_type: 'product', entities: [product()] }))).code).to.equal('store_unavailable');
+    expect((await failure(index.upload({ entity_type: 'product', entities: [product()] }))).code).to.equal(
+      'store_unavailable',
+    );
     expect(written).to.deep.equal([
       ['product', ['a', 'b', 'c']],
       ['product', ['a', 'b']],
@@ -288,11 +338,21 @@ describe('the entity index', () => {
 
   it('reads what was stored under other declarations, also after the store was emptied in between', async () => {
     const store = new MemoryStore();
-    const before = bench(store, [entityType('product', { price: { kind: 'int' }, colour: { kind: 'string' } })]);
-    await before.index.upload({ entity_type: 'product', entities: [product({ price: 3, colour: 'red', size: 2 })] });
+    const before = bench(store, [
+      entityType('product', { price: { kind: 'int' }, colour: { kind: 'string' } }),
+    ]);
+    await before.index.upload({
+      entity_type: 'product',
+      entities: [product({ price: 3, colour: 'red', size: 2 })],
+    });
     store.records.clear();
-    await before.index.upload({ entity_type: 'product', entities: [product({ price: 4, colour: 'blue', size: 2 })] });
-    const after = bench(store, [entityType('product', { price: { kind: 'float' }, size: { kind: 'int' } }, 'sku')]);
+    await before.index.upload({
+      entity_type: 'product',
+      entities: [product({ price: 4, colour: 'blue', size: 2 })],
+    });
+    const after = bench(store, [
+      entityType('product', { price: { kind: 'float' }, size: { kind: 'int' } }, 'sku'),
+    ]);
     const { entities } = await after.index.get({ entity_type: 'product', entity_ids: ['p1'] });
     expect({ ...entities.p1 }).to.deep.equal({ product_id: 'p1', price: 4, colour: 'blue', size: 2 });
   });
@@ -303,7 +363,9 @@ describe('the entity index', () => {
     const key = entityKey('m', 'product', 'p1');
     const whole = store.records.get(key) ?? Buffer.alloc(0);
     store.records.set(key, whole.subarray(0, whole.length - 1));
-    expect((await failure(index.get({ entity_type: 'product', entity_ids: ['p1'] }))).code).to.equal('record_unreadable');
+    expect((await failure(index.get({ entity_type: 'product', entity_ids: ['p1'] }))).code).to.equal(
+      'record_unreadable',
+    );
     store.records.set(key, Buffer.alloc(40, 1));
     const error = await failure(index.get({ entity_type: 'product', entity_ids: ['p1'] }));
     expect(error.code).to.equal('record_unreadable');
@@ -312,10 +374,16 @@ describe('the entity index', () => {
 
   it('never fails otherwise, whatever the body', async () => {
     const { index } = bench();
-    const entity = fc.dictionary(fc.constantFrom('product_id', 'price', 'brand', 'brand_id', 'variants', 'x'), fc.jsonValue());
+    const entity = fc.dictionary(
+      fc.constantFrom('product_id', 'price', 'brand', 'brand_id', 'variants', 'x'),
+      fc.jsonValue(),
+    );
     const body = fc.oneof(
       fc.jsonValue(),
-      fc.record({ entity_type: fc.constant('product'), entities: fc.array(fc.oneof(entity, fc.jsonValue())) }),
+      fc.record({
+        entity_type: fc.constant('product'),
+        entities: fc.array(fc.oneof(entity, fc.jsonValue())),
+      }),
     );
     await fc.assert(
       fc.asyncProperty(body, async (json) => {

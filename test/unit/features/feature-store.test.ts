@@ -12,9 +12,12 @@ import { MemoryStore } from '../../support/memory-store.js';
 
 const INT: ValueType = { kind: 'int' };
 const TYPES = new Map(
-  [entityType('product'), entityType('user'), entityType('brand', {}, 'code'), entityType('query', {}, 'query')].map(
-    (type) => [type.name, type],
-  ),
+  [
+    entityType('product'),
+    entityType('user'),
+    entityType('brand', {}, 'code'),
+    entityType('query', {}, 'query'),
+  ].map((type) => [type.name, type]),
 );
 const STATS = featureView('product_stats', ['product'], {
   clicks: INT,
@@ -77,9 +80,22 @@ describe('the feature store', () => {
       { product_id: 'p1', clicks: 3, label: null, event_time: '2026-01-31T00:00:00Z' },
       { product_id: 'p2', clicks: 0, seen: '1970-01-01T00:00:01Z', tags: ['a'] },
     ];
-    expect(await features.push({ view: 'product_stats', rows })).to.deep.equal({ view: 'product_stats', stored: 2, older: 0 });
-    expect(stored(store, STATS, ['p1'])).to.deep.equal({ clicks: 3, label: null, event_time: Date.UTC(2026, 0, 31) });
-    expect(stored(store, STATS, ['p2'])).to.deep.equal({ clicks: 0, seen: 1000, tags: ['a'], event_time: NOW });
+    expect(await features.push({ view: 'product_stats', rows })).to.deep.equal({
+      view: 'product_stats',
+      stored: 2,
+      older: 0,
+    });
+    expect(stored(store, STATS, ['p1'])).to.deep.equal({
+      clicks: 3,
+      label: null,
+      event_time: Date.UTC(2026, 0, 31),
+    });
+    expect(stored(store, STATS, ['p2'])).to.deep.equal({
+      clicks: 0,
+      seen: 1000,
+      tags: ['a'],
+      event_time: NOW,
+    });
   });
 
   it('stores rows of composites and of no entity', async () => {
@@ -104,7 +120,10 @@ describe('the feature store', () => {
 
   it('replaces a row whole, but never by an older one, and counts both', async () => {
     const { store, features } = bench();
-    await features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicks: 1, label: 'x', event_time: 100 }] });
+    await features.push({
+      view: 'product_stats',
+      rows: [{ product_id: 'p', clicks: 1, label: 'x', event_time: 100 }],
+    });
     const answer = await features.push({
       view: 'product_stats',
       rows: [
@@ -119,7 +138,11 @@ describe('the feature store', () => {
 
   it('takes no rows, and a thousand', async () => {
     const { features } = bench();
-    expect(await features.push({ view: 'product_stats', rows: [] })).to.deep.equal({ view: 'product_stats', stored: 0, older: 0 });
+    expect(await features.push({ view: 'product_stats', rows: [] })).to.deep.equal({
+      view: 'product_stats',
+      stored: 0,
+      older: 0,
+    });
     const rows = Array.from({ length: 1000 }, (_, i) => ({ product_id: String(i), clicks: i }));
     expect((await features.push({ view: 'product_stats', rows })).stored).to.equal(1000);
   });
@@ -155,13 +178,17 @@ describe('the feature store', () => {
       '/rows/9/__proto__ unknown_feature',
       '/rows/10/clicks number_too_large',
     ]);
-    expect(await violations('product_stats', Array(1001).fill({ product_id: 'p' }))).to.deep.equal(['/rows too_many']);
+    expect(await violations('product_stats', Array(1001).fill({ product_id: 'p' }))).to.deep.equal([
+      '/rows too_many',
+    ]);
     expect(await violations('product_stats', {})).to.deep.equal(['/rows wrong_type']);
   });
 
   it('names the nearest feature and view', async () => {
     const { features } = bench();
-    const feature = await failure(features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicsk: 1 }] }));
+    const feature = await failure(
+      features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicsk: 1 }] }),
+    );
     expect(feature.violations[0]?.detail).to.contain('"clicks"');
     const view = await failure(features.push({ view: 'product_stat', rows: [] }));
     expect(view.code).to.equal('unknown_view');
@@ -171,7 +198,16 @@ describe('the feature store', () => {
 
   it('refuses bodies of another shape', async () => {
     const { features } = bench();
-    for (const body of [undefined, null, 5, [], {}, { view: 'product_stats' }, { rows: [] }, { view: 5, rows: [] }]) {
+    for (const body of [
+      undefined,
+      null,
+      5,
+      [],
+      {},
+      { view: 'product_stats' },
+      { rows: [] },
+      { view: 5, rows: [] },
+    ]) {
       expect((await failure(features.push(body))).code, JSON.stringify(body)).to.equal('invalid_body');
     }
   });
@@ -184,7 +220,9 @@ describe('the feature store', () => {
     expect(error.code).to.equal('store_partial_write');
     expect(error.extensions).to.deep.equal({ stored_rows: [0, 2], unconfirmed_rows: [1] });
     store.failing = () => true;
-    expect((await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }))).code).to.equal('store_unavailable');
+    expect((await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }))).code).to.equal(
+      'store_unavailable',
+    );
     expect(written.map(([view, ids]) => [view, ids.length])).to.deep.equal([
       ['product_stats', 3],
       ['product_stats', 1],

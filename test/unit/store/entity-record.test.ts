@@ -64,27 +64,29 @@ const anyJson = fc.letrec<{ json: JsonValue }>((tie) => ({
     }),
   ),
 })).json;
-const fitting = new Map<string, fc.Arbitrary<JsonValue>>(Object.entries({
-  title: text,
-  subtitle: text,
-  stock: fc.maxSafeInteger(),
-  price: number,
-  is_new: fc.boolean(),
-  added: fc.oneof(
-    fc.integer(),
-    fc.constantFrom('2026-01-31', '2026-01-31T10:00:00+02:00', '1999-12-31 23:59:59.123456'),
-  ),
-  embedding: fc.oneof(
-    fc.tuple(number, number, number),
-    fc.tuple(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.constant(1), fc.constant(-0)),
-  ) as fc.Arbitrary<JsonValue>,
-  brand: text,
-  brand_id: text,
-  categories: fc.array(text),
-  sellers: fc.array(fc.string({ minLength: 1 })),
-  size: fc.record({ width: number, note: anyJson }, { requiredKeys: [] }) as fc.Arbitrary<JsonValue>,
-  product_id: fc.constantFrom('p1', 'other', 7),
-}));
+const fitting = new Map<string, fc.Arbitrary<JsonValue>>(
+  Object.entries({
+    title: text,
+    subtitle: text,
+    stock: fc.maxSafeInteger(),
+    price: number,
+    is_new: fc.boolean(),
+    added: fc.oneof(
+      fc.integer(),
+      fc.constantFrom('2026-01-31', '2026-01-31T10:00:00+02:00', '1999-12-31 23:59:59.123456'),
+    ),
+    embedding: fc.oneof(
+      fc.tuple(number, number, number),
+      fc.tuple(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.constant(1), fc.constant(-0)),
+    ) as fc.Arbitrary<JsonValue>,
+    brand: text,
+    brand_id: text,
+    categories: fc.array(text),
+    sellers: fc.array(fc.string({ minLength: 1 })),
+    size: fc.record({ width: number, note: anyJson }, { requiredKeys: [] }) as fc.Arbitrary<JsonValue>,
+    product_id: fc.constantFrom('p1', 'other', 7),
+  }),
+);
 const names = fc.oneof(
   fc.constantFrom(...fitting.keys(), '__proto__', 'constructor', '', 'brand_id_id'),
   text,
@@ -120,9 +122,7 @@ describe('entity records', () => {
   });
 
   it('keep a number to the last bit, and negative zero in a declared attribute', () => {
-    fc.assert(
-      fc.property(number, (price) => Object.is(roundTrip({ price }).price, price)),
-    );
+    fc.assert(fc.property(number, (price) => Object.is(roundTrip({ price }).price, price)));
   });
 
   it('keep an attribute named __proto__ as an attribute', () => {

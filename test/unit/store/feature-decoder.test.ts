@@ -21,7 +21,9 @@ function cell(column: Column): string {
   const status = column.status[0] ?? 0;
   const cause = defaultedCause(status);
   const value =
-    column.kind === 'texts' || column.kind === 'vector' ? `[${column.values.join(' ')}]` : String(column.values[0]);
+    column.kind === 'texts' || column.kind === 'vector'
+      ? `[${column.values.join(' ')}]`
+      : String(column.values[0]);
   return `${value} ${statusName(status)}${cause === undefined ? '' : ` ${cause}`}`;
 }
 
@@ -34,7 +36,9 @@ class Reader {
 
   /** The cells of all features of the views, read from one record. */
   read(views: readonly FeatureView[], record: Buffer | null, cause?: number): string[] {
-    const wanted = views.flatMap((view) => Array.from(view.features.values(), (feature) => ({ view, feature })));
+    const wanted = views.flatMap((view) =>
+      Array.from(view.features.values(), (feature) => ({ view, feature })),
+    );
     const columns = wanted.map(({ feature: { type } }) => {
       const kind = columnKindOf(type, false);
       if (kind === undefined) throw new Error('no column');
@@ -81,7 +85,11 @@ describe('the feature decoder', () => {
   });
 
   it('reads several views of one record, each by its name, and misses those without a row', () => {
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => view({ n: INT }, {}, name)) as [FeatureView, FeatureView, FeatureView];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => view({ n: INT }, {}, name)) as [
+      FeatureView,
+      FeatureView,
+      FeatureView,
+    ];
     const reader = new Reader();
     const record = Buffer.concat([reader.segment(b, { n: 2 }), reader.segment(a, { n: 1 })]);
     expect(reader.read([a, b, c], record)).to.deep.equal(['1 present', '2 present', 'NaN missing_feature']);
@@ -190,7 +198,13 @@ describe('the feature decoder', () => {
 
   it('asks for layouts that it does not know, and reads the row as failed without them', () => {
     const stats = view({ n: INT });
-    const foreign = new Layout([['n', INT], ['m', INT]], undefined);
+    const foreign = new Layout(
+      [
+        ['n', INT],
+        ['m', INT],
+      ],
+      undefined,
+    );
     const record = encodeSegment(viewId('stats'), foreign, NOW, { n: 1, m: 2 });
     const reader = new Reader();
     const feature = stats.features.get('n');

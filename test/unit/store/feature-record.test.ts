@@ -44,24 +44,28 @@ describe('feature records', () => {
   it('hold the row with the latest event time, whatever the order of the pushes', () => {
     const time = fc.integer({ min: 0, max: 5 });
     fc.assert(
-      fc.property(fc.array(fc.record({ view: fc.constantFrom('a', 'b'), time }), { minLength: 1 }), (pushes) => {
-        let record: Buffer | null = null;
-        const newest = new Map<string, { time: number; clicks: number }>();
-        pushes.forEach(({ view, time: at }, clicks) => {
-          const before = newest.get(view);
-          const merged = mergeSegment(record, encodeSegment(viewId(view), layout, at, { clicks }));
-          record = merged.record;
-          const isOlder = before !== undefined && before.time > at;
-          expect(merged.outcome).to.equal(isOlder ? 'older' : 'stored');
-          if (!isOlder) newest.set(view, { time: at, clicks });
-        });
-        const whole: Buffer = record ?? Buffer.alloc(0);
-        const found = segmentsOf(whole).map((segment) => ({
-          time: segment.eventTime,
-          clicks: decodeSegment(whole, segment, layout).clicks,
-        }));
-        expect(found).to.deep.equal([...newest.values()].map(({ time: at, clicks }) => ({ time: at, clicks })));
-      }),
+      fc.property(
+        fc.array(fc.record({ view: fc.constantFrom('a', 'b'), time }), { minLength: 1 }),
+        (pushes) => {
+          let record = Buffer.alloc(0);
+          const newest = new Map<string, { time: number; clicks: number }>();
+          pushes.forEach(({ view, time: at }, clicks) => {
+            const before = newest.get(view);
+            const merged = mergeSegment(record.length === 0 ? null : record, encodeSegment(viewId(view), layout, at, { clicks }));
+            record = Buffer.from(merged.record);
+            const isOlder = before !== undefined && before.time > at;
+            expect(merged.outcome).to.equal(isOlder ? 'older' : 'stored');
+            if (!isOlder) newest.set(view, { time: at, clicks });
+          });
+          const found = segmentsOf(record).map((segment) => ({
+            time: segment.eventTime,
+            clicks: decodeSegment(record, segment, layout).clicks,
+          }));
+          expect(found).to.deep.equal(
+            [...newest.values()].map(({ time: at, clicks }) => ({ time: at, clicks })),
+          );
+        },
+      ),
     );
   });
 
@@ -72,12 +76,17 @@ describe('feature records', () => {
     ]);
     const segment = encodeSegment(viewId('c'), layout, 1, {});
     fc.assert(
-      fc.property(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), fc.nat(whole.length), (at, byte, length) => {
-        const damaged = Buffer.from(whole.subarray(0, length));
-        if (at < length) damaged[at] = byte;
-        expect(segmentsOf(damaged).length).to.be.lessThan(10);
-        mergeSegment(damaged, segment);
-      }),
+      fc.property(
+        fc.nat(whole.length - 1),
+        fc.integer({ min: 0, max: 255 }),
+        fc.nat(whole.length),
+        (at, byte, length) => {
+          const damaged = Buffer.from(whole.subarray(0, length));
+          if (at < length) damaged[at] = byte;
+          expect(segmentsOf(damaged).length).to.be.lessThan(10);
+          mergeSegment(damaged, segment);
+        },
+      ),
     );
   });
 });

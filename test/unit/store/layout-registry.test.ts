@@ -25,7 +25,11 @@ describe('the layout registry', () => {
     const store = new MemoryStore();
     await store.write([new LayoutRegistry(store, 'm', new KnownLayouts()).record(price)]);
     const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
-    await Promise.all([reader.resolve([price.hex]), reader.resolve([price.hex]), reader.resolve([price.hex])]);
+    await Promise.all([
+      reader.resolve([price.hex]),
+      reader.resolve([price.hex]),
+      reader.resolve([price.hex]),
+    ]);
     expect(store.reads).to.equal(1);
     expect(reader.get(price.hex)).not.to.equal(undefined);
   });

@@ -22,7 +22,7 @@ const fields: [string, ValueType][] = [
   ['categories', { kind: 'list', of: { kind: 'string' } }],
   ['sellers', { kind: 'list', of: { kind: 'ref', entity: 'seller' } }],
   ['dimensions', variant],
-  ['variants', { kind: 'list', of: variant as Extract<ValueType, { kind: 'record' }> }],
+  ['variants', { kind: 'list', of: variant }],
 ];
 
 describe('layouts', () => {

@@ -37,11 +37,11 @@ export function isKind(call: Call, index: number, kind: Kind, orList = false): b
 }
 
 /** Reports an argument of the wrong type. */
-export function wrongArgument(call: Call, index: number, wanted: string, kind?: Kind): void {
+export function wrongArgument(call: Call, index: number, wanted: string, kind?: Kind, remedy?: string): void {
   const { checker, node, args } = call;
   const arg = args[index];
   if (arg === undefined) return;
-  const help = kind && helpTowards(kind, arg, checker.textOf(arg.node));
+  const help = remedy ?? (kind && helpTowards(kind, arg, checker.shortText(arg.node)));
   checker.problem(
     'expression_arguments',
     arg.node,

@@ -62,7 +62,14 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
 function reduceNumbers(call: Call, reduce: reductions.Reduction): Operand | undefined {
   const [list] = call.args;
   if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
-    wrongArgument(call, 0, 'a list of numbers');
+    const isBools = list?.type.kind === 'list' && list.type.of.kind === 'bool';
+    wrongArgument(
+      call,
+      0,
+      'a list of numbers',
+      undefined,
+      isBools ? 'count(list) says how many are true' : undefined,
+    );
     return undefined;
   }
   return operation(call.node, NUMBER, [list], reductions.reducing(reduce));

@@ -23,7 +23,12 @@ function shapeOf(node: ExpressionNode): Shape {
     case 'binary':
       return [node.op, shapeOf(node.left), shapeOf(node.right)];
     case 'in':
-      return [node.negated ? 'not in' : 'in', node.enclosed, shapeOf(node.operand), ...node.choices.map(shapeOf)];
+      return [
+        node.negated ? 'not in' : 'in',
+        node.enclosed,
+        shapeOf(node.operand),
+        ...node.choices.map(shapeOf),
+      ];
     case 'call':
       return ['call', node.name, ...node.args.map(shapeOf)];
   }
@@ -36,7 +41,16 @@ function parsed(text: string): ExpressionNode {
 }
 
 /** From what binds least to what binds most. */
-const LEVELS = [['or'], ['and'], ['not'], ['==', '!=', '<', '<=', '>', '>=', 'in', 'not in'], ['+', '-'], ['*', '/', '%'], ['sign'], ['leaf']];
+const LEVELS = [
+  ['or'],
+  ['and'],
+  ['not'],
+  ['==', '!=', '<', '<=', '>', '>=', 'in', 'not in'],
+  ['+', '-'],
+  ['*', '/', '%'],
+  ['sign'],
+  ['leaf'],
+];
 
 function levelOf(shape: Shape): number {
   const [head, , third] = shape;
@@ -69,7 +83,8 @@ function print(shape: Shape): string {
     case 'in':
     case 'not in': {
       const choices = shape.slice(3) as Shape[];
-      const list = second === true ? `(${choices.map(print).join(', ')})` : choices.map((one) => child(one, 4)).join('');
+      const list =
+        second === true ? `(${choices.map(print).join(', ')})` : choices.map((one) => child(one, 4)).join('');
       return `${child(third, 4)} ${head} ${list}`;
     }
     case 'call':
@@ -95,16 +110,26 @@ const shapes = fc.letrec<{ any: Shape; leaf: Shape }>((tie) => ({
     { maxDepth: 5, depthIdentifier: 'e' },
     tie('leaf'),
     fc
-      .tuple(fc.constantFrom(...LEVELS.flat().filter((op) => !/in|not|sign|leaf/.test(op))), tie('any'), tie('any'))
+      .tuple(
+        fc.constantFrom(...LEVELS.flat().filter((op) => !/in|not|sign|leaf/.test(op))),
+        tie('any'),
+        tie('any'),
+      )
       .map((shape): Shape => shape),
     fc.tuple(fc.constantFrom('not', '-'), tie('any')).map((shape): Shape => shape),
     fc
-      .tuple(fc.constantFrom('in', 'not in'), tie('any'), fc.array(tie('any'), { minLength: 1, maxLength: 3 }))
+      .tuple(
+        fc.constantFrom('in', 'not in'),
+        tie('any'),
+        fc.array(tie('any'), { minLength: 1, maxLength: 3 }),
+      )
       .map(([op, operand, choices]): Shape => [op, true, operand, ...choices]),
     fc
       .tuple(fc.constantFrom('in', 'not in'), tie('any'), name)
       .map(([op, operand, list]): Shape => [op, false, operand, ['name', list]]),
-    fc.tuple(name, fc.array(tie('any'), { maxLength: 3 })).map(([called, args]): Shape => ['call', called, ...args]),
+    fc
+      .tuple(name, fc.array(tie('any'), { maxLength: 3 }))
+      .map(([called, args]): Shape => ['call', called, ...args]),
   ),
 }));
 
@@ -147,16 +172,26 @@ describe('parseExpression', () => {
   it('lists the names that an expression uses', () => {
     const names = namesIn(parsed('if(a > 1, product.price, v:f) + a + length("b") in (c, -d.e)'));
     const text = names.map((node) =>
-      node.kind === 'name' ? node.name : node.kind === 'path' ? node.segments.join('.') : `${node.view}:${node.feature}`,
+      node.kind === 'name'
+        ? node.name
+        : node.kind === 'path'
+          ? node.segments.join('.')
+          : `${node.view}:${node.feature}`,
     );
     expect(text).to.deep.equal(['a', 'product.price', 'v:f', 'a', 'c', 'd.e']);
   });
 
   it('answers any text with a tree or a problem inside it, never with an exception', () => {
     const token = fc.constantFrom(
-      ...'( ) , + - * / % == < = ! & "a" \' " \\ 1 .5 1. a a.b a: a:b : . and or not in if( true ≤ 😀 \n'.split(' '),
+      ...'( ) , + - * / % == < = ! & "a" \' " \\ 1 .5 1. a a.b a: a:b : . and or not in if( true ≤ 😀 \n'.split(
+        ' ',
+      ),
     );
-    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.array(token).map((tokens) => tokens.join(' ')), fc.array(token).map((tokens) => tokens.join('')));
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(token).map((tokens) => tokens.join(' ')),
+      fc.array(token).map((tokens) => tokens.join('')),
+    );
     fc.assert(
       fc.property(texts, (text) => {
         const result = parseExpression(text);

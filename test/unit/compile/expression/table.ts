@@ -10,7 +10,7 @@ import type {
 } from '../../../../runtime/compile/expression/environment.js';
 import { columnKindFor, shapeFor } from '../../../../runtime/compile/expression/types.js';
 import { writeJson, writeMissing } from '../../../../runtime/frame/cells.js';
-import { Frame } from '../../../../runtime/frame/frame.js';
+import type { Frame } from '../../../../runtime/frame/frame.js';
 import { FrameLayout, type Scope } from '../../../../runtime/frame/layout.js';
 import { nearest } from '../../../../runtime/config/nearest.js';
 import { Missing, type Outcome, type Single } from '../../../support/interpreter.js';

@@ -1,0 +1,233 @@
+import { expect } from 'chai';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { createApp, ProjectInvalidError, type App } from '../../runtime/app.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { idsOf, scoresOf, writeProject } from '../support/project.js';
+import { repositoryPath } from '../support/repository.js';
+
+/** A plugin of the project's own, from the text of its `create`. */
+const plugin = (name: string, kind: string, create: string): Record<string, string> => ({
+  [`plugins/${name}/options.schema.json`]:
+    '{ "type": "object", "additionalProperties": false, "properties": {} }',
+  [`plugins/${name}/index.js`]: `import { definePlugin, Status } from 'millrace/api';
+export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 'A test.', options: { type: 'object', additionalProperties: false, properties: {} }, create(options, build) { ${create} } });
+`,
+});
+
+const FILES = {
+  'package.json': '{ "type": "module" }',
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { brand: ref(brand), price: float }\n',
+  'schemas/features/product_stats.yaml': 'view: product_stats\nof: [product]\nfeatures: { ctr: float }\n',
+  'schemas/features/user_brand_stats.yaml':
+    'view: user_brand_stats\nof: [user, brand]\nfeatures: { clicks: { type: int, default: 0 } }\n',
+  ...plugin(
+    'flaky',
+    'feature',
+    `return { outputs: { value: 'number' }, async compute(input, output) {
+       const { values, status } = output.number('value');
+       for (const row of input.rows) { values[row] = 1; status[row] = Status.present; }
+       await null;
+       throw new Error('the model is away');
+     } };`,
+  ),
+  ...plugin('slow', 'feature', `return { outputs: {}, compute: () => new Promise(() => {}) };`),
+  ...plugin(
+    'wild',
+    'rule',
+    `return { apply(input, ranking) { for (const row of input.rows) ranking.scores[row] = row === 0 ? NaN : Infinity; return { applied: input.rows.length, skipped: 0 }; } };`,
+  ),
+  ...plugin(
+    'one_at_a_time',
+    'rule',
+    `build.need('product_stats:ctr'); build.need('taste:clicks');
+     return { apply(input, ranking) {
+       for (const row of input.rows) {
+         const product = input.candidate(row);
+         const ctr = input.getFeature(product, 'product_stats:ctr');
+         const clicks = input.getFeature([{ type: 'user', id: 'u' }, { type: 'brand', id: 'b' }], 'taste:clicks');
+         const own = input.getFeature(product, 'taste:clicks');
+         const none = input.getFeature({ type: 'product', id: 'elsewhere' }, 'product_stats:ctr');
+         if (none.value !== undefined || none.status !== 'missing_entity') throw new Error('it made one up');
+         ranking.scores[row] = (ctr.status === 'present' ? ctr.value : -1) + 100 * clicks.value + 10 * own.value;
+       }
+       return { applied: input.rows.length, skipped: 0 };
+     } };`,
+  ),
+  ...plugin(
+    'undeclared',
+    'rule',
+    `return { apply(input) { input.getFeature(input.candidate(0), 'product_stats:ctr'); return { applied: 0, skipped: 0 }; } };`,
+  ),
+  ...plugin(
+    'misspelt',
+    'rule',
+    `build.need('product_stats:crt'); return { apply: () => ({ applied: 0, skipped: 0 }) };`,
+  ),
+};
+
+const pipeline = (components: string, limits = ''): string => `pipeline: ranking
+rank: product
+request:
+  candidates: { search_score: float }
+  user: optional(user)
+  device: optional(string)
+${limits}
+features:
+  - product_stats
+  - taste: user_brand_stats(user, product.brand)
+components:
+${components}
+`;
+
+describe('the steps of a pipeline', () => {
+  let app: App | undefined;
+  let root = '';
+
+  async function start(components: string, limits = ''): Promise<App> {
+    root = await writeProject({ ...FILES, 'pipelines/ranking.yaml': pipeline(components, limits) });
+    await mkdir(join(root, 'node_modules'));
+    await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
+    app = await createApp(loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' }));
+    return app;
+  }
+
+  async function run(service: App, body: object) {
+    const [first] = service.pipelines;
+    if (first === undefined) throw new Error('there is a pipeline');
+    return first.run(body, { requestId: 'r' });
+  }
+
+  async function failure(service: App, body: object): Promise<MillraceError> {
+    const error = await run(service, body).then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    if (error instanceof MillraceError) return error;
+    throw new Error(`no MillraceError: ${String(error)}`);
+  }
+
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const body = {
+    candidates: [
+      { product_id: 'a', search_score: 1 },
+      { product_id: 'b', search_score: 2 },
+      { product_id: 'c', search_score: 3 },
+    ],
+  };
+  const bySearch = '  - use: score\n    with: { value: product.search_score }';
+
+  it('on_error: skip goes on, the outputs failed, and says so', async () => {
+    const service = await start(
+      `${bySearch}\n  - use: flaky\n    on_error: skip\n  - use: score\n    with: { value: "coalesce(flaky:value + 100, score)" }`,
+    );
+    const { answer, report } = await run(service, body);
+    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ c: 3, b: 2, a: 1 });
+    expect(report.skippedSteps).to.deep.equal(['flaky']);
+  });
+
+  it('on_error: fail fails the request, without the cause in the message', async () => {
+    const service = await start('  - use: flaky');
+    const error = await failure(service, body);
+    expect(error.code).to.equal('component_failed');
+    expect(error.message).to.equal('step 1 (flaky) failed');
+    expect((error.cause as Error).message).to.equal('the model is away');
+  });
+
+  it('ends at the deadline, whatever a step waits for, also under on_error: skip', async () => {
+    const service = await start('  - use: slow\n    on_error: skip', 'limits: { time: 30ms }');
+    expect((await failure(service, body)).code).to.equal('deadline_exceeded');
+    // The next request is not touched by what the slow step may still do.
+    expect((await failure(service, body)).code).to.equal('deadline_exceeded');
+  });
+
+  it('keeps the score where a rule writes one that is not finite', async () => {
+    const service = await start(`${bySearch}\n  - use: wild`);
+    const { answer } = await run(service, body);
+    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ c: 3, b: 2, a: 1 });
+  });
+
+  it('runs a step only when its condition of the request is true', async () => {
+    const service = await start(
+      `${bySearch}\n  - use: boost\n    when: request.device == "kiosk"\n    with: { add: 10 }`,
+    );
+    const first = async (device: string | undefined) =>
+      (await run(service, { ...body, ...(device === undefined ? {} : { device }) })).answer
+        .ranked_candidates[0];
+    expect((await first('kiosk'))?.ranked_score).to.equal(13);
+    expect((await first('phone'))?.ranked_score).to.equal(3);
+    expect((await first(undefined))?.ranked_score).to.equal(3);
+  });
+
+  it('removes filtered candidates from the ranking, keeps undecided ones unless told otherwise', async () => {
+    const filter = (absent: string): string =>
+      `  - use: filter\n    with: { keep: product.price > 5, absent: ${absent} }\n${bySearch}`;
+    const sent = {
+      candidates: [
+        { product_id: 'cheap', price: 1 },
+        { product_id: 'dear', price: 9 },
+        { product_id: 'unknown' },
+      ],
+    };
+    const keeping = await start(filter('keep'));
+    expect(idsOf((await run(keeping, sent)).answer.ranked_candidates)).to.deep.equal(['dear', 'unknown']);
+    await keeping.close();
+    await rm(root, { recursive: true, force: true });
+    const dropping = await start(filter('drop'));
+    expect(idsOf((await run(dropping, sent)).answer.ranked_candidates)).to.deep.equal(['dear']);
+  });
+
+  it('reads features a candidate at a time, by simple and composite identifiers', async () => {
+    const service = await start('  - use: one_at_a_time');
+    await service.features.push({ view: 'product_stats', rows: [{ product_id: 'a', ctr: 0.5 }] });
+    await service.features.push({
+      view: 'user_brand_stats',
+      rows: [{ user_id: 'u', brand_id: 'b', clicks: 3 }],
+    });
+    const { answer } = await run(service, {
+      user: { user_id: 'u' },
+      candidates: [
+        { product_id: 'a', brand: 'b' },
+        { product_id: 'z', brand: 'other' },
+      ],
+    });
+    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ a: 330.5, z: 299 });
+  });
+
+  it('refuses at run time a name that the component did not need, and at load one that is nothing', async () => {
+    const service = await start('  - use: undeclared');
+    const error = await failure(service, body);
+    expect((error.cause as Error).message).to.contain("build.need('product_stats:ctr')");
+    await service.close();
+    await rm(root, { recursive: true, force: true });
+    app = undefined;
+    const refused = await start('  - use: misspelt').catch((caught: unknown) => caught);
+    if (!(refused instanceof ProjectInvalidError)) throw new Error('it was not refused');
+    const [first] = refused.diagnostics.filter(({ severity }) => severity === 'error');
+    expect(first?.code).to.equal('unknown_feature');
+    expect(first?.help).to.contain('ctr');
+  });
+
+  it('answers the same from a frame that was used before, for fewer and for more candidates', async () => {
+    const service = await start(`${bySearch}\n  - use: bury\n    with: { where: product.search_score == 3 }`);
+    const all = (await run(service, body)).answer;
+    const many = {
+      candidates: Array.from({ length: 300 }, (_, i) => ({ product_id: `p${i}`, search_score: i })),
+    };
+    await run(service, many);
+    expect(
+      (await run(service, { candidates: [{ product_id: 'only' }] })).answer.ranked_candidates,
+    ).to.deep.equal([{ candidate_id: 'only', ranked_score: 0 }]);
+    expect((await run(service, body)).answer).to.deep.equal(all);
+    const both = await Promise.all([run(service, body), run(service, many), run(service, body)]);
+    expect(both[0].answer).to.deep.equal(all);
+    expect(both[2].answer).to.deep.equal(all);
+  });
+});

@@ -1,0 +1,31 @@
+import 'reflect-metadata';
+import { Readable, Writable } from 'node:stream';
+import { runCli } from '../../runtime/cli/run-cli.js';
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command line of `millrace` in this process, with nothing of this process's environment. */
+export async function millrace(
+  argv: readonly string[],
+  more: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+): Promise<CommandResult> {
+  const stdout = new Collector();
+  const stderr = new Collector();
+  const env = { LOG_LEVEL: 'silent', ...more.env };
+  const stdin = Readable.from([Buffer.from(more.stdin ?? '')]);
+  const code = await runCli(argv, { env, stdin, stdout, stderr }, '1.2.3');
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+class Collector extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString('utf8');
+    done();
+  }
+}

@@ -1,0 +1,238 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startService, type RunningService } from '../../../runtime/serve.js';
+import { loadSettings } from '../../../runtime/settings.js';
+import { millrace, type CommandResult } from '../../support/command-line.js';
+import { writeProject } from '../../support/project.js';
+
+const FILES = {
+  'schemas/entities/product.yaml': `
+entity: product
+extends: ProductEntity
+attributes:
+  title: string
+  price: float
+`,
+  'schemas/features/product_stats.yaml': `
+view: product_stats
+of: [product]
+ttl: null
+features:
+  orders: int
+`,
+  'pipelines/cheap.yaml': `
+pipeline: cheap
+route: /api/v1/cheap-first
+rank: product
+features: [product_stats]
+components:
+  - use: score
+    with: { value: 'coalesce(product_stats:orders, 0) - product.price' }
+`,
+};
+
+const PRODUCTS = [
+  '{"product_id":"a","title":"Red kettles","price":3}',
+  '{"product_id":"b","title":"Blue kettle","price":1}',
+  '{"product_id":"c","price":"dear"}',
+  '{"product_id":"d","price":2}',
+].join('\n');
+const REQUEST = '{"candidates":[{"product_id":"a"},{"product_id":"b"},{"product_id":"d"}]}';
+
+describe('millrace', () => {
+  let root = '';
+  let service: RunningService;
+  before(async () => {
+    root = await writeProject({ ...FILES, 'products.jsonl': PRODUCTS, 'request.json': REQUEST });
+    service = await startService(
+      loadSettings(
+        { LOG_LEVEL: 'silent', PORT: '0' },
+        { project: root, store: 'embedded', dataDir: join(root, 'served') },
+      ),
+    );
+  });
+  after(async () => {
+    await service.close();
+    await rm(root, { recursive: true });
+  });
+
+  /** Data commands are the same for the store of the settings and for a running service. */
+  const targets: Readonly<Record<string, () => string[]>> = {
+    'the store of the settings': () => [
+      '--project',
+      root,
+      '--store',
+      'embedded',
+      '--data-dir',
+      join(root, 'local'),
+    ],
+    'a running service': () => ['--project', root, '--url', service.url],
+  };
+  for (const [name, flags] of Object.entries(targets))
+    describe(`with ${name}`, () => {
+      it('loads entities and features, and ranks by them', async () => {
+        const loaded = await millrace([
+          'entities',
+          'load',
+          'product',
+          join(root, 'products.jsonl'),
+          ...flags(),
+        ]);
+        expect(loaded.code).to.equal(1);
+        expect(loaded.stdout).to.match(/^3 product entities loaded into .* 1 refused\n$/);
+        expect(loaded.stderr).to.match(/^line 3: .*price.*\nerror: 1 of the rows were refused\n$/);
+
+        const csv = 'product_id,orders,event_time\na,9,\n';
+        const pushed = await millrace(
+          ['features', 'load', 'product_stats', '-', '--format', 'csv', '--json', ...flags()],
+          {
+            stdin: csv,
+          },
+        );
+        expect(pushed.stderr).to.equal('');
+        expect(pushed.code).to.equal(0);
+        expect(JSON.parse(pushed.stdout)).to.deep.include({ loaded: 1, refused: 0, older: 0 });
+
+        const ranked = await millrace(['rank', 'cheap', join(root, 'request.json'), '--json', ...flags()]);
+        expect(ranked.stderr).to.equal('');
+        expect(JSON.parse(ranked.stdout)).to.deep.equal({
+          ranked_candidates: [
+            { candidate_id: 'a', ranked_score: 6 },
+            { candidate_id: 'b', ranked_score: -1 },
+            { candidate_id: 'd', ranked_score: -2 },
+          ],
+        });
+        const table = await millrace(['rank', 'cheap', join(root, 'request.json'), ...flags()]);
+        expect(table.stdout).to.match(/1 {2}a +6\.0+\n.*2 {2}b +-1\.0/s);
+      });
+
+      it('names the nearest right name for a wrong one', async () => {
+        for (const argv of [
+          ['entities', 'load', 'prodct', join(root, 'products.jsonl')],
+          ['features', 'load', 'product_stat', '-'],
+          ['rank', 'cheep', join(root, 'request.json')],
+        ]) {
+          const result = await millrace([...argv, ...flags()], { stdin: '{"product_id":"a","orders":1}' });
+          expect(result.code, argv.join(' ')).to.equal(1);
+          expect(result.stderr).to.match(/did you mean "?(product|product_stats|cheap)"?\?/);
+        }
+      });
+
+      it('tells every violation of a request', async () => {
+        const body = '{"candidates":[{"product_id":1}],"user_page":-1}';
+        const result = await millrace(['rank', 'cheap', '-', ...flags()], { stdin: body });
+        expect(result.code).to.equal(1);
+        expect(result.stderr).to.contain('/candidates/0/product_id').and.to.contain('/user_page');
+      });
+    });
+
+  it('takes CSV by the types of the project', async () => {
+    const csv = 'product_id,title,price\n007,,1.5\n';
+    const flags = ['--format', 'csv', ...(targets['a running service']?.() ?? [])];
+    const result = await millrace(['entities', 'load', 'product', '-', ...flags], { stdin: csv });
+    expect(result).to.include({ code: 0, stderr: '' });
+    const { entities } = await service.app.entities.get({ entity_type: 'product', entity_ids: ['007'] });
+    expect({ ...entities['007'] }).to.deep.equal({ product_id: '007', price: 1.5 });
+  });
+
+  it('validates a project, and says what it found', async () => {
+    const good = await millrace(['validate', '--project', root]);
+    expect(good.code).to.equal(0);
+    expect(good.stdout).to.match(/^ok: 1 pipeline, \d+ entity types, 1 feature view/);
+
+    const broken = {
+      ...FILES,
+      'pipelines/cheap.yaml': FILES['pipelines/cheap.yaml'].replace('.price', '.prize'),
+    };
+    const folder = await writeProject(broken);
+    try {
+      const bad = await millrace(['validate', '--project', folder]);
+      expect(bad.code).to.equal(1);
+      expect(bad.stdout).to.contain('pipelines/cheap.yaml:8:').and.to.contain('1 error');
+      const json = await millrace(['validate', '--project', folder, '--json']);
+      expect(json.code).to.equal(1);
+      expect(JSON.parse(json.stdout)).to.deep.include({ ok: false, errors: 1 });
+      for (const argv of [
+        ['plan', 'cheap'],
+        ['serve', '--store', 'embedded'],
+      ]) {
+        const result = await millrace([...argv, '--project', folder]);
+        expect(result.code).to.equal(1);
+        expect(result.stderr).to.contain('pipelines/cheap.yaml:8:');
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('prints a plan for people within 80 columns, and for programs as JSON', async () => {
+    const text = await millrace(['plan', 'cheap', '--project', root]);
+    expect(text.stdout).to.contain('cheap: ranks product at POST /api/v1/cheap-first');
+    expect(Math.max(...text.stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
+    const json = await millrace(['plan', 'cheap', '--project', root, '--json']);
+    expect(JSON.parse(json.stdout)).to.deep.include({ pipeline: 'cheap', rank: 'product' });
+  });
+
+  it('counts words for text_match', async () => {
+    const out = join(root, 'models', 'titles.json');
+    const from = join(root, 'products.jsonl');
+    const result = await millrace([
+      'text-stats',
+      'product.title',
+      '--from',
+      from,
+      '--out',
+      out,
+      '--project',
+      root,
+    ]);
+    expect(result.code).to.equal(0);
+    expect(JSON.parse(await readFile(out, 'utf8'))).to.deep.include({
+      documents: 2,
+      frequencies: { blue: 1, kettle: 2, red: 1 },
+    });
+    const wrong = await millrace(['text-stats', 'product.titel', '--from', from, '--project', root]);
+    expect(wrong.code).to.equal(1);
+    expect(wrong.stderr).to.contain('did you mean title?');
+  });
+
+  describe('tells wrong usage from failure', () => {
+    const wrong: readonly (readonly string[])[] = [
+      [],
+      ['nonsense'],
+      ['serve', '--nonsense'],
+      ['serve', '--port', 'http'],
+      ['serve', '--store', 'mysql'],
+      ['plan'],
+      ['rank', 'cheap', 'request.json', '--url', 'nowhere'],
+      ['entities', 'load', 'product', 'products.txt'],
+      ['entities', 'load', 'product', '-', '--format', 'xml'],
+      ['text-stats', 'product.title'],
+      ['text-stats', 'title', '--from', 'products.jsonl'],
+    ];
+    for (const argv of wrong)
+      it(`millrace ${argv.join(' ')}`, async () => {
+        const result: CommandResult = await millrace(argv, { env: { MILLRACE_PROJECT: root } });
+        expect(result.code).to.equal(2);
+        expect(result.stderr).not.to.equal('');
+        expect(result.stdout).to.equal('');
+      });
+
+    it('and help and the version from both', async () => {
+      expect(await millrace(['--version'])).to.deep.equal({ code: 0, stdout: '1.2.3\n', stderr: '' });
+      expect((await millrace(['--help'])).code).to.equal(0);
+      expect((await millrace(['entities', 'load', '--help'])).code).to.equal(0);
+    });
+  });
+
+  it('says that a file is not there, or not JSON', async () => {
+    const missing = await millrace(['rank', 'cheap', join(root, 'none.json'), '--project', root]);
+    expect(missing).to.include({ code: 1 });
+    expect(missing.stderr).to.contain('no such file');
+    await writeFile(join(root, 'broken.json'), '{"candidates":');
+    const broken = await millrace(['rank', 'cheap', join(root, 'broken.json'), '--project', root]);
+    expect(broken.code).to.equal(1);
+    expect(broken.stderr).to.contain('not JSON');
+  });
+});

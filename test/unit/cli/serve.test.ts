@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { writeProject } from '../../support/project.js';
+
+const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+describe('millrace serve', () => {
+  let root = '';
+  before(async () => {
+    root = await writeProject({
+      'pipelines/plain.yaml':
+        'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n',
+    });
+  });
+  after(async () => {
+    await rm(root, { recursive: true });
+  });
+
+  async function serve(): Promise<Served> {
+    const child = spawn(
+      process.execPath,
+      [BIN, 'serve', '--project', root, '--store', 'embedded', '--port', '0'],
+      {
+        env: { PATH: process.env.PATH },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    for await (const line of createInterface(child.stdout)) {
+      const { url } = JSON.parse(line) as { readonly url?: string };
+      if (url !== undefined) return { child, url };
+    }
+    throw new Error('it ended before it listened');
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`answers until ${signal}, then ends with 0 and gives the data folder back`, async () => {
+      const { child, url } = await serve();
+      const exit = once(child, 'exit');
+      const response = await fetch(`${url}/api/v1/plain`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"candidates":[{"product_id":"p"}]}',
+      });
+      expect(await response.json()).to.deep.equal({
+        ranked_candidates: [{ candidate_id: 'p', ranked_score: 1 }],
+      });
+      child.kill(signal);
+      expect(await exit).to.deep.equal([0, null]);
+    });
+
+  it('refuses a second process for one data folder, and names the first', async () => {
+    const { child } = await serve();
+    const exit = once(child, 'exit');
+    const second = spawn(
+      process.execPath,
+      [BIN, 'serve', '--project', root, '--store', 'embedded', '--port', '0'],
+      {
+        env: { PATH: process.env.PATH },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let stderr = '';
+    second.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    expect(await once(second, 'close')).to.deep.equal([1, null]);
+    expect(stderr).to.contain('data_folder_in_use').and.to.contain(String(child.pid));
+    child.kill('SIGTERM');
+    await exit;
+  });
+});
