@@ -1,8 +1,12 @@
 import 'reflect-metadata';
+import { loadBench } from './load.js';
 import { requestBench } from './request.js';
 
 /** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
-const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = { request: requestBench };
+const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
+  request: requestBench,
+  load: loadBench,
+};
 
 const args = process.argv.slice(2);
 const short = args.includes('--short');

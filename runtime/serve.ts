@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp, type App } from './app.js';
+import { describeError } from './http/describe-error.js';
 import { listen } from './http/listen.js';
 import type { Settings } from './settings.js';
 
@@ -57,7 +58,7 @@ export function endWithProcess(service: RunningService, settings: Settings): voi
     { delay: settings.drainMs + 5000, logger: false, skip: ['beforeExit'] },
     async ({ signal, err }) => {
       if (err === undefined) logger.info({ signal }, 'stopping');
-      else logger.fatal({ err }, 'stopping after an error that nothing caught');
+      else logger.fatal({ error: describeError(err) }, 'stopping after an error that nothing caught');
       await service.close();
     },
   );

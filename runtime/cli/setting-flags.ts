@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { SETTINGS, type SettingName, type SettingRow } from '../settings.js';
 
 /** Adds the flags of settings to a command, with what the settings table says of them. */
@@ -14,6 +14,12 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
 
 /** Flags that say which project and which store a data command works with, or which service. */
 export function addTargetFlags(command: Command): Command {
-  command.option('--url <URL>', 'send to this running service instead of the store of the settings');
+  const text = 'send to this running service instead of the store of the settings';
+  command.addOption(new Option('--url <URL>', text).argParser(httpUrl));
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
+}
+
+function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Expected an address such as http://127.0.0.1:5001.');
 }

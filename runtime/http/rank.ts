@@ -14,6 +14,9 @@ export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
       setRequestId(res, rankingRequestId(body, state.id));
       const { answer, report } = await pipeline.run(body, { requestId: state.id, signal: state.gone });
       metrics.ranked(pipeline.name, report);
+      // A ranking that went on without a step says so.
+      if (report.skippedSteps.length > 0)
+        res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
       sendJson(res, 200, answer);
     });
   };

@@ -93,9 +93,17 @@ function checkInline(
     return;
   }
   const id = own(value, entity.key);
-  const problem = id === undefined || id === null ? undefined : idProblem(id);
-  if (problem !== undefined) place.violations.add(pointerTo(place.pointer, entity.key), 'wrong_id', problem);
+  if (id !== undefined && id !== null) checkId(id, pointerTo(place.pointer, entity.key), place.violations);
   checkCarried(value, entity, new Map(), entities, { ...place, depth });
+}
+
+/** Whether a value is an id; what is wrong with it is told. */
+export function checkId(value: unknown, pointer: string, violations: Violations): value is string {
+  const problem = idProblem(value);
+  if (problem === undefined) return true;
+  if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, and it is missing');
+  else violations.add(pointer, 'invalid_id', `${problem}, found ${describe(value)}`);
+  return false;
 }
 
 /** Like an indexed value, except that a reference may be an inline object. */

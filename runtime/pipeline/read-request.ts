@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, Violations } from '../api/violations.js';
 import type { Plan } from '../compile/plan.js';
-import { idProblem } from '../store/keys.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
-import { checkCarried } from './check-carried.js';
+import { checkCarried, checkId } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
@@ -64,8 +63,7 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
     );
   }
   const givenId = own(body, 'request_id') ?? undefined;
-  const problem = givenId === undefined ? undefined : idProblem(givenId);
-  if (problem !== undefined) violations.add('/request_id', 'wrong_id', problem);
+  if (givenId !== undefined) checkId(givenId, '/request_id', violations);
   if (plan.definition.request.unknown === 'refuse') {
     for (const field of unknownFields.keys()) {
       violations.add(
@@ -125,14 +123,13 @@ function readCandidates(
       continue;
     }
     const id = own(candidate, key);
-    const problem = id === undefined ? `expected the candidate's id, and it is missing` : idProblem(id);
-    if (problem !== undefined) violations.add(`/candidates/${i}/${key}`, 'wrong_id', problem);
-    else if (seen.has(id as string)) {
-      violations.add(`/candidates/${i}/${key}`, 'repeated_id', 'this candidate is in the list already');
+    if (!checkId(id, `/candidates/${i}/${key}`, violations)) ids.push('');
+    else if (seen.has(id)) {
+      violations.add(`/candidates/${i}/${key}`, 'duplicate_id', 'this candidate is in the list already');
     } else {
-      seen.add(id as string);
+      seen.add(id);
+      ids.push(id);
     }
-    ids.push(typeof id === 'string' ? id : '');
     const more = checkCarried(candidate, plan.candidateType, request.candidates, plan.entities, {
       pointer: `/candidates/${i}`,
       field: 'candidates',
@@ -176,10 +173,7 @@ function readFields(
     const id = own(value, entity.key);
     // An empty query is a query: it browses. It names no entity of the index.
     const empty = id === '' && entity.key === 'query';
-    const problem =
-      id === undefined ? 'expected the id, and it is missing' : empty ? undefined : idProblem(id);
-    if (problem !== undefined) violations.add(`${pointer}/${entity.key}`, 'wrong_id', problem);
-    if (typeof id === 'string') ids.set(field.name, id);
+    if (empty || checkId(id, `${pointer}/${entity.key}`, violations)) ids.set(field.name, id);
     const where = { pointer, field: field.name, violations, unknownFields };
     if (checkCarried(value, entity, new Map(), plan.entities, where)) carried.set(field.name, [value]);
   }

@@ -3,18 +3,9 @@ import { Status } from '../api/status.js';
 import type { ValueType } from '../api/types.js';
 import { writeMissing } from '../frame/cells.js';
 import { readText, viewOf } from './bytes.js';
-import type { Layout, StoredField } from './layout.js';
-import {
-  FLAG_ASCII,
-  isBody,
-  NO_BOOL,
-  readField,
-  State,
-  stateOf,
-  variableEnd,
-  variableStart,
-} from './packed-body.js';
 import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
+import type { Layout, StoredField } from './layout.js';
+import { FLAG_ASCII, isBody, NO_BOOL, State, stateOf, variableEnd, variableStart } from './packed-body.js';
 import type { WantedColumn } from './wanted-column.js';
 
 /** A step of a program: one column, read from one field of the layout. */

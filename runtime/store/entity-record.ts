@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../api/types.js';
 import { ByteWriter, readText } from './bytes.js';
 import type { Layout } from './layout.js';
 import { bodyEnd, FLAG_KEY, FLAG_TAIL, isBody, readBody, writeBody } from './packed-body.js';
+import { isJsonObject } from './value-fit.js';
 
 /**
  * The record of an entity's attributes:
@@ -70,7 +71,9 @@ export function readTail(record: Buffer, layout: Layout): JsonObject {
   const start = bodyEnd(record, ENTITY_BODY, layout);
   if (start > record.length) throw new RangeError('the record is cut short');
   if (((record[ENTITY_BODY + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
-  return JSON.parse(readText(record, start, record.length, false)) as JsonObject;
+  const tail: unknown = JSON.parse(readText(record, start, record.length, false));
+  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is no object');
+  return tail;
 }
 
 /** The id of the layout that a record was written under, in hex; undefined for what is no entity record. */

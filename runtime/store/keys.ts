@@ -10,9 +10,7 @@
  */
 
 /** Group of the keys that hold attributes; no view may take it. */
-export const ENTITY_GROUP = 'entity';
-/** Group of the views that name none. */
-export const FEATURE_GROUP = 'features';
+const ENTITY_GROUP = 'entity';
 const LAYOUT_GROUP = 'schema';
 
 /** Most UTF-16 code units of an id. */

@@ -157,9 +157,9 @@ function isIn(x: Outcome, choices: readonly Outcome[]): Outcome {
   if (choices.length === 1 && only instanceof Missing) return only;
   const elements = choices.length === 1 && Array.isArray(only) ? (only as readonly Outcome[]) : choices;
   if (elements.includes(x)) return true;
-  const missing = elements.find((element) => element === undefined || element instanceof Missing);
-  if (missing instanceof Missing) return missing;
-  return elements.includes(undefined as never) ? ABSENT : false;
+  const missing = elements.find((element) => element instanceof Missing);
+  if (missing !== undefined) return missing;
+  return (elements as readonly unknown[]).includes(undefined) ? ABSENT : false;
 }
 
 function call(name: string, args: readonly Outcome[], now: number): Outcome {

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
 import { unknownPipeline, type DataTarget } from './target.js';
 
@@ -15,10 +15,7 @@ export class HttpTarget implements DataTarget {
   readonly name: string;
   readonly #base: string;
 
-  /** @throws UsageError if the URL is none. */
   constructor(url: string) {
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new UsageError(`--url ${url} is not an address; expected one such as http://127.0.0.1:5001`);
     this.#base = url.replace(/\/+$/, '');
     this.name = this.#base;
   }

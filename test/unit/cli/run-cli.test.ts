@@ -17,7 +17,6 @@ attributes:
   'schemas/features/product_stats.yaml': `
 view: product_stats
 of: [product]
-ttl: null
 features:
   orders: int
 `,
@@ -205,7 +204,8 @@ describe('millrace', () => {
       ['serve', '--port', 'http'],
       ['serve', '--store', 'mysql'],
       ['plan'],
-      ['rank', 'cheap', 'request.json', '--url', 'nowhere'],
+      ['rank', 'cheap', 'request.json', '--url', '127.0.0.1:5001'],
+      ['rank', 'cheap', 'request.json', '--url', 'ftp://127.0.0.1'],
       ['entities', 'load', 'product', 'products.txt'],
       ['entities', 'load', 'product', '-', '--format', 'xml'],
       ['text-stats', 'product.title'],

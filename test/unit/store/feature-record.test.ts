@@ -51,7 +51,10 @@ describe('feature records', () => {
           const newest = new Map<string, { time: number; clicks: number }>();
           pushes.forEach(({ view, time: at }, clicks) => {
             const before = newest.get(view);
-            const merged = mergeSegment(record.length === 0 ? null : record, encodeSegment(viewId(view), layout, at, { clicks }));
+            const merged = mergeSegment(
+              record.length === 0 ? null : record,
+              encodeSegment(viewId(view), layout, at, { clicks }),
+            );
             record = Buffer.from(merged.record);
             const isOlder = before !== undefined && before.time > at;
             expect(merged.outcome).to.equal(isOlder ? 'older' : 'stored');

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { parseDocument, visit } from 'yaml';
+import { compileExpression } from '../../../../runtime/compile/expression/compile.js';
+import type { ElementType } from '../../../../runtime/compile/expression/environment.js';
+import { functionTable } from '../../../../runtime/compile/expression/function-table.js';
+import { FUNCTIONS } from '../../../../runtime/compile/expression/functions/registry.js';
+import { parseExpression } from '../../../../runtime/compile/expression/parser.js';
+import { repositoryPath } from '../../../support/repository.js';
+import { Table } from './table.js';
+
+const NUMBER: ElementType = { kind: 'number' };
+const BRAND: ElementType = { kind: 'ref', entity: 'brand' };
+
+const names = new Table({
+  'product.price': { type: NUMBER, scope: 'candidate' },
+  'product.cost': { type: NUMBER, scope: 'candidate' },
+  'product.number_in_stock': { type: NUMBER, scope: 'candidate' },
+  'product.brand': { type: BRAND, scope: 'candidate' },
+  'product.tags': { type: { kind: 'list', of: { kind: 'text' } }, scope: 'candidate' },
+  'product.variants.price': { type: { kind: 'list', of: NUMBER }, scope: 'candidate' },
+  'user.favourite_brand': { type: BRAND, scope: 'request' },
+  'title:bm25': { type: NUMBER, scope: 'candidate' },
+  'product_stats:orders_30d': { type: NUMBER, scope: 'candidate' },
+  loves_brand: { type: { kind: 'bool' }, scope: 'candidate' },
+});
+
+/** The expressions that docs/expressions.md shows in blocks. */
+function documented(): string[] {
+  const page = readFileSync(repositoryPath('docs/expressions.md'), 'utf8');
+  const found: string[] = [];
+  for (const [, language = '', text = ''] of page.matchAll(/^```(\w+)\n(.*?)^```$/gms)) {
+    if (language === 'expression') found.push(...text.trim().split('\n'));
+    else {
+      visit(parseDocument(text), {
+        Scalar: (key, node) => {
+          if (key === 'value' && typeof node.value === 'string' && /\W/.test(node.value))
+            found.push(node.value);
+        },
+      });
+    }
+  }
+  return found;
+}
+
+describe('docs/expressions.md', () => {
+  const all = documented();
+
+  it('shows expressions', () => {
+    expect(all).to.have.length.above(5);
+  });
+
+  for (const text of all) {
+    it(`shows one that compiles: ${text}`, () => {
+      const result = compileExpression(text, names, { type: 'any', scope: 'candidate' });
+      expect(result.ok ? [] : result.problems).to.deep.equal([]);
+    });
+  }
+
+  it('has a row for every function, written as a call of it', () => {
+    const table = functionTable();
+    for (const { name, signature } of FUNCTIONS.values()) {
+      expect(table).to.contain(`\`${signature}\``);
+      const parsed = parseExpression(signature.replace(', …', '').replace('else', 'otherwise'));
+      expect(parsed.ok && parsed.ast.kind === 'call' && parsed.ast.name, signature).to.equal(name);
+    }
+  });
+});
