@@ -10,11 +10,16 @@ import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
 import { bindOptions } from './bind-options.js';
 import { compileExpression, type Expected } from './expression/compile.js';
-import type { CompiledExpression, Environment, Kernel } from './expression/environment.js';
+import {
+  FAILED_ELSEWHERE,
+  type CompiledExpression,
+  type Environment,
+  type Kernel,
+} from './expression/environment.js';
 import { FUNCTIONS } from './expression/functions/registry.js';
 import { FeatureBindings } from './feature-bindings.js';
 import { HydrationBuilder } from './hydration-builder.js';
-import { FAILED_ELSEWHERE, PipelineNames } from './pipeline-names.js';
+import { PipelineNames } from './pipeline-names.js';
 import type { FeatureRead, HydrationNode, NeededFeature, Plan, PlannedStep, ReadLevel } from './plan.js';
 
 /** Finds plugins by the name that `use:` gives. */

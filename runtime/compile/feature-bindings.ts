@@ -9,7 +9,7 @@ import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
 import { FeatureDecoder } from '../store/feature-decoder.js';
-import type { NameProblem, Source } from './expression/environment.js';
+import { FAILED_ELSEWHERE, type NameProblem, type Source } from './expression/environment.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { FeatureRead, NeededFeature } from './plan.js';
 import { columnShape, expressionType } from './value-types.js';
@@ -28,6 +28,8 @@ interface Binding {
 /** What `features:` requires of the feature store, and which of it is used. */
 export class FeatureBindings {
   readonly #bindings = new Map<string, Binding>();
+  /** Names whose requirement is wrong: told where it stands, not again at each use. */
+  readonly #failed = new Set<string>();
   readonly #views: ReadonlyMap<string, FeatureView>;
   readonly #hydration: HydrationBuilder;
   readonly #layout: FrameLayout;
@@ -42,14 +44,17 @@ export class FeatureBindings {
     this.#views = views;
     this.#hydration = hydration;
     this.#layout = layout;
-    for (const requirement of definition.features) this.#bind(requirement, diagnostics);
+    for (const requirement of definition.features) {
+      if (!this.#bind(requirement, diagnostics)) this.#failed.add(requirement.name.value);
+    }
   }
 
   get names(): Iterable<string> {
     return this.#bindings.keys();
   }
 
-  #bind(requirement: FeatureRequirement, diagnostics: Diagnostics): void {
+  /** @returns whether the requirement is right; what is wrong is told. */
+  #bind(requirement: FeatureRequirement, diagnostics: Diagnostics): boolean {
     const { name, feature } = requirement;
     const view = this.#views.get(requirement.view.value);
     if (view === undefined) {
@@ -60,23 +65,23 @@ export class FeatureBindings {
         `there is no feature view \`${requirement.view.value}\``,
         guess === undefined ? 'declare it in schemas/features' : `did you mean \`${guess}\`?`,
       );
-      return;
+      return false;
     }
     if (feature !== undefined && !view.features.has(feature.value)) {
       const { message, help } = this.#unknownFeature(view, feature.value);
       diagnostics.error('unknown_feature', feature.at, message, help);
-      return;
+      return false;
     }
     const known = this.#bindings.get(name.value);
     if (known !== undefined) {
       known.requirements.push(requirement);
-      return;
+      return true;
     }
     const args =
       requirement.paths === undefined
         ? this.#rootArguments(view, requirement, diagnostics)
         : this.#pathArguments(view, requirement.paths, requirement, diagnostics);
-    if (args === undefined) return;
+    if (args === undefined) return false;
     const scope = args.some((arg) => arg.root.scope === 'candidate') ? 'candidate' : 'request';
     this.#bindings.set(name.value, {
       name: name.value,
@@ -86,6 +91,7 @@ export class FeatureBindings {
       requirements: [requirement],
       used: new Map(),
     });
+    return true;
   }
 
   /** A view whose keys are root entities, one of each type, binds itself. */
@@ -178,6 +184,7 @@ export class FeatureBindings {
   source(name: string, feature: string, read: boolean): Source | NameProblem | undefined {
     const binding = this.#bindings.get(name);
     if (binding === undefined) {
+      if (this.#failed.has(name)) return { problem: 'unknown_view', message: FAILED_ELSEWHERE };
       if (!this.#views.has(name)) return undefined;
       return {
         problem: 'view_not_required',

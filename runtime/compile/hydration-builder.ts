@@ -286,7 +286,9 @@ function unknownAttribute(
       ? [entity.key, ...entity.attributes.keys(), ...(extra?.keys() ?? [])]
       : [...fields.keys()];
   const name = segments[index] ?? '';
-  const guess = nearest(name, names);
+  // `brand_id` is how a reference may be sent; expressions call it `brand`.
+  const reference = name.endsWith('_id') ? names.find((known) => `${known}_id` === name) : undefined;
+  const guess = reference ?? nearest(name, names);
   const subject =
     fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
   const where =

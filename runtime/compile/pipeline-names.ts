@@ -3,12 +3,13 @@ import type { PipelineDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
 import { FrameLayout, type Scope } from '../frame/layout.js';
-import type {
-  CompiledExpression,
-  Environment,
-  Kernel,
-  NameProblem,
-  Source,
+import {
+  FAILED_ELSEWHERE,
+  type CompiledExpression,
+  type Environment,
+  type Kernel,
+  type NameProblem,
+  type Source,
 } from './expression/environment.js';
 import type { FeatureBindings } from './feature-bindings.js';
 import type { HydrationBuilder } from './hydration-builder.js';
@@ -254,6 +255,3 @@ export class PipelineNames {
     };
   }
 }
-
-/** Marks a problem whose cause was reported where it stands. */
-export const FAILED_ELSEWHERE = '(reported elsewhere)';

@@ -61,3 +61,6 @@ export interface ExpressionProblem {
   readonly message: string;
   readonly help?: string;
 }
+
+/** The message of a problem whose cause is told where it stands, and so not again at each use. */
+export const FAILED_ELSEWHERE = '(reported elsewhere)';

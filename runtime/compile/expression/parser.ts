@@ -1,6 +1,7 @@
 import type { BinaryOperator, ExpressionNode } from './ast.js';
 import type { ExpressionProblem } from './environment.js';
 import { tokenize, type Token, type TokenSymbol } from './lexer.js';
+import { COMPARISON_LEVEL, LEVELS, NOT_LEVEL, SIGN_LEVEL, SUM_LEVEL } from './precedence.js';
 import { helpForOperator, helpForValue } from './spellings.js';
 import { ExpressionSyntaxError } from './syntax-error.js';
 
@@ -29,30 +30,6 @@ export function parseExpression(text: string): ParseResult {
     throw error;
   }
 }
-
-/** How tightly operators bind; `not` stands between `and` and the comparisons. */
-const NOT_LEVEL = 3;
-const COMPARISON_LEVEL = 4;
-const SUM_LEVEL = 5;
-const SIGN_LEVEL = 7;
-
-const LEVELS: ReadonlyMap<TokenSymbol, number> = new Map<TokenSymbol, number>([
-  ['or', 1],
-  ['and', 2],
-  ['==', 4],
-  ['!=', 4],
-  ['<', 4],
-  ['<=', 4],
-  ['>', 4],
-  ['>=', 4],
-  ['in', 4],
-  ['not', 4],
-  ['+', 5],
-  ['-', 5],
-  ['*', 6],
-  ['/', 6],
-  ['%', 6],
-]);
 
 type Unplaced<T> = T extends ExpressionNode ? Omit<T, 'start' | 'end' | 'depth'> : never;
 

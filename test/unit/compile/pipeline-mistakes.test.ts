@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { compileProject } from '../../../runtime/app.js';
+import { renderDiagnostics } from '../../../runtime/config/render.js';
+import { writeProject } from '../../support/project.js';
+import { repositoryPath } from '../../support/repository.js';
+
+/** Mistakes in a pipeline, each with the whole message that a data scientist sees; UPDATE_GOLDEN=1 rewrites them. */
+const SCHEMAS = {
+  'schemas/entities/product.yaml': `entity: product
+extends: ProductEntity
+attributes:
+  title: string
+  price: float
+  released: timestamp
+  brand: ref(brand)
+  tags: list(string)
+  similar: list(ref(product))
+  embedding: vector(4)
+  variants: { list: { sku: string, price: float, seller: ref(brand) } }
+`,
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string, owner: ref(brand) }\n',
+  'schemas/entities/user.yaml': 'entity: user\nattributes: { favourite: ref(brand), age: int }\n',
+  'schemas/features/product_stats.yaml':
+    'view: product_stats\nof: [product]\nfeatures: { ctr: float, clicks: int }\n',
+  'schemas/features/brand_stats.yaml': 'view: brand_stats\nof: [brand]\nfeatures: { ctr: float }\n',
+  'schemas/features/taste.yaml': 'view: taste\nof: [user, brand]\nfeatures: { clicks: int }\n',
+};
+
+const score = (value: string): string => `  - use: score\n    with:\n      value: ${value}`;
+
+interface Mistake {
+  readonly what: string;
+  readonly components: string;
+  readonly features?: string;
+  readonly define?: string;
+}
+
+const MISTAKES: readonly Mistake[] = [
+  { what: 'a misspelt attribute', components: score('product.pirce') },
+  {
+    what: 'a misspelt attribute of a referenced entity',
+    components: score('if(product.brand.nmae == "x", 1, 0)'),
+  },
+  { what: 'a misspelt entity', components: score('prodct.price') },
+  {
+    what: 'the id of a reference by its other spelling',
+    components: score('if(product.brand_id == "x", 1, 0)'),
+  },
+  { what: 'an attribute of a text', components: score('product.title.length') },
+  { what: 'a list of records as a value', components: score('count(product.variants)') },
+  { what: 'a misspelt field of a record', components: score('max(product.variants.prize)') },
+  { what: 'a view that is not required', components: score('product_stats:ctr') },
+  { what: 'a misspelt feature', features: '[product_stats]', components: score('product_stats:crt') },
+  {
+    what: 'a misspelt view in an expression',
+    features: '[product_stats]',
+    components: score('product_stat:ctr'),
+  },
+  { what: 'a misspelt view in features', features: '[product_statz]', components: score('1') },
+  { what: 'a misspelt feature in features', features: '["product_stats:ctrr"]', components: score('1') },
+  { what: 'a dot for a colon', features: '[product_stats]', components: score('product_stats.ctr') },
+  { what: 'a colon for a dot', components: score('product:price') },
+  {
+    what: 'a view that does not bind itself',
+    features: '[brand_stats]',
+    components: score('brand_stats:ctr'),
+  },
+  {
+    what: 'a binding to the wrong entity',
+    features: '[b: "brand_stats(user)"]',
+    components: score('b:ctr'),
+  },
+  {
+    what: 'a binding through a list',
+    features: '[b: "brand_stats(product.variants.seller)"]',
+    components: score('b:ctr'),
+  },
+  { what: 'a binding with too few paths', features: '[t: "taste(user)"]', components: score('t:clicks') },
+  {
+    what: 'a misspelt path in a binding',
+    features: '[b: "brand_stats(product.brnd)"]',
+    components: score('b:ctr'),
+  },
+  { what: 'a requirement that nothing uses', features: '[product_stats]', components: score('1') },
+  {
+    what: 'an output before the step that produces it',
+    components: `${score('text:bm25')}\n  - use: text_match\n    as: text\n    with: { query: query.query, field: product.title }`,
+  },
+  {
+    what: 'a misspelt output',
+    components: `  - use: text_match\n    as: text\n    with: { query: query.query, field: product.title }\n${score('text:bm52')}`,
+  },
+  {
+    what: 'two steps that produce under one name',
+    components: `  - use: text_match\n    with: { query: query.query, field: product.title }\n  - use: text_match\n    with: { query: query.query, field: product.title }`,
+  },
+  { what: 'a misspelt plugin', components: '  - use: bost\n    with: { add: 1 }' },
+  { what: 'a misspelt option', components: '  - use: boost\n    with: { ad: 1 }' },
+  { what: 'an option of the wrong type', components: '  - use: bury\n    with: { where: product.price }' },
+  {
+    what: 'a condition of the request that names a candidate',
+    components: `${score('1')}\n    when: product.price > 1`,
+  },
+  { what: 'definitions in a circle', define: '{ a: b + 1, b: a + 1 }', components: score('a') },
+  { what: 'a definition that uses score', define: '{ a: score + 1 }', components: score('a') },
+  {
+    what: 'a mistake in a definition that nothing uses',
+    define: '{ a: product.nothing }',
+    components: score('1'),
+  },
+  { what: 'a definition named like a function', define: '{ log: product.price }', components: score('1') },
+  { what: 'a misspelt definition', define: '{ margin: product.price }', components: score('margn') },
+  { what: 'a text where a number is wanted', components: score('product.title') },
+  {
+    what: 'a file that does not exist',
+    components: '  - use: linear\n    with: { model: models/none.json }',
+  },
+  { what: 'a file outside the project', components: '  - use: linear\n    with: { model: ../secret.json }' },
+  {
+    what: 'a weight of a feature that does not exist',
+    features: '[product_stats]',
+    components: '  - use: linear\n    with: { weights: { product_stats:ctr: 1, product_stats:clix: 2 } }',
+  },
+  {
+    what: 'several at once',
+    features: '[product_stats]',
+    components: `${score('product.pirce + product_stats:crt')}\n  - use: bost`,
+  },
+];
+
+const text = ({ features, define, components }: Mistake): string =>
+  [
+    'pipeline: ranking',
+    'rank: product',
+    'request: { candidates: {}, query: optional(query), user: optional(user) }',
+    ...(features === undefined ? [] : [`features: ${features}`]),
+    ...(define === undefined ? [] : [`define: ${define}`]),
+    'components:',
+    components,
+    '',
+  ].join('\n');
+
+describe('mistakes in a pipeline', () => {
+  const golden = repositoryPath('test/unit/compile/golden/pipeline-mistakes.txt');
+  const sections = new Map(
+    (existsSync(golden) ? readFileSync(golden, 'utf8') : '')
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [
+        section.slice(0, section.indexOf('\n')),
+        section.slice(section.indexOf('\n') + 1).trim(),
+      ]),
+  );
+  const found: string[] = [];
+
+  for (const mistake of MISTAKES) {
+    it(mistake.what, async () => {
+      const root = await writeProject({ ...SCHEMAS, 'pipelines/ranking.yaml': text(mistake) });
+      try {
+        const { diagnostics } = await compileProject(root);
+        const rendered = renderDiagnostics(diagnostics, { color: false, width: 80 });
+        found.push(`## ${mistake.what}\n\n${rendered}\n`);
+        expect(rendered.trim()).not.to.equal('');
+        if (!process.env.UPDATE_GOLDEN) expect(rendered.trim()).to.equal(sections.get(mistake.what));
+      } finally {
+        await rm(root, { recursive: true, force: true });
+      }
+    });
+  }
+
+  after(() => {
+    if (process.env.UPDATE_GOLDEN) writeFileSync(golden, found.join('\n'));
+  });
+});
