@@ -37,7 +37,9 @@ function install() {
   if (installed === wanted && isWhole()) return;
   // Somebody may have run `npm ci` by hand: what is there counts, not who put it there.
   if (!(installed === undefined && isWhole())) {
-    const first = existsSync(join(root, 'node_modules')) ? 'the lock file has changed' : 'first run';
+    const first = existsSync(join(root, 'node_modules'))
+      ? 'node_modules is not what the lock file says'
+      : 'first run';
     console.error(`Installing packages (${first}; about half a minute) …`);
     step(
       'npm ci',

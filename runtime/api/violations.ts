@@ -34,11 +34,19 @@ export class Violations {
   }
 }
 
-/** A JSON pointer one or more steps below another. */
+/** Most characters of a name that is repeated to the client. */
+const MOST_OF_NAME = 100;
+
+/** A name of the body, cut short where it is longer than any that was meant. */
+export function shownName(name: string): string {
+  return name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}…` : name;
+}
+
+/** A JSON pointer one or more steps below another; very long names in it are cut short. */
 export function pointerTo(pointer: string, ...path: readonly (string | number)[]): string {
   let text = pointer;
   for (const step of path) {
-    text += `/${typeof step === 'number' ? String(step) : step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    text += `/${typeof step === 'number' ? String(step) : shownName(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   }
   return text;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/types.js';
 import type { Layout } from '../store/layout.js';
 import { conflict, misfit, own } from '../store/value-fit.js';
 import { jsonProblem } from './check-json.js';
-import { pointerTo, shownName, type Violations } from './violations.js';
+import { pointerTo, shownName, type Violations } from '../api/violations.js';
 
 /**
  * Checks an entity's attributes: what is declared fits its type or is null, and everything can be kept. Undeclared

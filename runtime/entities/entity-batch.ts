@@ -5,7 +5,7 @@ import type { Layout } from '../store/layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
-import { pointerTo, shownName, type Violations } from './violations.js';
+import { pointerTo, shownName, type Violations } from '../api/violations.js';
 
 /** Entities that were checked, with their ids in the same order. */
 export interface EntityBatch {

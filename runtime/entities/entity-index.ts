@@ -10,7 +10,7 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkEntities, encodeEntities } from './entity-batch.js';
-import { pointerTo, Violations } from './violations.js';
+import { pointerTo, Violations } from '../api/violations.js';
 
 /** Most entities of an upload, and ids of a get or delete. */
 export const MAX_BATCH = 1000;

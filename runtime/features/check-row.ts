@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { nearest } from '../config/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
-import { pointerTo, shownName, type Violations } from '../entities/violations.js';
+import { pointerTo, shownName, type Violations } from '../api/violations.js';
 import { idProblem, isWellFormed } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import { timestampOf } from '../store/timestamp.js';

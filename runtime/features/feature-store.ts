@@ -1,7 +1,7 @@
 import { MillraceError } from '../api/errors.js';
 import type { EntityType, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { pointerTo, Violations } from '../entities/violations.js';
+import { pointerTo, Violations } from '../api/violations.js';
 import { encodeSegment, viewId } from '../store/feature-record.js';
 import { featureKey } from '../store/keys.js';
 import { knownLayouts } from '../store/known-layouts.js';

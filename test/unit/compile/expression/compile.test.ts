@@ -1,49 +1,11 @@
 import { expect } from 'chai';
 import { Status } from '../../../../runtime/api/status.js';
-import { compileExpression, type Expected } from '../../../../runtime/compile/expression/compile.js';
+import { compileExpression } from '../../../../runtime/compile/expression/compile.js';
 import type { CompiledExpression } from '../../../../runtime/compile/expression/environment.js';
 import { Frame } from '../../../../runtime/frame/frame.js';
 import { Missing, type Outcome } from '../../../support/interpreter.js';
-import { fill, results, Table, type Data } from './table.js';
-
-const NUMBER = { kind: 'number' } as const;
-const TEXT = { kind: 'text' } as const;
-const NOW = Date.UTC(2026, 0, 31, 12);
-
-function shop(): Table {
-  return new Table({
-    'product.price': { type: NUMBER, scope: 'candidate' },
-    'product.stock': { type: NUMBER, scope: 'candidate' },
-    'product.title': { type: TEXT, scope: 'candidate' },
-    'product.brand': { type: { kind: 'ref', entity: 'brand' }, scope: 'candidate' },
-    'product.tags': { type: { kind: 'list', of: TEXT }, scope: 'candidate' },
-    'product.prices': { type: { kind: 'list', of: NUMBER }, scope: 'candidate' },
-    'product.added': { type: { kind: 'time' }, scope: 'candidate' },
-    'product.vector': { type: { kind: 'vector', size: 2 }, scope: 'candidate' },
-    'user.brand': { type: { kind: 'ref', entity: 'brand' }, scope: 'request' },
-    'user.budget': { type: NUMBER, scope: 'request' },
-    'user.likes': { type: { kind: 'list', of: TEXT }, scope: 'request' },
-    'title:bm25': { type: NUMBER, scope: 'candidate' },
-  });
-}
-
-function compiled(
-  text: string,
-  table: Table,
-  expected: Expected = { type: 'any', scope: 'any' },
-): CompiledExpression {
-  const result = compileExpression(text, table, expected);
-  if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('; '));
-  return result.expression;
-}
-
-function run(text: string, data: Data, count: number, expected?: Expected): Outcome[] {
-  const table = shop();
-  const expression = compiled(text, table, expected);
-  const frame = new Frame(table.layout);
-  fill(frame, table, data, count, NOW);
-  return results(frame, expression);
-}
+import { compiled, NOW, run, shop } from './shop.js';
+import { fill, results } from './table.js';
 
 function constant(text: string): Outcome {
   return run(text, {}, 0)[0] ?? new Missing(-1);
@@ -179,64 +141,6 @@ describe('compileExpression', () => {
     expect(run('product.brand in ("b1", "b3")', data, 3)).to.deep.equal([true, false, absent]);
     expect(run('product.brand in (user.brand, "b3")', data, 3)).to.deep.equal([false, true, absent]);
     expect(run('coalesce(product.brand, "none")', data, 3)).to.deep.equal(['b1', 'b2', 'none']);
-  });
-
-  describe('lists', () => {
-    const data = {
-      'product.prices': [[3, 12], [], [20, undefined], new Missing(Status.missing_entity)],
-      'product.tags': [['red', 'new'], [], ['red', undefined], new Missing(Status.null)],
-      'product.title': ['new', 'red', 'blue', 'red'],
-      'user.likes': [['red', 'blue']],
-      'user.budget': [10],
-    };
-    const gone = new Missing(Status.missing_entity);
-    const none = new Missing(Status.null);
-    const absent = new Missing(Status.absent);
-    const cases: [string, Outcome[]][] = [
-      ['any(product.prices < 10)', [true, false, absent, gone]],
-      ['any(10 > product.prices)', [true, false, absent, gone]],
-      ['all(product.prices < user.budget)', [false, true, false, gone]],
-      ['count(product.prices < 10)', [1, 0, 0, gone]],
-      ['count(product.prices)', [2, 0, 1, gone]],
-      ['count(product.tags)', [2, 0, 1, none]],
-      ['sum(product.prices)', [15, 0, 20, gone]],
-      ['mean(product.prices)', [7.5, absent, 20, gone]],
-      ['min(product.prices)', [3, absent, 20, gone]],
-      ['max(product.prices)', [12, absent, 20, gone]],
-      ['sum(product.prices * 2 - 1)', [28, 0, 39, gone]],
-      ['sum(abs(-product.prices))', [15, 0, 20, gone]],
-      ['any(not (product.prices > 10) and known(product.title))', [true, false, absent, gone]],
-      ['any(product.tags == product.title)', [true, false, absent, none]],
-      ['any(product.tags != "red")', [true, false, absent, none]],
-      ['"new" in product.tags', [true, false, absent, none]],
-      ['"new" not in product.tags', [false, true, absent, none]],
-      ['product.title in user.likes', [false, true, true, true]],
-      ['any(product.tags in ("new", "old"))', [true, false, absent, none]],
-      ['12 in product.prices', [true, false, absent, gone]],
-      ['any(product.prices in (3, 4))', [true, false, absent, gone]],
-      ['known(product.tags)', [true, true, true, false]],
-      ['product.prices + 1', [[4, 13], [], [21, undefined], gone]],
-      ['coalesce(product.tags, user.likes)', [['red', 'new'], [], ['red', undefined], ['red', 'blue']]],
-      [
-        'if(product.title == "red", user.likes, product.tags)',
-        [
-          ['red', 'new'],
-          ['red', 'blue'],
-          ['red', undefined],
-          ['red', 'blue'],
-        ],
-      ],
-    ];
-    for (const [text, expected] of cases) {
-      it(text, () => {
-        expect(run(text, data, 4)).to.deep.equal(expected);
-      });
-    }
-
-    it('an operator on an empty list and an unknown value is not known', () => {
-      const unknown = { ...data, 'user.budget': [new Missing(Status.missing_entity)] };
-      expect(run('all(product.prices < user.budget)', unknown, 2)).to.deep.equal([gone, gone]);
-    });
   });
 
   it('computes a request-scoped part once, in one row', () => {

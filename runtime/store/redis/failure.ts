@@ -1,0 +1,69 @@
+import { ReplyError } from 'ioredis';
+import { MillraceError } from '../../api/errors.js';
+
+/** Answers that no second attempt will change. */
+const HOPELESS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR invalid DB index)/;
+
+const LOST =
+  /Connection is closed|Stream isn't writeable|max retries per request|ECONNRESET|EPIPE|aborted due to connection close|socket hang up/;
+
+/** A server that is silent, or slower than the limits allow. */
+export class NoReplyError extends Error {
+  constructor() {
+    super('no reply within the time-out');
+    this.name = 'NoReplyError';
+  }
+}
+
+export function isHopeless(error: Error | undefined): boolean {
+  return error !== undefined && HOPELESS.test(innermost(error).message);
+}
+
+/** An answer of the server, as opposed to the lack of one. */
+export function isReply(error: unknown): error is Error {
+  return error instanceof (ReplyError as unknown as new () => Error);
+}
+
+/**
+ * What went wrong with a server or the way to it, for those who wait for an answer.
+ * @param lastError what the connection met last; it tells why a connection was lost
+ */
+export function unavailable(address: string, error: unknown, lastError?: Error): MillraceError {
+  if (error instanceof MillraceError) return error;
+  const detail = isReply(error)
+    ? `Redis at ${address} refused the command: ${firstLine(error.message)}`
+    : `Redis at ${address} does not answer: ${reasonFor(error, lastError)}`;
+  return new MillraceError('store_unavailable', detail, { cause: error });
+}
+
+/** A few words: never an address with a password, never more than a line. */
+export function reasonFor(error: unknown, lastError?: Error): string {
+  const own = error instanceof Error ? reasonOf(innermost(error)) : 'no connection';
+  if (own !== 'the connection was lost' || lastError === undefined) return own;
+  return reasonOf(innermost(lastError));
+}
+
+export function remedyFor(reason: string): string {
+  if (HOPELESS.test(reason)) return 'Check the user, password and database of the REDIS_ settings';
+  if (/certificate|self.signed|wrong version number|SSL|TLS/i.test(reason)) {
+    return 'Check rediss:// or REDIS_TLS, and REDIS_TLS_CA, REDIS_TLS_SERVERNAME';
+  }
+  return 'Start it (redis-server) or set REDIS_URL; --store embedded needs no server';
+}
+
+function innermost(error: Error): Error {
+  return error.cause instanceof Error ? innermost(error.cause) : error;
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return 'connection refused';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
+  if (code === 'ETIMEDOUT') return 'no connection within the time-out';
+  if (LOST.test(error.message)) return 'the connection was lost';
+  return firstLine(error.message);
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n', 1)[0] ?? '').slice(0, 200);
+}
