@@ -289,7 +289,9 @@ export class FeatureBindings {
         keyGroup,
         distinct: ids.length === 1 && ids[0] === this.#hydration.candidates.ids && !sharesKeys,
         group: this.#layout.group(wants.map((want) => want.slot)),
-        wants: Object.freeze(wants.map(({ name, slot }) => ({ name, slot }))),
+        wants: Object.freeze(
+          wants.map(({ name, slot, view, feature }) => ({ name, slot, feature: { view, feature } })),
+        ),
         decoder: new FeatureDecoder(wants),
       });
     });

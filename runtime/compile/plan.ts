@@ -2,7 +2,7 @@ import type { Component, ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
 import type { EntityType, PipelineDefinition } from '../config/model.js';
 import type { EntityDecoder } from '../store/entity-decoder.js';
-import type { FeatureDecoder } from '../store/feature-decoder.js';
+import type { FeatureDecoder, WantedFeature } from '../store/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
 import type { Kernel } from './expression/environment.js';
 import type { FramePool } from '../frame/pool.js';
@@ -84,8 +84,12 @@ export interface FeatureRead {
   readonly group: number;
   /** Whether no other read of the plan can want the same key, so that keys need not be compared. */
   readonly distinct: boolean;
-  /** Full names and slots, in the decoder's order. */
-  readonly wants: readonly { readonly name: string; readonly slot: number }[];
+  /** In the decoder's order, with full names. */
+  readonly wants: readonly {
+    readonly name: string;
+    readonly slot: number;
+    readonly feature: WantedFeature;
+  }[];
   readonly decoder: FeatureDecoder;
 }
 

@@ -28,15 +28,17 @@ export class EntityDecoder {
    * Writes one row. Rows are written in ascending order; the latest may be written again.
    * @param record null where the index has no such entity
    * @param columns in the order of the wanted columns
+   * @returns until when the row stays as it is: Infinity; -Infinity where the record's layout is not known
    */
-  decode(record: Buffer | null, columns: readonly Column[], row: number): void {
+  decode(record: Buffer | null, columns: readonly Column[], row: number): number {
     if (record === null) {
       for (const column of columns) writeMissing(column, row, Status.missing_entity);
-      return;
+      return Infinity;
     }
     const program = this.#programOf(record);
-    if (program?.run(record, ENTITY_BODY, record.length, columns, row, Status.absent) === true) return;
-    for (const column of columns) writeMissing(column, row, Status.failed);
+    if (program?.run(record, ENTITY_BODY, record.length, columns, row, Status.absent) !== true)
+      for (const column of columns) writeMissing(column, row, Status.failed);
+    return program === undefined && record.length >= ENTITY_BODY ? -Infinity : Infinity;
   }
 
   /** Adds the id of the record's layout if this process does not know it yet: see LayoutRegistry.resolve. */

@@ -64,14 +64,18 @@ export class FeatureDecoder {
    * @param record null where the store has none for the key
    * @param columns in the order of the wanted features
    * @param now epoch milliseconds, by which rows expire
+   * @returns until when the row stays as it is, epoch milliseconds: the next moment at which a view of it expires, or
+   *   Infinity; -Infinity where the layout of a segment is not known
    */
-  decode(record: Buffer | null, columns: readonly Column[], row: number, now: number): void {
+  decode(record: Buffer | null, columns: readonly Column[], row: number, now: number): number {
+    let validUntil = Infinity;
     for (const view of this.#views) {
       const at = record === null ? -1 : findSegment(record, view.low, view.high);
       if (record === null || at < 0) {
         for (const i of view.indices) this.#writeMissing(columns, i, row, Status.missing_feature);
-      } else this.#decodeSegment(view, record, at, columns, row, now);
+      } else validUntil = Math.min(validUntil, this.#decodeSegment(view, record, at, columns, row, now));
     }
+    return validUntil;
   }
 
   /** Writes one row for which there is no key to read, since an entity of the key is not known; `cause` says why. */
@@ -95,19 +99,21 @@ export class FeatureDecoder {
     columns: readonly Column[],
     row: number,
     now: number,
-  ): void {
+  ): number {
     const { view, indices } = wantedView;
-    const isExpired = view.ttl !== null && !(now - eventTimeAt(record, at) <= view.ttl);
+    const time = eventTimeAt(record, at);
+    const isExpired = view.ttl !== null && !(now - time <= view.ttl);
     if (isExpired && view.expired !== 'stale') {
       const status = view.expired === 'fail' ? Status.failed : Status.expired;
       for (const i of indices) this.#writeMissing(columns, i, row, status);
-      return;
+      return Infinity;
     }
+    const validUntil = view.ttl === null || isExpired ? Infinity : time + view.ttl;
     const program = this.#programOf(wantedView, record, at);
     const end = segmentEnd(record, at);
     if (program?.run(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
       for (const i of indices) this.#writeMissing(columns, i, row, Status.failed);
-      return;
+      return program === undefined ? -Infinity : validUntil;
     }
     for (const i of indices) {
       const column = columns[i] as Column;
@@ -115,6 +121,7 @@ export class FeatureDecoder {
       if (status !== Status.present) this.#writeMissing(columns, i, row, status);
       else if (isExpired) column.status[row] = Status.stale;
     }
+    return validUntil;
   }
 
   /** A cell without a value of its own: its default if one is declared, which never covers a failed read. */

@@ -9,7 +9,7 @@ export type TargetFlags = SettingFlags & { readonly url?: string };
 
 /** The service that `--url` names, else the store of the settings. */
 export async function openTarget(context: CliContext, flags: TargetFlags): Promise<DataTarget> {
-  return flags.url === undefined
-    ? await LocalTarget.open(settingsOf(context, flags))
-    : new HttpTarget(flags.url);
+  if (flags.url !== undefined) return new HttpTarget(flags.url);
+  // The log goes to standard output, which is for the command's own answer.
+  return await LocalTarget.open({ ...settingsOf(context, flags), logLevel: 'silent' });
 }

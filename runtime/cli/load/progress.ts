@@ -26,7 +26,9 @@ export function startProgress(stream: TerminalStream, label: string, total: numb
     stopOnComplete: false,
     clearOnComplete: false,
     hideCursor: false,
-    linewrap: false,
+    // Whatever it would change in the terminal or catch of signals is left alone: an interrupted load just ends.
+    linewrap: true,
+    gracefulExit: false,
   });
   const start = performance.now();
   single.start(total ?? 1, 0, { rows: '0', rate: '0' });

@@ -1,60 +1,69 @@
-import { Redis, ReplyError, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
+import { isHopeless, isReply, NoReplyError, reasonFor, remedyFor, unavailable } from './failure.js';
+import type { ConnectionLimits } from './limits.js';
+import { addressText, type MasterAddress } from './masters.js';
+import { nodeOptions, placeOptions } from './node-options.js';
+import type { RedisAccess, Topology } from './target.js';
 
-/** Bounds of a connection, in milliseconds and commands. */
-export interface ConnectionLimits {
-  /** Until the first connection stands, or `open` gives up. */
-  readonly openWithin: number;
-  /** Until a TCP or TLS connection stands. */
-  readonly connectTimeout: number;
-  /** Silence of a server that owes a reply, after which the connection is given up. */
-  readonly socketTimeout: number;
-  /** Until the reply to one command. */
-  readonly commandTimeout: number;
-  /** Longest pause between two attempts to connect. */
-  readonly longestPause: number;
-  /** Commands that wait for a reply; further ones are refused. */
-  readonly inFlight: number;
+/** Looks at a connection that a silent one survives; one more than the time-out has, as the first may come early. */
+const TICKS = 5;
+
+/** What a connection is for, and where it goes. */
+export interface ConnectionTarget {
+  readonly place: MasterAddress | Extract<Topology, { kind: 'sentinel' }>;
+  readonly purpose: string;
+  readonly access: RedisAccess;
+  readonly limits: ConnectionLimits;
 }
-
-/** Answers that no second attempt will change. */
-const HOPELESS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index)/;
 
 /**
  * One connection to a Redis server. Nothing waits in a queue for a server that is not there, nothing is sent twice, and
- * a server that stops answering costs bounded time and memory.
+ * a server that stops answering costs bounded time and memory: the connection is then given up as a whole, since that
+ * alone empties ioredis's queue of commands, and is made anew.
  */
 export class RedisConnection {
   readonly redis: Redis;
   /** `host:port`, for messages; never the password. */
   readonly address: string;
   readonly #limits: ConnectionLimits;
-  #inFlight = 0;
+  #count = 0;
+  #bytes = 0;
+  #heard = false;
+  #silentTicks = 0;
+  #watchdog: NodeJS.Timeout | undefined;
   #lastError: Error | undefined;
   #closed = false;
+  #renewed = -Infinity;
 
-  constructor(url: string, purpose: string, limits: ConnectionLimits) {
-    this.address = addressOf(url);
+  constructor({ place, purpose, access, limits }: ConnectionTarget) {
+    this.address =
+      'sentinels' in place
+        ? `${place.master} (Sentinels ${place.sentinels.map(addressText).join(', ')})`
+        : addressText(place);
     this.#limits = limits;
-    this.redis = new Redis(url, {
-      lazyConnect: true,
-      connectionName: `millrace-${purpose}`,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      autoResubscribe: false,
-      maxRetriesPerRequest: 0,
-      connectTimeout: limits.connectTimeout,
-      socketTimeout: limits.socketTimeout,
-      commandTimeout: limits.commandTimeout,
-      keepAlive: 10_000,
-      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), limits.longestPause),
-    } satisfies RedisOptions);
-    this.redis.on('error', (error: Error) => {
-      this.#lastError = error;
+    this.redis = new Redis({
+      ...nodeOptions(access, limits, purpose),
+      ...placeOptions(place, access, limits),
+      retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), limits.longestPause),
     });
-    this.redis.on('ready', () => {
-      this.#lastError = undefined;
-    });
+    this.redis.on('error', (error: Error) => (this.#lastError = error));
+    this.redis.on('connect', () => this.#watch());
+    this.redis.on('ready', () => (this.#lastError = undefined));
+  }
+
+  get ready(): boolean {
+    return this.redis.status === 'ready';
+  }
+
+  /** Commands that wait for their replies. */
+  get owed(): number {
+    return this.#count;
+  }
+
+  /** Starts to connect, and goes on until it is closed. */
+  start(): void {
+    this.redis.connect().catch((error: unknown) => (this.#lastError ??= error as Error));
   }
 
   /**
@@ -62,75 +71,103 @@ export class RedisConnection {
    * @throws MillraceError store_unavailable with the address, the reason and the remedy
    */
   async open(): Promise<void> {
-    const until = Date.now() + this.#limits.openWithin;
-    const redis = this.redis;
-    redis.connect().catch((error: unknown) => {
-      this.#lastError ??= error as Error;
-    });
-    while (redis.status !== 'ready') {
-      const hopeless = this.#lastError !== undefined && HOPELESS.test(innermost(this.#lastError).message);
-      if (hopeless || redis.status === 'end' || Date.now() >= until) {
-        const reason = this.#reason();
-        this.close();
-        throw new MillraceError(
-          'store_unavailable',
-          `Redis at ${this.address} cannot be used: ${reason}. ${remedyOf(reason)}`,
-          {
-            cause: this.#lastError,
-          },
-        );
-      }
-      await changeOf(redis, Math.min(100, until - Date.now()));
+    this.start();
+    if (await this.becomesReady(this.#limits.openWithin)) return;
+    const reason = reasonFor(this.#lastError, this.#lastError);
+    this.close();
+    throw new MillraceError(
+      'store_unavailable',
+      `Redis at ${this.address} cannot be used: ${reason}. ${remedyFor(reason)}`,
+      { cause: this.#lastError },
+    );
+  }
+
+  /** Whether the connection stands within so many milliseconds; false early if it never will. */
+  async becomesReady(milliseconds: number): Promise<boolean> {
+    const until = Date.now() + milliseconds;
+    while (!this.ready) {
+      const ended = this.#closed || this.redis.status === 'end' || isHopeless(this.#lastError);
+      if (ended || Date.now() >= until) return false;
+      await changeOf(this.redis, Math.min(100, until - Date.now()));
     }
+    return true;
   }
 
   /**
-   * Runs commands, `count` of them, and waits for their replies.
-   * @throws MillraceError store_unavailable before anything is sent, if the connection is down or too much is in flight
+   * Runs commands and waits for their replies.
+   * @param count keys or records of the commands, for the bound on what is in flight
+   * @param bytes of the values that are sent, likewise
+   * @throws MillraceError store_unavailable before anything is sent, if the connection is down or too much is in
+   *   flight; whatever `send` throws
    */
-  async run<T>(count: number, send: (redis: Redis) => Promise<T>): Promise<T> {
+  async run<T>(count: number, bytes: number, send: (redis: Redis) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.unavailable(new Error('the store is closed'));
-    if (this.redis.status !== 'ready') throw this.unavailable(this.#lastError);
-    if (this.#inFlight > 0 && this.#inFlight + count > this.#limits.inFlight) {
-      throw this.unavailable(new Error(`${this.#inFlight} commands wait for its replies already`));
-    }
-    this.#inFlight += count;
+    if (!this.ready) throw this.unavailable(this.#lastError);
+    if (this.#count > 0) this.#checkRoom(count, bytes);
+    else this.#silentTicks = 0;
+    this.#count += count;
+    this.#bytes += bytes;
+    const late = setTimeout(() => this.#giveUp(), this.#limits.commandTimeout);
     try {
       return await send(this.redis);
-    } catch (error) {
-      this.noteFailure(error);
-      throw error;
     } finally {
-      this.#inFlight -= count;
+      clearTimeout(late);
+      this.#count -= count;
+      this.#bytes -= bytes;
     }
   }
 
-  /** A command that timed out is still in ioredis's queue: only a new connection empties that. */
-  noteFailure(error: unknown): void {
-    if (error instanceof Error && error.message === 'Command timed out' && this.redis.status === 'ready') {
-      this.redis.disconnect(true);
-    }
-  }
-
-  /** What went wrong with the server or the way to it, for those who wait for an answer. */
+  /** What is to be told of a failed command; an answer that only a new connection can change brings that about. */
   unavailable(error: unknown): MillraceError {
-    if (error instanceof MillraceError) return error;
-    const detail =
-      error instanceof ReplyError
-        ? `Redis at ${this.address} refused the command: ${firstLine((error as Error).message)}`
-        : `Redis at ${this.address} does not answer: ${this.#reason(error)}`;
-    return new MillraceError('store_unavailable', detail, { cause: error });
+    return unavailable(this.address, error, this.#lastError);
+  }
+
+  /** A server that became a replica: another is master now, and may be found at the same name. */
+  renewIfDemoted(error: unknown): void {
+    if (!isReply(error) || !error.message.startsWith('READONLY') || Date.now() - this.#renewed < 1000) return;
+    this.#renewed = Date.now();
+    this.renew();
+  }
+
+  /** Gives the connection up and makes another. */
+  renew(): void {
+    if (this.redis.status === 'ready') this.redis.stream.destroy();
   }
 
   close(): void {
     this.#closed = true;
+    clearInterval(this.#watchdog);
     this.redis.disconnect();
+    // disconnect() lets what is written yet reach the server, which may then do it long after later writes.
+    (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
   }
 
-  #reason(error: unknown = this.#lastError): string {
-    const own = error instanceof Error ? reasonOf(innermost(error)) : 'no connection';
-    if (own !== 'the connection was lost' || this.#lastError === undefined) return own;
-    return reasonOf(innermost(this.#lastError));
+  #checkRoom(count: number, bytes: number): void {
+    const { inFlight, inFlightBytes } = this.#limits;
+    if (this.#count + count <= inFlight && this.#bytes + bytes <= inFlightBytes) return;
+    throw this.unavailable(new Error(`${this.#count} keys wait for their replies already`));
+  }
+
+  /** Watches for a server that owes a reply (the handshake's ones too) and says nothing. */
+  #watch(): void {
+    this.#heard = true;
+    this.#silentTicks = 0;
+    this.redis.stream.on('data', () => (this.#heard = true));
+    // Ticks, not the clock: if this process was held up itself, what came meanwhile is read before the next tick.
+    this.#watchdog ??= setInterval(() => this.#tick(), this.#limits.socketTimeout / (TICKS - 1)).unref();
+  }
+
+  #tick(): void {
+    const owes = this.#count > 0 || this.redis.status === 'connect';
+    this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
+    this.#heard = false;
+    if (this.#silentTicks >= TICKS) this.#giveUp();
+  }
+
+  /** Destroys the socket: what waits for a reply is rejected, and what is not sent yet never will be. */
+  #giveUp(): void {
+    this.#silentTicks = 0;
+    this.redis.stream.destroy(new NoReplyError());
   }
 }
 
@@ -146,36 +183,4 @@ async function changeOf(redis: Redis, milliseconds: number): Promise<void> {
     const timer = setTimeout(done, Math.max(1, milliseconds));
     for (const event of events) redis.once(event, done);
   });
-}
-
-function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port === '' ? '6379' : port}`;
-}
-
-function innermost(error: Error): Error {
-  return error.cause instanceof Error ? innermost(error.cause) : error;
-}
-
-function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ECONNREFUSED') return 'connection refused';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
-  if (code === 'ETIMEDOUT') return 'no connection within the time-out';
-  if (error.message.startsWith('Socket timeout') || error.message === 'Command timed out')
-    return 'no reply within the time-out';
-  if (LOST.test(error.message)) return 'the connection was lost';
-  return firstLine(error.message);
-}
-
-const LOST =
-  /Connection is closed|Stream isn't writeable|max retries per request|ECONNRESET|EPIPE|aborted due to connection close/;
-
-function firstLine(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').slice(0, 200);
-}
-
-function remedyOf(reason: string): string {
-  if (HOPELESS.test(reason)) return 'Check the user, password and database of REDIS_URL';
-  return 'Start it (redis-server) or set REDIS_URL; --store embedded needs no server';
 }

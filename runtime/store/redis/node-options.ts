@@ -18,7 +18,7 @@ export function nodeOptions(access: RedisAccess, limits: ConnectionLimits, purpo
     maxRetriesPerRequest: 0,
     maxLoadingRetryTime: Math.min(200, limits.socketTimeout),
     connectTimeout: limits.connectTimeout,
-    disconnectTimeout: limits.connectTimeout,
+    disconnectTimeout: Math.min(200, limits.connectTimeout),
     keepAlive: 10_000,
     db: access.database,
     ...(access.username === undefined ? {} : { username: access.username }),

@@ -1,5 +1,3 @@
-import type { ChainableCommander } from 'ioredis';
-import { MillraceError } from '../../api/errors.js';
 import {
   StoreWriteError,
   type SegmentOutcome,
@@ -7,210 +5,122 @@ import {
   type Store,
   type StoreRecord,
 } from '../store.js';
-import { RedisConnection, type ConnectionLimits } from './connection.js';
+import { ClusterServers } from './cluster/cluster-servers.js';
+import { DEFAULT_LIMITS } from './limits.js';
+import type { RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
+import { OneServer } from './one-server.js';
+import type { RedisServers } from './servers.js';
+import { accessOf, topologyOf, type RedisSettings } from './target.js';
 
-export interface RedisSettings {
-  /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
-  readonly url: string;
-  readonly limits?: Partial<ConnectionLimits>;
+/** The redis engine; it also tells which servers own the keys. */
+export interface RedisStore extends Store {
+  readonly engine: 'redis';
+  readonly masters: RedisMasters;
 }
-
-const LIMITS: ConnectionLimits = {
-  openWithin: 5000,
-  connectTimeout: 2000,
-  socketTimeout: 2000,
-  commandTimeout: 4000,
-  longestPause: 1000,
-  inFlight: 8192,
-};
-
-/** Bounds of one MSET: it holds up every other client while it runs. */
-const CHUNK_RECORDS = 256;
-const CHUNK_BYTES = 1024 * 1024;
-const CHUNK_KEYS = 1000;
-const CHUNK_SEGMENTS = 500;
 
 /**
- * Connects to a Redis server (or Valkey).
- * @throws MillraceError store_unavailable if it cannot be reached within `limits.openWithin`
+ * Connects to a Redis server (or Valkey): to one by its URL, to the master that Sentinels watch, or to a cluster.
+ * @throws MillraceError invalid_setting if the settings contradict each other; store_unavailable if it cannot be
+ *   reached within `limits.openWithin`
  */
-export async function connectRedisStore({ url, limits }: RedisSettings): Promise<Store> {
-  const store = new RedisStore(url, { ...LIMITS, ...limits });
-  await store.open();
-  return store;
+export async function connectRedisStore(settings: RedisSettings): Promise<RedisStore> {
+  const topology = topologyOf(settings);
+  const access = accessOf(settings);
+  const limits = { ...DEFAULT_LIMITS, ...settings.limits };
+  const replicas = settings.waitReplicas ?? 0;
+  const servers =
+    topology.kind === 'cluster'
+      ? new ClusterServers(topology.nodes, access, limits, replicas)
+      : new OneServer(topology, access, limits, replicas);
+  await servers.open();
+  return new ServersStore(servers);
 }
 
-/** Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking. */
-class RedisStore implements Store {
+/** The store contract over whichever servers there are. */
+class ServersStore implements RedisStore {
   readonly engine = 'redis';
-  readonly #reads: RedisConnection;
-  readonly #writes: RedisConnection;
+  readonly #servers: RedisServers;
 
-  constructor(url: string, limits: ConnectionLimits) {
-    this.#reads = new RedisConnection(url, 'read', limits);
-    this.#writes = new RedisConnection(url, 'write', limits);
+  constructor(servers: RedisServers) {
+    this.#servers = servers;
   }
 
-  async open(): Promise<void> {
-    try {
-      await Promise.all([this.#reads.open(), this.#writes.open()]);
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+  get masters(): RedisMasters {
+    return this.#servers.masters;
   }
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
-    if (keys.length === 0) return [];
-    try {
-      const reading = this.#reads.run(1, (redis) => redis.mgetBuffer(keys as string[]));
-      return await (signal === undefined ? reading : within(reading, signal));
-    } catch (error) {
-      throw this.#reads.unavailable(error);
-    }
+    return keys.length === 0 ? [] : this.#servers.read(keys, signal);
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {
-    const chunks = chunksOf(records);
-    const replies = await Promise.allSettled(
-      chunks.map((chunk) =>
-        this.#writes.run(1, (redis) => redis.mset(chunk.flatMap(({ key, value }) => [key, value]))),
-      ),
-    );
-    this.#check(
-      replies.map((reply) => (reply.status === 'rejected' ? (reply.reason as unknown) : undefined)),
-      chunks.map((chunk) => chunk.length),
-    );
+    if (records.length > 0) this.#check(await this.#servers.set(records));
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    const chunks: string[][] = [];
-    for (let at = 0; at < keys.length; at += CHUNK_KEYS) chunks.push(keys.slice(at, at + CHUNK_KEYS));
-    const replies = await Promise.allSettled(
-      chunks.map((chunk) => this.#writes.run(1, (redis) => redis.unlink(chunk))),
+    const replies = await this.#servers.send(
+      keys,
+      (position) => keys[position]?.length ?? 0,
+      (pipeline, position) => pipeline.unlink(keys[position] ?? ''),
     );
-    this.#check(
-      replies.map((reply) => (reply.status === 'rejected' ? (reply.reason as unknown) : undefined)),
-      chunks.map((chunk) => chunk.length),
-    );
+    this.#check(replies.map((reply) => (reply instanceof Error ? reply : undefined)));
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    const replies: unknown[] = [];
-    for (let at = 0; at < segments.length; at += CHUNK_SEGMENTS) {
-      replies.push(...(await this.#merge(segments.slice(at, at + CHUNK_SEGMENTS))));
-    }
+    const replies = await this.#merge(segments);
     this.#check(
-      replies.map((reply) => (reply === 1 || reply === 0 ? undefined : reply)),
-      replies.map(() => 1),
+      replies.map((reply) => {
+        if (reply === 1 || reply === 0) return undefined;
+        return reply instanceof Error ? reply : new Error('the merge script gave no answer that it should');
+      }),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : 'older'));
   }
 
   /** By position: 1 or 0, or the error. A server that does not know the script yet is sent it once more, whole. */
   async #merge(segments: readonly SegmentWrite[]): Promise<unknown[]> {
-    const replies = await this.#pipeline(segments, (pipeline, { key, segment }) =>
-      pipeline.evalsha(MERGE_SHA, 1, key, segment),
+    const replies = await this.#servers.send(
+      segments.map(({ key }) => key),
+      (position) => segments[position]?.segment.length ?? 0,
+      (pipeline, position) => {
+        const write = segments[position];
+        if (write !== undefined) pipeline.evalsha(MERGE_SHA, 1, write.key, write.segment);
+      },
     );
     const unknown = replies.flatMap((reply, i) => (isNoScript(reply) ? [i] : []));
     if (unknown.length === 0) return replies;
-    const again = await this.#pipeline(
-      segments.filter((_, i) => isNoScript(replies[i])),
-      (pipeline, { key, segment }) => pipeline.eval(MERGE_SCRIPT, 1, key, segment),
+    const missed = unknown.flatMap((position) => segments[position] ?? []);
+    const again = await this.#servers.send(
+      missed.map(({ key }) => key),
+      (position) => MERGE_SCRIPT.length + (missed[position]?.segment.length ?? 0),
+      (pipeline, position) => {
+        const write = missed[position];
+        if (write !== undefined) pipeline.eval(MERGE_SCRIPT, 1, write.key, write.segment);
+      },
     );
     unknown.forEach((position, i) => (replies[position] = again[i]));
     return replies;
   }
 
-  /** Resolves with a reply or an error for each: a pipeline that could not be sent at all is an error for each. */
-  async #pipeline(
-    segments: readonly SegmentWrite[],
-    add: (pipeline: ChainableCommander, segment: SegmentWrite) => void,
-  ): Promise<unknown[]> {
-    try {
-      const replies = await this.#writes.run(segments.length, (redis) => {
-        const pipeline = redis.pipeline();
-        for (const segment of segments) add(pipeline, segment);
-        return pipeline.exec();
-      });
-      return segments.map((_, i) => {
-        const [error, value] = replies?.[i] ?? [new Error('no reply'), undefined];
-        if (error !== null) this.#writes.noteFailure(error);
-        return error ?? value;
-      });
-    } catch (error) {
-      return segments.map(() => error);
-    }
-  }
-
-  /** @throws StoreWriteError if any chunk failed; `sizes` says how many writes each holds */
-  #check(failures: readonly unknown[], sizes: readonly number[]): void {
+  /** @throws StoreWriteError if any failed; `failures` by position */
+  #check(failures: readonly (Error | undefined)[]): void {
     const failure = failures.find((found) => found !== undefined);
     if (failure === undefined) return;
-    const confirmed = failures.flatMap((found, i) =>
-      new Array<boolean>(sizes[i] ?? 0).fill(found === undefined),
-    );
-    const { message } = this.#writes.unavailable(failure);
-    throw new StoreWriteError(message, confirmed, { cause: failure });
+    const confirmed = failures.map((found) => found === undefined);
+    throw new StoreWriteError(this.#servers.unavailable(failure).message, confirmed, { cause: failure });
   }
 
-  async ping(): Promise<void> {
-    for (const connection of [this.#reads, this.#writes]) {
-      try {
-        await connection.run(1, (redis) => redis.ping());
-      } catch (error) {
-        throw connection.unavailable(error);
-      }
-    }
+  ping(): Promise<void> {
+    return this.#servers.ping();
   }
 
   close(): Promise<void> {
-    this.#reads.close();
-    this.#writes.close();
+    this.#servers.close();
     return Promise.resolve();
   }
 }
 
 function isNoScript(reply: unknown): boolean {
   return reply instanceof Error && reply.message.startsWith('NOSCRIPT');
-}
-
-function chunksOf(records: readonly StoreRecord[]): StoreRecord[][] {
-  const chunks: StoreRecord[][] = [];
-  let chunk: StoreRecord[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    if (chunk.length === CHUNK_RECORDS || (chunk.length > 0 && bytes + record.value.length > CHUNK_BYTES)) {
-      chunks.push(chunk);
-      chunk = [];
-      bytes = 0;
-    }
-    chunk.push(record);
-    bytes += record.value.length;
-  }
-  if (chunk.length > 0) chunks.push(chunk);
-  return chunks;
-}
-
-/** Stops waiting when the signal aborts; the reply is then dropped when it comes. */
-async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    promise.catch(() => undefined);
-    throw deadlinePassed();
-  }
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(deadlinePassed());
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-function deadlinePassed(): MillraceError {
-  return new MillraceError('store_unavailable', 'The store did not answer by the deadline of the request');
 }

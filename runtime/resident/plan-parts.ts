@@ -1,0 +1,114 @@
+import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../compile/plan.js';
+import type { ColumnShape } from '../frame/layout.js';
+import { EntityDecoder } from '../store/entity-decoder.js';
+import { FeatureDecoder, type WantedFeature } from '../store/feature-decoder.js';
+import { ENTITY_GROUP, featureKey } from '../store/keys.js';
+import type { PartWants } from './table-part.js';
+
+/** Every attribute or feature that some plan wants of one kind of key, each once, in the order of its columns. */
+class Wants<T> {
+  readonly all: T[] = [];
+  readonly shapes: ColumnShape[] = [];
+  readonly keyPrefix: string;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(keyPrefix: string) {
+    this.keyPrefix = keyPrefix;
+  }
+
+  /** The column's number. */
+  add(name: string, want: T, shape: ColumnShape): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    this.#numbers.set(name, this.all.length);
+    this.all.push(want);
+    this.shapes.push(shape);
+    return this.all.length - 1;
+  }
+}
+
+interface TypeWants {
+  readonly attributes: Wants<WantedAttribute> | undefined;
+  readonly features: ReadonlyMap<string, Wants<WantedFeature>>;
+}
+
+/** The columns of a part that a node or feature read takes, in the order of its own columns. */
+export interface TakenColumns {
+  readonly type: string;
+  /** `entity`, or the key group of feature views. */
+  readonly group: string;
+  readonly columns: readonly number[];
+}
+
+/** What the tables of a process must hold: all that its plans want, by entity type. */
+export class PlanParts {
+  readonly #types = new Map<
+    string,
+    { attributes: Wants<WantedAttribute> | undefined; features: Map<string, Wants<WantedFeature>> }
+  >();
+  readonly #taken = new Map<HydrationNode | FeatureRead, TakenColumns>();
+
+  constructor(plans: readonly Plan[]) {
+    for (const plan of plans) {
+      for (const { nodes, features } of plan.levels) {
+        for (const node of nodes) this.#taken.set(node, this.#addNode(node));
+        for (const read of features) if (read.types.length === 1) this.#addFeatures(read, plan);
+      }
+    }
+  }
+
+  get types(): Iterable<string> {
+    return this.#types.keys();
+  }
+
+  /** Undefined for the views of a composite, or of nothing: they are always read from the store. */
+  taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
+    return this.#taken.get(by);
+  }
+
+  partsOf(type: string): PartWants[] {
+    const { attributes, features }: TypeWants = this.#of(type);
+    const parts: PartWants[] = [];
+    if (attributes !== undefined) {
+      const { keyPrefix, shapes, all } = attributes;
+      parts.push({ group: ENTITY_GROUP, keyPrefix, shapes, decoder: new EntityDecoder(all) });
+    }
+    for (const [group, { keyPrefix, shapes, all }] of features)
+      parts.push({ group, keyPrefix, shapes, decoder: new FeatureDecoder(all) });
+    return parts;
+  }
+
+  #of(type: string): {
+    attributes: Wants<WantedAttribute> | undefined;
+    features: Map<string, Wants<WantedFeature>>;
+  } {
+    const known = this.#types.get(type);
+    if (known !== undefined) return known;
+    const wants = { attributes: undefined, features: new Map<string, Wants<WantedFeature>>() };
+    this.#types.set(type, wants);
+    return wants;
+  }
+
+  #addNode(node: HydrationNode): TakenColumns {
+    const of = this.#of(node.entity.name);
+    const wants = (of.attributes ??= new Wants(node.keyPrefix));
+    const columns = node.wants
+      .filter((want) => want.indexed)
+      .map((want) => wants.add(want.path.join('.'), want, want.element));
+    return { type: node.entity.name, group: ENTITY_GROUP, columns };
+  }
+
+  #addFeatures(read: FeatureRead, plan: Plan): void {
+    const [type = ''] = read.types;
+    const { features } = this.#of(type);
+    const wants =
+      features.get(read.keyGroup) ?? new Wants<WantedFeature>(featureKey(plan.prefix, read.keyGroup, [type], []));
+    features.set(read.keyGroup, wants);
+    const columns = read.wants.map(({ slot, feature }) => {
+      const shape = plan.layout.columns[slot]?.shape;
+      if (shape === undefined) throw new Error('a feature has a column');
+      return wants.add(`${feature.view.name}:${feature.feature.name}`, feature, shape);
+    });
+    this.#taken.set(read, { type, group: read.keyGroup, columns });
+  }
+}

@@ -1,0 +1,140 @@
+import type { FeatureRead, HydrationNode, Plan } from '../compile/plan.js';
+import type { Changes, Coherence } from './coherence.js';
+import { EntityTable, type TableCounts } from './entity-table.js';
+import { InFlight } from './in-flight.js';
+import { PlanParts } from './plan-parts.js';
+import type { TablePart } from './table-part.js';
+
+export interface ResidentOptions {
+  /** The types to keep; undefined for all that a plan reads. */
+  readonly types?: ReadonlySet<string>;
+  /** Most bytes of all tables together. */
+  readonly bytes: number;
+  readonly coherence: Coherence;
+}
+
+/** Where a node or feature read of a plan finds its cells. */
+export interface PartBinding {
+  readonly table: EntityTable;
+  readonly part: TablePart;
+  /** The part's column for each of the read's own. */
+  readonly columns: readonly number[];
+}
+
+/** What one table holds and has counted. */
+export interface TableState extends Readonly<TableCounts> {
+  readonly type: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * The entities that this process keeps decoded, for all its plans: one table for each entity type, bounded together in
+ * bytes. Whoever reads must ask `isCurrent` in the same turn of the event loop.
+ */
+export class ResidentTables implements Changes {
+  readonly inFlight = new InFlight();
+  readonly #options: ResidentOptions;
+  readonly #tables: readonly EntityTable[];
+  /** By the start of the keys that fill it. */
+  readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
+  readonly #bindings = new Map<HydrationNode | FeatureRead, PartBinding>();
+  #hand = 0;
+
+  constructor(plans: readonly Plan[], options: ResidentOptions) {
+    this.#options = options;
+    const wanted = new PlanParts(plans);
+    const types = [...wanted.types].filter((type) => options.types?.has(type) ?? true);
+    this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
+    for (const table of this.#tables)
+      for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
+    for (const plan of plans)
+      for (const { nodes, features } of plan.levels)
+        for (const read of [...nodes, ...features]) this.#bind(read, wanted);
+  }
+
+  #bind(read: HydrationNode | FeatureRead, wanted: PlanParts): void {
+    const taken = wanted.taken(read);
+    const table = this.#tables.find(({ type }) => type === taken?.type);
+    const part = table?.parts.find(({ group }) => group === taken?.group);
+    if (taken !== undefined && table !== undefined && part !== undefined)
+      this.#bindings.set(read, Object.freeze({ table, part, columns: taken.columns }));
+  }
+
+  /** Starts of the keys that the tables are filled from. */
+  get keyPrefixes(): readonly string[] {
+    return [...this.#parts.keys()];
+  }
+
+  /** Begins to follow what others write. */
+  start(): void {
+    if (this.#tables.length > 0) this.#options.coherence.start(this);
+  }
+
+  close(): void {
+    this.#options.coherence.close();
+    this.flush();
+  }
+
+  /** Undefined where the read's type is not kept. */
+  bindingOf(read: HydrationNode | FeatureRead): PartBinding | undefined {
+    return this.#bindings.get(read);
+  }
+
+  /** Whether the tables may be read and filled now. */
+  isCurrent(): boolean {
+    return this.#options.coherence.isCurrent();
+  }
+
+  invalidate(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const idAt = idStart(key);
+      const found = this.#parts.get(key.slice(0, idAt));
+      if (found === undefined) continue;
+      this.inFlight.written(key);
+      found.table.counts.invalidations++;
+      found.table.invalidate(found.part, key.slice(idAt));
+    }
+  }
+
+  flush(): void {
+    this.inFlight.anything();
+    for (const table of this.#tables) {
+      table.flush();
+      table.counts.flushes++;
+    }
+  }
+
+  /** Evicts, if the tables have outgrown their bytes. Call after filling them. */
+  trim(): void {
+    const enough = (): boolean => this.bytes <= this.#options.bytes;
+    if (enough()) return;
+    // Two rounds of the one hand over all tables: the first may only take away what protects a row.
+    for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {
+      if (this.#tables[this.#hand]?.evict(enough) === true) return;
+      this.#hand = (this.#hand + 1) % this.#tables.length;
+    }
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const table of this.#tables) bytes += table.bytes;
+    return bytes;
+  }
+
+  states(): TableState[] {
+    return this.#tables.map((table) => ({
+      type: table.type,
+      rows: table.size,
+      bytes: table.bytes,
+      ...table.counts,
+    }));
+  }
+}
+
+/** Where the id begins: after prefix, group and type, none of which holds a colon. */
+function idStart(key: string): number {
+  const group = key.indexOf(':') + 1;
+  const type = key.indexOf(':', group) + 1;
+  return key.indexOf(':', type) + 1;
+}

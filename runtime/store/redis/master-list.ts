@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+import type { ConnectionLimits } from './limits.js';
+import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { nodeOptions } from './node-options.js';
+import type { RedisAccess } from './target.js';
+
+type Listener = (masters: readonly MasterAddress[]) => void;
+
+/** The masters that are known, and those who want to hear when they change. */
+export class MasterList implements RedisMasters {
+  readonly #access: RedisAccess;
+  readonly #limits: ConnectionLimits;
+  readonly #listeners = new Set<Listener>();
+  #masters: readonly MasterAddress[] = [];
+
+  constructor(access: RedisAccess, limits: ConnectionLimits) {
+    this.#access = access;
+    this.#limits = limits;
+  }
+
+  /** Call before anything is sent to a new one. */
+  set(masters: readonly MasterAddress[]): void {
+    const before = new Set(this.#masters.map(addressText));
+    if (before.size === masters.length && masters.every((one) => before.has(addressText(one)))) return;
+    this.#masters = Object.freeze([...masters]);
+    for (const listener of this.#listeners) listener(this.#masters);
+  }
+
+  current(): readonly MasterAddress[] {
+    return this.#masters;
+  }
+
+  on(_event: 'change', listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  connect({ host, port }: MasterAddress, purpose: string): Redis {
+    return new Redis({
+      ...nodeOptions(this.#access, this.#limits, purpose),
+      host,
+      port,
+      retryStrategy: () => null,
+    });
+  }
+}

@@ -1,0 +1,133 @@
+import { Redis } from 'ioredis';
+import type { MillraceError } from '../../api/errors.js';
+import type { StoreRecord } from '../store.js';
+import { allPositions, batchesOf, msetArguments } from './batches.js';
+import { RedisConnection } from './connection.js';
+import { within } from './deadline.js';
+import type { ConnectionLimits } from './limits.js';
+import { MasterList } from './master-list.js';
+import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { sendPipeline, type Confirmation } from './pipeline.js';
+import type { AddCommand, RedisServers } from './servers.js';
+import type { RedisAccess, Topology } from './target.js';
+
+/** A Redis server, at an address or wherever the Sentinels say that the master is. */
+export class OneServer implements RedisServers {
+  readonly masters: RedisMasters;
+  readonly #reads: RedisConnection;
+  readonly #writes: RedisConnection;
+  readonly #confirmation: Confirmation;
+  readonly #list: MasterList;
+
+  constructor(
+    topology: Exclude<Topology, { kind: 'cluster' }>,
+    access: RedisAccess,
+    limits: ConnectionLimits,
+    replicas: number,
+  ) {
+    const place = topology.kind === 'single' ? topology.node : topology;
+    const target = { place, access, limits };
+    // Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking.
+    this.#reads = new RedisConnection({ ...target, purpose: 'read' });
+    this.#writes = new RedisConnection({ ...target, purpose: 'write' });
+    this.#confirmation = { replicas, within: limits.waitWithin };
+    this.#list = new MasterList(access, limits);
+    this.masters = this.#list;
+    if (topology.kind === 'single') this.#list.set([topology.node]);
+    else this.#followMaster();
+  }
+
+  async open(): Promise<void> {
+    try {
+      await Promise.all([this.#reads.open(), this.#writes.open()]);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  async read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]> {
+    try {
+      const reading = this.#reads.run(keys.length, 0, (redis) => redis.mgetBuffer(keys as string[]));
+      return await within(reading, signal);
+    } catch (error) {
+      throw this.#reads.unavailable(error);
+    }
+  }
+
+  async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
+    const batches = batchesOf(allPositions(records.length), (position) => records[position]?.value.length ?? 0);
+    const outcomes = await Promise.all(
+      batches.map(async ({ positions, bytes }) => {
+        const [reply] = await sendPipeline(this.#writes, {
+          positions: [0],
+          bytes,
+          add: (pipeline) => pipeline.mset(msetArguments(records, positions)),
+          confirmation: this.#confirmation,
+        });
+        return reply;
+      }),
+    );
+    return batches.flatMap(({ positions }, i) => {
+      const outcome = outcomes[i];
+      return positions.map(() => (outcome instanceof Error ? outcome : undefined));
+    });
+  }
+
+  async send(
+    keys: readonly string[],
+    sizeAt: (position: number) => number,
+    add: AddCommand,
+  ): Promise<unknown[]> {
+    const replies = await Promise.all(
+      batchesOf(allPositions(keys.length), sizeAt).map(({ positions, bytes }) =>
+        sendPipeline(this.#writes, { positions, bytes, add, confirmation: this.#confirmation }),
+      ),
+    );
+    return replies.flat();
+  }
+
+  async ping(): Promise<void> {
+    for (const connection of [this.#reads, this.#writes]) {
+      try {
+        await connection.run(1, 0, (redis) => redis.ping());
+      } catch (error) {
+        throw connection.unavailable(error);
+      }
+    }
+  }
+
+  unavailable(error: unknown): MillraceError {
+    return this.#writes.unavailable(error);
+  }
+
+  close(): void {
+    this.#reads.close();
+    this.#writes.close();
+  }
+
+  /**
+   * Keeps both connections on one master. A failover need not cut a connection to the old one, and a ranking would then
+   * not see what was just written to the new one.
+   */
+  #followMaster(): void {
+    const both = [this.#reads, this.#writes];
+    for (const connection of both) {
+      connection.redis.on('connect', () => {
+        const address = remoteOf(connection.redis);
+        if (address === undefined) return;
+        this.#list.set([address]);
+        for (const other of both) {
+          const elsewhere = other.ready ? remoteOf(other.redis) : undefined;
+          if (elsewhere !== undefined && addressText(elsewhere) !== addressText(address)) other.renew();
+        }
+      });
+    }
+  }
+}
+
+function remoteOf({ stream }: Redis): MasterAddress | undefined {
+  if (!('remoteAddress' in stream)) return undefined;
+  const { remoteAddress: host, remotePort: port } = stream;
+  return host === undefined || port === undefined ? undefined : { host, port };
+}

@@ -1,0 +1,60 @@
+import type { RedisConnection } from './connection.js';
+import type { AddCommand } from './servers.js';
+
+/** How many replicas must confirm what a pipeline wrote, and within how many milliseconds. */
+export interface Confirmation {
+  readonly replicas: number;
+  readonly within: number;
+}
+
+interface Pipeline {
+  readonly positions: readonly number[];
+  /** Of the values sent, together. */
+  readonly bytes: number;
+  readonly add: AddCommand;
+  readonly confirmation?: Confirmation | undefined;
+  /** For a slot that is on its way to this node. */
+  readonly asking?: boolean;
+}
+
+/** The master has the write, but a failover now could lose it. */
+class NotReplicatedError extends Error {
+  constructor(replicas: number, { replicas: wanted, within }: Confirmation) {
+    super(`${replicas} of ${wanted} replicas confirmed the write within ${within} ms`);
+    this.name = 'NotReplicatedError';
+  }
+}
+
+/**
+ * Sends one command for each position together, and checks every reply. Never rejects.
+ * @returns by index in `positions`: the reply, or an Error. Where nothing could be sent that is each one's error.
+ */
+export async function sendPipeline(connection: RedisConnection, pipeline: Pipeline): Promise<unknown[]> {
+  const { positions, bytes, add, confirmation, asking = false } = pipeline;
+  const confirmed = confirmation !== undefined && confirmation.replicas > 0;
+  try {
+    const replies = await connection.run(positions.length, bytes, (redis) => {
+      const commands = redis.pipeline();
+      for (const position of positions) {
+        if (asking) commands.asking();
+        add(commands, position);
+      }
+      if (confirmed) commands.wait(confirmation.replicas, confirmation.within);
+      return commands.exec();
+    });
+    const reply = (at: number): unknown => {
+      const [error, value] = replies?.[at] ?? [new Error('no reply'), undefined];
+      return error ?? value;
+    };
+    const step = asking ? 2 : 1;
+    const outcomes = positions.map((_, i) => reply(i * step + step - 1));
+    for (const outcome of outcomes) if (outcome instanceof Error) connection.renewIfDemoted(outcome);
+    if (!confirmed) return outcomes;
+    const replicas = reply(positions.length * step);
+    if (typeof replicas === 'number' && replicas >= confirmation.replicas) return outcomes;
+    const failure = replicas instanceof Error ? replicas : new NotReplicatedError(Number(replicas), confirmation);
+    return outcomes.map((outcome) => (outcome instanceof Error ? outcome : failure));
+  } catch (error) {
+    return positions.map(() => error);
+  }
+}

@@ -1,0 +1,43 @@
+import type { ChainableCommander } from 'ioredis';
+import type { MillraceError } from '../../api/errors.js';
+import type { StoreRecord } from '../store.js';
+import type { RedisMasters } from './masters.js';
+
+/** Adds the command of one position to a pipeline; exactly one command. */
+export type AddCommand = (pipeline: ChainableCommander, position: number) => void;
+
+/** The servers behind a store: one of them (servers found by Sentinels too), or those of a cluster. */
+export interface RedisServers {
+  readonly masters: RedisMasters;
+
+  /** @throws MillraceError store_unavailable */
+  open(): Promise<void>;
+
+  /**
+   * Values in the keys' order; null where there is none.
+   * @throws MillraceError store_unavailable if any key could not be read
+   */
+  read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]>;
+
+  /** By position: undefined where the record is stored, or why it may not be. Never rejects. */
+  set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]>;
+
+  /**
+   * Sends a writing command for each key; those of one key keep their order. Never rejects.
+   * @param sizeAt bytes that the command carries
+   * @returns by position: the reply, or why there is none
+   */
+  send(
+    keys: readonly string[],
+    sizeAt: (position: number) => number,
+    add: AddCommand,
+  ): Promise<unknown[]>;
+
+  /** Resolves if every server answers that this process writes to or reads from. @throws MillraceError store_unavailable */
+  ping(): Promise<void>;
+
+  /** What is to be told of a failed write. */
+  unavailable(error: unknown): MillraceError;
+
+  close(): void;
+}

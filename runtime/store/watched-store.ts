@@ -1,0 +1,61 @@
+import type { SegmentOutcome, SegmentWrite, Store, StoreRecord } from './store.js';
+
+/**
+ * A store that tells of every write through it: after the write is done, or may be, and before its caller learns of that.
+ * @param written told the keys; a write that failed tells all of its own
+ */
+export function watchWrites(store: Store, written: (keys: Iterable<string>) => void): Store {
+  return new WatchedStore(store, written);
+}
+
+class WatchedStore implements Store {
+  readonly engine: Store['engine'];
+  readonly #store: Store;
+  readonly #written: (keys: Iterable<string>) => void;
+
+  constructor(store: Store, written: (keys: Iterable<string>) => void) {
+    this.engine = store.engine;
+    this.#store = store;
+    this.#written = written;
+  }
+
+  read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
+    return this.#store.read(keys, signal);
+  }
+
+  async write(records: readonly StoreRecord[]): Promise<void> {
+    try {
+      await this.#store.write(records);
+    } finally {
+      this.#written(keysOf(records));
+    }
+  }
+
+  async remove(keys: readonly string[]): Promise<void> {
+    try {
+      await this.#store.remove(keys);
+    } finally {
+      this.#written(keys);
+    }
+  }
+
+  async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
+    try {
+      return await this.#store.mergeSegments(segments);
+    } finally {
+      this.#written(keysOf(segments));
+    }
+  }
+
+  ping(): Promise<void> {
+    return this.#store.ping();
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+function* keysOf(writes: readonly { readonly key: string }[]): Iterable<string> {
+  for (const { key } of writes) yield key;
+}
