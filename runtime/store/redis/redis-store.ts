@@ -55,7 +55,10 @@ class ServersStore implements RedisStore {
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {
-    if (records.length > 0) this.#check(await this.#servers.set(records));
+    if (records.length === 0) return;
+    const failures = await this.#servers.set(records);
+    const [lead] = failures;
+    this.#check(lead === undefined ? failures : failures.map(() => lead));
   }
 
   async remove(keys: readonly string[]): Promise<void> {

@@ -1,0 +1,39 @@
+import { RedisConnection } from '../connection.js';
+import type { ConnectionLimits } from '../limits.js';
+import { addressText, type MasterAddress } from '../masters.js';
+import type { RedisAccess } from '../target.js';
+
+/** A master of the cluster, with a connection each for reads and writes. */
+export class ClusterNode {
+  readonly reads: RedisConnection;
+  readonly writes: RedisConnection;
+  /** `host:port`. */
+  readonly name: string;
+  /** Until when the node is kept although the map of slots does not name it, in epoch milliseconds. */
+  keepUntil = 0;
+
+  constructor(
+    readonly address: MasterAddress,
+    access: RedisAccess,
+    limits: ConnectionLimits,
+  ) {
+    this.name = addressText(address);
+    const target = { place: address, access, limits };
+    this.reads = new RedisConnection({ ...target, purpose: 'read' });
+    this.writes = new RedisConnection({ ...target, purpose: 'write' });
+  }
+
+  get ready(): boolean {
+    return this.reads.ready && this.writes.ready;
+  }
+
+  start(): void {
+    this.reads.start();
+    this.writes.start();
+  }
+
+  close(): void {
+    this.reads.close();
+    this.writes.close();
+  }
+}

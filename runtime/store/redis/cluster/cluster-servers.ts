@@ -1,0 +1,235 @@
+import { MillraceError } from '../../../api/errors.js';
+import type { StoreRecord } from '../../store.js';
+import { allPositions, batchesOf } from '../batches.js';
+import { within } from '../deadline.js';
+import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
+import type { ConnectionLimits } from '../limits.js';
+import { addressText, type MasterAddress, type RedisMasters } from '../masters.js';
+import { sendPipeline, type Confirmation } from '../pipeline.js';
+import type { AddCommand, RedisServers } from '../servers.js';
+import type { RedisAccess } from '../target.js';
+import type { ClusterNode } from './cluster-node.js';
+import { keySlot } from './key-slot.js';
+import { redirectOf } from './redirect.js';
+import { SlotMap } from './slot-map.js';
+
+/** A key is followed this often within one read or write. */
+const MOST_REDIRECTS = 5;
+/** Commands of one pipeline of reads. */
+const READ_BATCH = 10_000;
+
+/** Commands of some positions for one node. */
+interface Leg {
+  readonly node: ClusterNode;
+  readonly asking: boolean;
+  readonly positions: number[];
+}
+
+/** What is sent: for each position of `keys` one command. */
+interface Work {
+  readonly lane: 'reads' | 'writes';
+  readonly keys: readonly string[];
+  readonly sizeAt: (position: number) => number;
+  readonly add: AddCommand;
+}
+
+/** The masters of a Redis Cluster: each key goes to the one that has its slot, all masters at the same time. */
+export class ClusterServers implements RedisServers {
+  readonly masters: RedisMasters;
+  readonly #map: SlotMap;
+  readonly #limits: ConnectionLimits;
+  readonly #confirmation: Confirmation;
+  readonly #name: string;
+  #closed = false;
+
+  constructor(
+    start: readonly MasterAddress[],
+    access: RedisAccess,
+    limits: ConnectionLimits,
+    replicas: number,
+  ) {
+    this.#map = new SlotMap(start, access, limits);
+    this.#limits = limits;
+    this.#confirmation = { replicas, within: limits.waitWithin };
+    this.#name = `the cluster at ${start.map(addressText).join(', ')}`;
+    this.masters = this.#map.masters;
+  }
+
+  async open(): Promise<void> {
+    const until = Date.now() + this.#limits.openWithin;
+    for (;;) {
+      await this.#map.refresh();
+      const nodes = [...this.#map.nodes];
+      const left = Math.max(1, Math.min(200, until - Date.now()));
+      const ready = await Promise.all(
+        nodes.flatMap(({ reads, writes }) => [reads.becomesReady(left), writes.becomesReady(left)]),
+      );
+      if (nodes.length > 0 && ready.every(Boolean) && this.#map.unowned() === 0) break;
+      if (Date.now() >= until || isHopeless(this.#map.lastError)) {
+        const error = this.#cannotOpen(nodes);
+        this.close();
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    this.#map.tend();
+  }
+
+  async read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]> {
+    const reading = this.#run({
+      lane: 'reads',
+      keys,
+      sizeAt: () => 0,
+      add: (pipeline, position) => pipeline.getBuffer(keys[position] ?? ''),
+    });
+    const replies = await within(reading, signal);
+    for (const reply of replies) if (reply instanceof Error) throw this.unavailable(reply);
+    return replies as (Buffer | null)[];
+  }
+
+  /** The first record is stored before any other is sent: what they need to be read is in it, on another node perhaps. */
+  async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
+    const [lead] = await this.#set(records.slice(0, 1));
+    if (lead !== undefined) return records.map(() => lead);
+    return [undefined, ...(await this.#set(records.slice(1)))];
+  }
+
+  async #set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
+    const replies = await this.send(
+      records.map(({ key }) => key),
+      (position) => records[position]?.value.length ?? 0,
+      (pipeline, position) => {
+        const record = records[position];
+        if (record !== undefined) pipeline.set(record.key, record.value);
+      },
+    );
+    return replies.map((reply) => (reply instanceof Error ? reply : undefined));
+  }
+
+  send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]> {
+    return this.#run({ lane: 'writes', keys, sizeAt, add });
+  }
+
+  async ping(): Promise<void> {
+    if (this.#closed) throw this.unavailable(new Error('the store is closed'));
+    const missing = this.#map.unowned();
+    if (missing > 0) throw this.unavailable(uncovered(missing));
+    await Promise.all(
+      [...this.#map.nodes].flatMap(({ reads, writes }) =>
+        [reads, writes].map(async (connection) => {
+          try {
+            await connection.run(1, 0, (redis) => redis.ping());
+          } catch (error) {
+            throw connection.unavailable(error);
+          }
+        }),
+      ),
+    );
+  }
+
+  unavailable(error: unknown): MillraceError {
+    return unavailable(this.#name, error);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#map.close();
+  }
+
+  /** By position: the reply, or why there is none. */
+  async #run(work: Work): Promise<unknown[]> {
+    const replies = new Array<unknown>(work.keys.length);
+    if (this.#closed) return replies.fill(this.unavailable(new Error('the store is closed')));
+    let legs = this.#legs(work.keys, replies);
+    for (let round = 0; legs.length > 0; round++) {
+      await Promise.all(legs.map((leg) => this.#send(leg, work, replies, round)));
+      legs = round < MOST_REDIRECTS ? this.#redirected(legs, replies) : [];
+    }
+    return replies;
+  }
+
+  /** The first way of each key, by the map as it is. */
+  #legs(keys: readonly string[], replies: unknown[]): Leg[] {
+    const legs = new Map<ClusterNode, Leg>();
+    for (let position = 0; position < keys.length; position++) {
+      const node = this.#map.owner(keySlot(keys[position] ?? ''));
+      const leg = node === undefined ? undefined : legs.get(node);
+      if (leg !== undefined) leg.positions.push(position);
+      else if (node !== undefined) legs.set(node, { node, asking: false, positions: [position] });
+      else replies[position] = uncovered(this.#map.unowned());
+    }
+    return [...legs.values()];
+  }
+
+  async #send({ node, asking, positions }: Leg, work: Work, replies: unknown[], round: number): Promise<void> {
+    const connection = node[work.lane];
+    // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
+    if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
+    const writing = work.lane === 'writes';
+    const batches = batchesOf(positions, work.sizeAt, writing ? undefined : READ_BATCH);
+    const outcomes = await Promise.all(
+      batches.map((batch) =>
+        sendPipeline(connection, {
+          ...batch,
+          add: work.add,
+          asking,
+          confirmation: writing ? this.#confirmation : undefined,
+        }),
+      ),
+    );
+    batches.forEach((batch, b) => {
+      batch.positions.forEach((position, i) => {
+        const reply = outcomes[b]?.[i];
+        replies[position] = reply instanceof Error ? this.#placed(reply, node) : reply;
+      });
+    });
+  }
+
+  /** Says of a failure which node it was; a node that is down or has no cluster is reason to look at the map. */
+  #placed(error: Error, node: ClusterNode): Error {
+    if (redirectOf(error, node.address) !== undefined) return error;
+    if (isReply(error) && !/^(CLUSTERDOWN|READONLY|MASTERDOWN|LOADING)/.test(error.message)) return error;
+    this.#map.doubt();
+    return isReply(error) ? error : unavailable(node.name, error);
+  }
+
+  /** The next way of the keys that a node did not have, in their order. */
+  #redirected(legs: readonly Leg[], replies: readonly unknown[]): Leg[] {
+    const next = new Map<string, Leg>();
+    for (const { node: from, positions } of legs) {
+      for (const position of positions) {
+        const redirect = redirectOf(replies[position], from.address);
+        if (redirect === undefined) continue;
+        const { slot, to, asking } = redirect;
+        const node = this.#map.learn(slot, to, !asking);
+        const way = `${node.name} ${asking ? 'ask' : ''}`;
+        const leg = next.get(way) ?? { node, asking, positions: [] };
+        next.set(way, leg);
+        leg.positions.push(position);
+      }
+    }
+    return [...next.values()];
+  }
+
+  #cannotOpen(nodes: readonly ClusterNode[]): MillraceError {
+    const cause = this.#map.lastError;
+    const down = nodes.find((node) => !node.ready);
+    const missing = this.#map.unowned();
+    const reason =
+      cause !== undefined || nodes.length === 0
+        ? reasonFor(cause)
+        : down !== undefined
+          ? `its master ${down.name} is not ready`
+          : uncovered(missing).message;
+    const remedy = /cluster support disabled/.test(reason)
+      ? 'Set REDIS_URL instead of REDIS_CLUSTER'
+      : remedyFor(reason).replace('REDIS_URL', 'REDIS_CLUSTER');
+    return new MillraceError('store_unavailable', `Redis: ${this.#name} cannot be used: ${reason}. ${remedy}`, {
+      cause,
+    });
+  }
+}
+
+function uncovered(slots: number): Error {
+  return new Error(`${slots} of its slots have no master`);
+}
