@@ -5,7 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/
+COPY scripts/build.mjs scripts/remove-stale.mjs scripts/
 COPY schemas schemas
 COPY plugins plugins
 COPY runtime runtime

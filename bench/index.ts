@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { loadBench } from './load.js';
 import { requestBench } from './request.js';
 

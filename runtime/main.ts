@@ -1,5 +1,6 @@
-import 'reflect-metadata';
-import { serveUntilSignal } from './serve.js';
-import { loadSettings } from './settings.js';
+import { runCli } from './cli/run-cli.js';
+import { version } from './version.js';
 
-await serveUntilSignal(loadSettings(process.env));
+/** What a container runs: `millrace serve`, with its messages, set by the environment alone. */
+const { env, stdin, stdout, stderr } = process;
+process.exitCode = await runCli(['serve'], { env, stdin, stdout, stderr }, version);

@@ -5,10 +5,12 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync } from 'node:f
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeStale } from './remove-stale.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 
+removeStale(root);
 const tsc = spawnSync(
   process.execPath,
   [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { startService } from '../../runtime/serve.js';
 import { loadSettings } from '../../runtime/settings.js';
 

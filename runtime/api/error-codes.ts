@@ -93,6 +93,11 @@ export const ERROR_CODES = {
     title: 'Another process owns the data folder',
     remedy: 'Stop that process, use --url to talk to it, or name another MILLRACE_DATA_DIR.',
   },
+  data_folder_damaged: {
+    status: 500,
+    title: 'The data folder is damaged',
+    remedy: 'Put a copy of it in its place, or remove it and load the data again.',
+  },
   invalid_setting: {
     status: 500,
     title: 'A setting is wrong',

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import 'reflect-metadata';
 import { runCli } from './run-cli.js';
 import { version } from '../version.js';
 

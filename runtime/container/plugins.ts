@@ -35,10 +35,13 @@ export async function registerPlugins(
 
 async function pluginFolders(shipped: string, project: string): Promise<string[]> {
   const folders = await foldersIn(shipped);
-  const own = join(resolve(project), 'plugins');
-  // Run from its own repository, the project's plugins are the shipped ones, as source.
-  if (own === resolve(shipped) || own === join(dirname(dirname(shipped)), 'plugins')) return folders;
-  return [...folders, ...(await foldersIn(own))];
+  const own = await foldersIn(join(resolve(project), 'plugins'));
+  // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
+  const sources = join(dirname(dirname(shipped)), 'plugins');
+  const shippedNames = new Set(folders.map((folder) => basename(folder)));
+  const isSource = (folder: string): boolean =>
+    dirname(folder) === sources && shippedNames.has(basename(folder));
+  return [...folders, ...own.filter((folder) => !isSource(folder))];
 }
 
 async function foldersIn(parent: string): Promise<string[]> {

@@ -128,12 +128,9 @@ export class FeatureStore {
       segment: encodeSegment(view.id, view.layout, eventTime, features),
     }));
     try {
-      // Both engines keep the order of writes, so that the layout is there before the first segment.
-      const [, outcomes] = await Promise.all([
-        this.#store.write([this.#layouts.record(view.layout)]),
-        this.#store.mergeSegments(segments),
-      ]);
-      return outcomes;
+      // The layout first: in a cluster it may lie on another server than the segments that need it.
+      await this.#store.write([this.#layouts.record(view.layout)]);
+      return await this.#store.mergeSegments(segments);
     } catch (error) {
       throw error instanceof StoreWriteError ? pushFailure(error, rows.length) : error;
     } finally {

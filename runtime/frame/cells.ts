@@ -96,6 +96,26 @@ export function copyCell(from: Column, fromRow: number, to: Column, toRow: numbe
   }
 }
 
+/** Writes a list cell: texts to a list of texts, numbers to a list of numbers. */
+export function writeList(
+  column: Column,
+  row: number,
+  list: readonly string[] | Float64Array,
+  status: number,
+): void {
+  column.status[row] = status;
+  if (column.kind === 'texts' && !(list instanceof Float64Array)) {
+    column.values.length = column.offsets[row] ?? 0;
+    for (const text of list) column.values.push(text);
+    column.offsets[row + 1] = column.values.length;
+  } else if (column.kind === 'numbers') {
+    const start = column.offsets[row] ?? 0;
+    reserveNumbers(column, start + list.length);
+    for (let i = 0; i < list.length; i++) column.values[start + i] = list[i] as number;
+    column.offsets[row + 1] = start + list.length;
+  }
+}
+
 /** Appends what a text or text-list cell holds to a text list. */
 export function appendCell(from: Column, row: number, to: Extract<Column, { kind: 'texts' }>): void {
   if (from.kind === 'text') to.values.push(from.values[row] ?? '');

@@ -1,4 +1,5 @@
 import type { Plan } from '../compile/plan.js';
+import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
 import { BatchRead } from './batch-read.js';
@@ -10,6 +11,7 @@ import { hydrate } from './hydrate.js';
 import { cutPage } from './page.js';
 import { Ranking } from './ranking.js';
 import { readRequest } from './read-request.js';
+import { ResidentSession } from './resident-session.js';
 import { runComponents } from './run-components.js';
 import { StageClock } from './stages.js';
 import { Trace } from './trace.js';
@@ -18,6 +20,8 @@ import type { RankingAnswer, RequestContext, RunReport } from './types.js';
 export interface PipelineServices {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
+  /** Undefined where nothing is kept in process. */
+  readonly resident?: ResidentTables;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -32,16 +36,18 @@ export async function runPipeline(
   const clock = new StageClock();
   const request = readRequest(plan, body, context.requestId);
   const deadline = new Deadline(plan.definition.limits.time, context.signal);
+  const resident = services.resident && new ResidentSession(services.resident);
   try {
     const frame = plan.frames.acquire(request.ids.length, services.now());
     fillRequest(plan, frame, request);
     clock.done('read');
 
     const batch = new BatchRead(services.store, deadline);
-    const records = await hydrate(plan, frame, request, batch, services.layouts);
+    const records = await hydrate(plan, frame, request, { batch, layouts: services.layouts, resident });
     clock.done('hydrate');
 
-    fetchFeatures(plan, frame, records, batch);
+    fetchFeatures(plan, frame, records);
+    resident?.end();
     clock.done('features');
 
     const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
@@ -63,6 +69,7 @@ export async function runPipeline(
     plan.frames.release(frame);
     return { answer, report: reportOf(request, batch, steps, clock) };
   } finally {
+    resident?.end();
     deadline.end();
   }
 }

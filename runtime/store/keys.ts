@@ -10,7 +10,7 @@
  */
 
 /** Group of the keys that hold attributes; no view may take it. */
-const ENTITY_GROUP = 'entity';
+export const ENTITY_GROUP = 'entity';
 const LAYOUT_GROUP = 'schema';
 
 /** Most UTF-16 code units of an id. */

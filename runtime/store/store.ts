@@ -14,8 +14,8 @@ export interface Store {
   /**
    * Replaces records whole. Each record is stored or not, never half; an acknowledged one is what any later read
    * on this instance sees, and survives a crash of this process.
-   * The first record leads: none of the others is confirmed, or stands in the store without it, unless it is stored.
-   * What the others need to be read (their layout) goes there.
+   * The first record leads: the others are confirmed only if it is, and no reader finds one of them before it. What
+   * they need to be read (their layout) goes there.
    * @throws StoreWriteError if any write is not confirmed; it tells which were.
    */
   write(records: readonly StoreRecord[]): Promise<void>;

@@ -128,7 +128,7 @@ describe('the redis store', () => {
     const reads = await Promise.allSettled(Array.from({ length: 10 }, () => opened.read(['k'])));
     const refused = reads.filter((read) => read.status === 'rejected');
     expect(reads.length - refused.length).to.equal(3);
-    expect(String(refused[0]?.reason)).to.contain('3 commands wait');
+    expect(String(refused[0]?.reason)).to.contain('3 keys wait');
     expect(await opened.read(['k'])).to.deep.equal([null]);
   });
 

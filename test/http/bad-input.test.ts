@@ -197,7 +197,7 @@ const BAD: readonly Bad[] = [
 describe('bad input', () => {
   let app: App;
   let url = '';
-  let close = async (): Promise<void> => undefined;
+  let close = (): Promise<void> => Promise.resolve();
   const store = new MemoryStore();
 
   before(async () => {

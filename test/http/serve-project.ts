@@ -1,6 +1,5 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import 'reflect-metadata';
 import { createApp } from '../../runtime/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { loadSettings } from '../../runtime/settings.js';

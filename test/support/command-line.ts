@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { Readable, Writable } from 'node:stream';
 import { runCli } from '../../runtime/cli/run-cli.js';
 

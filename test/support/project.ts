@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import 'reflect-metadata';
 import { createApp, type App } from '../../runtime/app.js';
 import type { RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
 import { loadSettings } from '../../runtime/settings.js';

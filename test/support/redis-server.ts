@@ -34,10 +34,13 @@ export interface PrivateRedis {
   remove(): Promise<void>;
 }
 
-export async function startRedisServer(args: readonly string[] = []): Promise<PrivateRedis> {
+export async function startRedisServer(
+  args: readonly string[] = [],
+  choosePort: () => Promise<number> = freePort,
+): Promise<PrivateRedis> {
   for (let attempt = 1; ; attempt++) {
     const dir = await mkdtemp(join(tmpdir(), 'millrace-redis-'));
-    const port = await freePort();
+    const port = await choosePort();
     try {
       return await startOn(port, dir, args);
     } catch (error) {
@@ -85,7 +88,12 @@ async function run(port: number, dir: string, args: readonly string[]): Promise<
     '--appendonly',
     'no',
   ];
-  const server = spawn('redis-server', [...settings, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return launchRedis([...settings, ...args], 'Ready to accept connections');
+}
+
+/** Runs redis-server until this process ends; resolves once it has printed the text. */
+export async function launchRedis(args: readonly string[], readyText: string): Promise<ChildProcess> {
+  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = (): void => void server.kill('SIGKILL');
   process.once('exit', kill);
   server.once('exit', () => process.off('exit', kill));
@@ -95,13 +103,13 @@ async function run(port: number, dir: string, args: readonly string[]): Promise<
     server.once('exit', () => reject(new Error(`redis-server did not start:\n${output}`)));
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      if (output.includes('Ready to accept connections')) resolve();
+      if (output.includes(readyText)) resolve();
     });
   });
   return server;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -6,7 +6,9 @@ import {
   type Store,
   type StoreRecord,
 } from '../store.js';
-import { openDataFolder, type DataFolder } from './data-folder.js';
+import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
+import { loadRecords } from './load-records.js';
+import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change } from './write-queue.js';
 
 export interface EmbeddedSettings {
@@ -18,37 +20,32 @@ export interface EmbeddedSettings {
 
 /**
  * Opens the store in this process: all records in memory, and on disk in LevelDB.
- * @throws MillraceError data_folder_in_use, invalid_setting
+ * @throws MillraceError data_folder_in_use, data_folder_damaged, invalid_setting
  */
 export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSettings): Promise<Store> {
-  const folder = await openDataFolder(dataDir);
-  const records = new Map<string, Buffer>();
+  const folder = await openDataFolder(dataDir, sync);
   try {
-    for await (const [key, value] of folder.database.iterator({ fillCache: false })) records.set(key, value);
+    const { records, digest, damage } = await loadRecords(folder.database);
+    if (damage !== undefined) throw damaged(dataDir, damage);
+    return new EmbeddedStore(folder, records, new WriteQueue(folder.database, records, digest, sync));
   } catch (error) {
     await folder.release();
-    throw new MillraceError(
-      'invalid_setting',
-      `The data folder ${dataDir} cannot be read: ${String(error)}`,
-      {
-        cause: error,
-      },
-    );
+    // Whatever LevelDB cannot read by now is there, and is not what was written.
+    throw error instanceof MillraceError ? error : damaged(dataDir, reasonOf(error), error);
   }
-  return new EmbeddedStore(folder, records, sync);
 }
 
 class EmbeddedStore implements Store {
   readonly engine = 'embedded';
   readonly #folder: DataFolder;
-  readonly #records: Map<string, Buffer>;
+  readonly #records: RecordMemory;
   readonly #queue: WriteQueue;
   #closed = false;
 
-  constructor(folder: DataFolder, records: Map<string, Buffer>, sync: boolean) {
+  constructor(folder: DataFolder, records: RecordMemory, queue: WriteQueue) {
     this.#folder = folder;
     this.#records = records;
-    this.#queue = new WriteQueue(folder.database, records, sync);
+    this.#queue = queue;
   }
 
   read(keys: readonly string[]): Promise<(Buffer | null)[]> {
@@ -59,26 +56,25 @@ class EmbeddedStore implements Store {
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {
-    await this.#commit(records.map(({ key, value }) => ({ kind: 'put', key, value })));
+    await this.#commit({ kind: 'put', of: records });
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    await this.#commit(keys.map((key) => ({ kind: 'remove', key })));
+    await this.#commit({ kind: 'remove', of: keys });
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return this.#commit(segments.map(({ key, segment }) => ({ kind: 'merge', key, segment })));
+    return this.#commit({ kind: 'merge', of: segments });
   }
 
-  async #commit(changes: readonly Change[]): Promise<SegmentOutcome[]> {
+  async #commit(change: Change): Promise<SegmentOutcome[]> {
     try {
       if (this.#closed) throw closedError();
-      return await this.#queue.commit(changes);
+      return await this.#queue.commit(change);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       throw new StoreWriteError(
-        `The embedded store could not write: ${reason}`,
-        changes.map(() => false),
+        `The embedded store could not write: ${reasonOf(error)}`,
+        change.of.map(() => false),
         { cause: error },
       );
     }
@@ -91,7 +87,7 @@ class EmbeddedStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#queue.idle();
+    await this.#queue.stop();
     await this.#folder.release();
     this.#records.clear();
   }

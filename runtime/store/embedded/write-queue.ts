@@ -1,50 +1,65 @@
 import { mergeSegment } from '../feature-record.js';
-import type { SegmentOutcome } from '../store.js';
+import type { SegmentOutcome, SegmentWrite, StoreRecord } from '../store.js';
+import { Compaction } from './compaction.js';
 import type { Database } from './data-folder.js';
+import { DIGEST_KEY, type Digest } from './digest.js';
+import type { RecordMemory } from './record-memory.js';
 
+/** What one caller wants done, all of it or nothing. */
 export type Change =
-  | { readonly kind: 'put'; readonly key: string; readonly value: Buffer }
-  | { readonly kind: 'remove'; readonly key: string }
-  | { readonly kind: 'merge'; readonly key: string; readonly segment: Buffer };
+  | { readonly kind: 'put'; readonly of: readonly StoreRecord[] }
+  | { readonly kind: 'remove'; readonly of: readonly string[] }
+  | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] };
 
 interface Commit {
-  readonly changes: readonly Change[];
+  readonly change: Change;
   readonly resolve: (outcomes: SegmentOutcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Most changes of one batch to disk, unless a single commit has more. */
-const BATCH_CHANGES = 4096;
+/** Most records of one batch to disk, unless a single commit has more. */
+const BATCH_RECORDS = 4096;
 
 /**
- * The one way to change the records. Commits that arrive while a batch is being written form the next one; the map
+ * The one way to change the records. Commits that arrive while a batch is being written form the next one; memory
  * follows the disk, so that nothing can be read that a crash would take back, and both see one order of writes.
+ *
+ * A batch that could not be written (a full disk) may have left a piece of itself at the end of LevelDB's log, behind
+ * which the next batches would be lost. So the database is opened anew, and told what memory holds of the records of
+ * that batch, before anything else is written.
  */
 export class WriteQueue {
   readonly #database: Database;
-  readonly #records: Map<string, Buffer>;
+  readonly #records: RecordMemory;
   readonly #sync: boolean;
+  readonly #compaction: Compaction;
+  #digest: Digest;
   #waiting: Commit[] = [];
   #writing: Promise<void> | undefined;
+  /** Keys of batches that were not written, of which the disk may hold something else than memory. */
+  readonly #doubtful = new Set<string>();
 
-  constructor(database: Database, records: Map<string, Buffer>, sync: boolean) {
+  constructor(database: Database, records: RecordMemory, digest: Digest, sync: boolean) {
     this.#database = database;
     this.#records = records;
+    this.#digest = digest;
     this.#sync = sync;
+    this.#compaction = new Compaction(database, records);
   }
 
-  /** Resolves once the changes are on disk and in the map: all of them, or none. Outcomes are those of merges. */
-  commit(changes: readonly Change[]): Promise<SegmentOutcome[]> {
-    if (changes.length === 0) return Promise.resolve([]);
+  /** Resolves once the change is on disk and in memory: all of it, or nothing. Outcomes are those of merges. */
+  commit(change: Change): Promise<SegmentOutcome[]> {
+    if (change.of.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, resolve, reject });
+      this.#waiting.push({ change, resolve, reject });
       this.#writing ??= this.#writeAll();
     });
   }
 
-  /** Resolves when nothing waits any more. */
-  async idle(): Promise<void> {
+  /** Resolves when nothing waits any more, and nothing happens to the database. */
+  async stop(): Promise<void> {
     await this.#writing;
+    await this.#compaction.stop();
   }
 
   async #writeAll(): Promise<void> {
@@ -57,8 +72,8 @@ export class WriteQueue {
     let size = 0;
     let count = 0;
     while (count < this.#waiting.length) {
-      size += this.#waiting[count]?.changes.length ?? 0;
-      if (count > 0 && size > BATCH_CHANGES) break;
+      size += this.#waiting[count]?.change.of.length ?? 0;
+      if (count > 0 && size > BATCH_RECORDS) break;
       count++;
     }
     return this.#waiting.splice(0, count);
@@ -67,32 +82,23 @@ export class WriteQueue {
   async #writeBatch(batch: readonly Commit[]): Promise<void> {
     // What the batch makes of each record; undefined: removed.
     const changed = new Map<string, Buffer | undefined>();
-    const outcomes = batch.map(({ changes }) => this.#apply(changes, changed));
+    let outcomes: SegmentOutcome[][];
     try {
-      await this.#database.batch(
-        Array.from(changed, ([key, value]) =>
-          value === undefined ? { type: 'del' as const, key } : { type: 'put' as const, key, value },
-        ),
-        { sync: this.#sync },
-      );
+      outcomes = batch.map(({ change }) => this.#apply(change, changed));
+      await this.#write(changed);
     } catch (error) {
       for (const { reject } of batch) reject(error);
       return;
     }
-    for (const [key, value] of changed) {
-      if (value === undefined) this.#records.delete(key);
-      else this.#records.set(key, value);
-    }
     batch.forEach(({ resolve }, i) => resolve(outcomes[i] ?? []));
   }
 
-  #apply(changes: readonly Change[], changed: Map<string, Buffer | undefined>): SegmentOutcome[] {
+  #apply(change: Change, changed: Map<string, Buffer | undefined>): SegmentOutcome[] {
     const outcomes: SegmentOutcome[] = [];
-    for (const change of changes) {
-      if (change.kind === 'put') changed.set(change.key, change.value);
-      else if (change.kind === 'remove') changed.set(change.key, undefined);
-      else {
-        const { key, segment } = change;
+    if (change.kind === 'put') for (const { key, value } of change.of) changed.set(key, value);
+    else if (change.kind === 'remove') for (const key of change.of) changed.set(key, undefined);
+    else {
+      for (const { key, segment } of change.of) {
         const before = changed.has(key) ? changed.get(key) : this.#records.get(key);
         const { record, outcome } = mergeSegment(before ?? null, segment);
         if (outcome === 'stored') changed.set(key, record);
@@ -100,5 +106,48 @@ export class WriteQueue {
       }
     }
     return outcomes;
+  }
+
+  async #write(changed: ReadonlyMap<string, Buffer | undefined>): Promise<void> {
+    if (this.#doubtful.size > 0) await this.#recover();
+    const digest = this.#digest.after(changed, this.#records);
+    try {
+      await this.#toDisk(changed, digest, this.#sync);
+    } catch (error) {
+      for (const key of changed.keys()) this.#doubtful.add(key);
+      throw error;
+    }
+    this.#digest = digest;
+    let garbage = 0;
+    for (const [key, value] of changed) {
+      garbage += this.#records.get(key)?.length ?? 0;
+      if (value === undefined) this.#records.delete(key);
+      else this.#records.put(key, value);
+    }
+    this.#compaction.note(garbage);
+  }
+
+  async #recover(): Promise<void> {
+    if (this.#database.status === 'open') await this.#database.close();
+    await this.#database.open();
+    const restored = new Map<string, Buffer | undefined>();
+    for (const key of this.#doubtful) restored.set(key, this.#records.get(key));
+    await this.#toDisk(restored, this.#digest, true);
+    this.#doubtful.clear();
+  }
+
+  async #toDisk(
+    changed: ReadonlyMap<string, Buffer | undefined>,
+    digest: Digest,
+    sync: boolean,
+  ): Promise<void> {
+    // A chained batch costs a tenth of what a list of operations does.
+    const batch = this.#database.batch();
+    for (const [key, value] of changed) {
+      if (value === undefined) batch.del(key);
+      else batch.put(key, value);
+    }
+    batch.put(DIGEST_KEY, digest.encode());
+    await batch.write({ sync });
   }
 }

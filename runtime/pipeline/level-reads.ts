@@ -1,0 +1,107 @@
+import type { Column } from '../api/columns.js';
+import type { FeatureRead, HydrationNode } from '../compile/plan.js';
+import type { Frame } from '../frame/frame.js';
+import type { PartBinding } from '../resident/resident-tables.js';
+import { featureKey } from '../store/keys.js';
+import type { BatchRead } from './batch-read.js';
+import { DirectRead, type CellRead } from './cell-read.js';
+import { findRows, ResidentRead } from './resident-read.js';
+import type { ResidentSession } from './resident-session.js';
+
+/** Starts the reads of one round trip: what the resident tables hold is taken at once, the rest is asked for. */
+export class LevelReads {
+  readonly #prefix: string;
+  readonly #frame: Frame;
+  readonly #batch: BatchRead;
+  readonly #session: ResidentSession | undefined;
+  /** Rows found, by the slot of the ids: an entity's attributes and features are looked up once. */
+  readonly #rows = new Map<number, Int32Array>();
+
+  constructor(
+    prefix: string,
+    frame: Frame,
+    services: { readonly batch: BatchRead; readonly resident: ResidentSession | undefined },
+  ) {
+    this.#prefix = prefix;
+    this.#frame = frame;
+    this.#batch = services.batch;
+    this.#session = services.resident;
+    this.#session?.look();
+  }
+
+  /** @param columns those of the node's group, or of its elements */
+  entities(node: HydrationNode, columns: readonly Column[]): CellRead {
+    const ids = node.list ? this.#frame.texts(node.ids).values : this.#frame.text(node.ids).values;
+    const count = node.list ? ids.length : this.#count(node.scope);
+    const binding = this.#session?.bindingOf(node, count);
+    if (binding !== undefined)
+      return this.#resident(binding, columns, node.ids, ids, count, node.distinct, this.#session);
+    const numbers = new Int32Array(count);
+    for (let row = 0; row < count; row++) {
+      const id = ids[row] as string;
+      numbers[row] =
+        id === ''
+          ? -1
+          : node.distinct
+            ? this.#batch.askDistinct(node.keyPrefix + id)
+            : this.#batch.ask(node.keyPrefix + id);
+    }
+    return new DirectRead(node.decoder, columns, numbers, node.distinct, this.#batch, this.#frame.now);
+  }
+
+  features(read: FeatureRead, columns: readonly Column[]): CellRead {
+    const count = this.#count(read.scope);
+    const binding = this.#session?.bindingOf(read, count);
+    const [slot] = read.ids;
+    if (binding !== undefined && slot !== undefined) {
+      const ids = this.#frame.text(slot).values;
+      return this.#resident(binding, columns, slot, ids, count, read.distinct, this.#session);
+    }
+    const numbers = this.#askForFeatures(read, count);
+    return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
+  }
+
+  #count(scope: 'request' | 'candidate'): number {
+    return scope === 'candidate' ? this.#frame.count : 1;
+  }
+
+  #resident(
+    binding: PartBinding,
+    columns: readonly Column[],
+    slot: number,
+    ids: readonly string[],
+    count: number,
+    distinct: boolean,
+    session: ResidentSession | undefined,
+  ): CellRead {
+    if (session === undefined) throw new Error('a binding comes from a session');
+    let rows = this.#rows.get(slot);
+    if (rows === undefined) {
+      rows = findRows(binding.table, ids, count);
+      this.#rows.set(slot, rows);
+    }
+    return new ResidentRead(binding, columns, ids, rows, distinct, this.#batch, session, this.#frame.now);
+  }
+
+  #askForFeatures(read: FeatureRead, count: number): Int32Array {
+    const columns = read.ids.map((slot) => this.#frame.text(slot));
+    const numbers = new Int32Array(count);
+    const ids = new Array<string>(columns.length);
+    for (let row = 0; row < count; row++) {
+      let known = true;
+      for (let i = 0; i < columns.length; i++) {
+        const column = columns[i];
+        const id = column?.values[row * column.stride] ?? '';
+        if (id === '') known = false;
+        ids[i] = id;
+      }
+      if (!known) {
+        numbers[row] = -1;
+        continue;
+      }
+      const key = featureKey(this.#prefix, read.keyGroup, read.types, ids);
+      numbers[row] = read.distinct ? this.#batch.askDistinct(key) : this.#batch.ask(key);
+    }
+    return numbers;
+  }
+}

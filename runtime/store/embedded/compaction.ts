@@ -1,0 +1,70 @@
+import type { Database } from './data-folder.js';
+import type { RecordMemory } from './record-memory.js';
+
+/** Replaced and deleted bytes that are not worth a compaction. */
+const LEAST_GARBAGE = 32 * 1024 * 1024;
+/** Live bytes that one step compacts: closing waits for at most one step. */
+const STEP_BYTES = 32 * 1024 * 1024;
+/** After every possible key. */
+const LAST_KEY = '\u{10ffff}';
+
+/**
+ * LevelDB drops replaced and deleted records where its levels happen to overflow; this makes it do so once they
+ * outweigh the live ones, so that the folder stays within a small multiple of what is in it.
+ */
+export class Compaction {
+  readonly #database: Database;
+  readonly #records: RecordMemory;
+  readonly #leastGarbage: number;
+  #garbage = 0;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(database: Database, records: RecordMemory, leastGarbage = LEAST_GARBAGE) {
+    this.#database = database;
+    this.#records = records;
+    this.#leastGarbage = leastGarbage;
+  }
+
+  /** Takes note of bytes that a batch replaced or deleted; starts compacting, beside all else, if it is time. */
+  note(bytes: number): void {
+    this.#garbage += bytes;
+    if (this.#running !== undefined || this.#stopped) return;
+    if (this.#garbage < Math.max(this.#leastGarbage, this.#records.bytes)) return;
+    this.#garbage = 0;
+    this.#running = this.#compact().finally(() => (this.#running = undefined));
+  }
+
+  /** No step begins any more; resolves when the one under way, if any, is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #compact(): Promise<void> {
+    let from = '';
+    for (const to of [...this.#boundaries(), LAST_KEY]) {
+      if (this.#stopped) return;
+      try {
+        await this.#database.compactRange(from, to);
+      } catch {
+        return; // the database is closed, or was just reopened: garbage gathers until the next time
+      }
+      from = to;
+    }
+  }
+
+  /** Keys in LevelDB's order that cut the records into steps of about equal size. */
+  #boundaries(): string[] {
+    const steps = Math.floor(this.#records.bytes / STEP_BYTES);
+    if (steps === 0) return [];
+    const every = Math.ceil(this.#records.size / steps);
+    // A sample, by how long ago keys were written, is good enough; sorting all of them would hold requests up.
+    const sample: Buffer[] = [];
+    let at = 0;
+    const stride = Math.max(1, Math.floor(every / 16));
+    for (const key of this.#records.keys()) if (at++ % stride === 0) sample.push(Buffer.from(key));
+    sample.sort((a, b) => a.compare(b));
+    return sample.filter((_, i) => i % 16 === 15).map(String);
+  }
+}

@@ -1,0 +1,109 @@
+/** Large enough that the records of a slab share one allocation, small enough that moving what is left is quick. */
+const SLAB_BYTES = 256 * 1024;
+/** A larger record gets memory of its own. */
+const LARGEST_IN_SLAB = SLAB_BYTES / 8;
+
+/** Memory that records lie in, one after the other; it is never written twice, so that a reader's view stays whole. */
+interface Slab {
+  readonly bytes: Buffer;
+  used: number;
+  /** Bytes of it that are some record now. */
+  live: number;
+  /** Keys of the records that were put here, also of those that are gone. */
+  readonly keys: string[];
+}
+
+/**
+ * The records in memory. A Buffer of its own costs some hundred bytes beyond its content, and one that was cut from
+ * Node's pool keeps the whole pool alive; so records are copied into slabs, and a slab of which less than half is
+ * still in use gives up its memory: at worst this holds twice what the records need.
+ */
+export class RecordMemory {
+  readonly #records = new Map<string, Buffer>();
+  readonly #slabs = new Map<ArrayBufferLike, Slab>();
+  #filling: Slab | undefined;
+  #bytes = 0;
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** Bytes of all values. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#records.keys();
+  }
+
+  /** The record, not to be changed. */
+  get(key: string): Buffer | undefined {
+    return this.#records.get(key);
+  }
+
+  /** Keeps a copy. */
+  put(key: string, value: Buffer): void {
+    const before = this.#records.get(key);
+    this.#place(key, value);
+    this.#bytes += value.length;
+    if (before !== undefined) this.#release(before);
+  }
+
+  delete(key: string): void {
+    const before = this.#records.get(key);
+    if (before === undefined) return;
+    this.#records.delete(key);
+    this.#release(before);
+  }
+
+  clear(): void {
+    this.#records.clear();
+    this.#slabs.clear();
+    this.#filling = undefined;
+    this.#bytes = 0;
+  }
+
+  #place(key: string, value: Buffer): void {
+    if (value.length > LARGEST_IN_SLAB) {
+      const own = Buffer.allocUnsafeSlow(value.length);
+      value.copy(own);
+      this.#records.set(key, own);
+      return;
+    }
+    const slab = this.#roomFor(value.length);
+    const from = slab.used;
+    slab.used += value.length;
+    slab.live += value.length;
+    slab.keys.push(key);
+    slab.bytes.set(value, from);
+    this.#records.set(key, slab.bytes.subarray(from, slab.used));
+  }
+
+  #roomFor(size: number): Slab {
+    const filling = this.#filling;
+    if (filling !== undefined && filling.used + size <= SLAB_BYTES) return filling;
+    const slab: Slab = { bytes: Buffer.allocUnsafeSlow(SLAB_BYTES), used: 0, live: 0, keys: [] };
+    this.#slabs.set(slab.bytes.buffer, slab);
+    this.#filling = slab;
+    if (filling !== undefined) this.#thin(filling);
+    return slab;
+  }
+
+  #release(value: Buffer): void {
+    this.#bytes -= value.length;
+    const slab = this.#slabs.get(value.buffer);
+    if (slab === undefined) return;
+    slab.live -= value.length;
+    if (slab !== this.#filling) this.#thin(slab);
+  }
+
+  /** Moves what is left of a slab to another if it is less than half. */
+  #thin(slab: Slab): void {
+    if (2 * slab.live >= slab.used || !this.#slabs.delete(slab.bytes.buffer)) return;
+    for (const key of slab.keys) {
+      const value = this.#records.get(key);
+      if (value !== undefined && value.buffer === slab.bytes.buffer) this.#place(key, value);
+    }
+  }
+}

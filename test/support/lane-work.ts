@@ -1,0 +1,163 @@
+import { EntityIndex } from '../../runtime/entities/entity-index.js';
+import { FeatureStore } from '../../runtime/features/feature-store.js';
+import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/feature-record.js';
+import { featureKey } from '../../runtime/store/keys.js';
+import { KnownLayouts } from '../../runtime/store/known-layouts.js';
+import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
+import type { Store } from '../../runtime/store/store.js';
+import { random } from '../../bench/support/catalogue.js';
+import { entityType, featureView } from './entity-types.js';
+
+/**
+ * Work for a store that is killed: lanes that write side by side, each to ids of its own and one write at a time. What
+ * the n-th write of a lane is follows from its number alone, so that whoever knows how many were acknowledged knows
+ * what the store must hold.
+ */
+
+export const LANES = 6;
+const IDS_OF_LANE = 120;
+const PREFIX = 'lane';
+const VIEWS = ['clicks', 'orders'] as const;
+
+type View = (typeof VIEWS)[number];
+
+/** What a lane's ids hold: by id the version of the entity, and of each view the row with the latest event time. */
+export interface LaneState {
+  readonly entities: Map<string, number>;
+  readonly rows: Map<string, Partial<Record<View, { readonly time: number; readonly version: number }>>>;
+}
+
+type Write =
+  | { readonly kind: 'upload'; readonly ids: readonly string[] }
+  | { readonly kind: 'delete'; readonly ids: readonly string[] }
+  | {
+      readonly kind: 'push';
+      readonly view: View;
+      readonly rows: readonly { readonly id: string; readonly time: number }[];
+    };
+
+export interface LaneServices {
+  readonly index: EntityIndex;
+  readonly features: FeatureStore;
+}
+
+export function laneServices(store: Store): LaneServices {
+  const text = { kind: 'string' } as const;
+  const number = { kind: 'float' } as const;
+  const types = new Map([['item', entityType('item', { title: text, version: number })]]);
+  const views = new Map(
+    VIEWS.map((name) => [name, featureView(name, ['item'], { version: number, label: text })]),
+  );
+  const layouts = new LayoutRegistry(store, PREFIX, new KnownLayouts());
+  return {
+    index: new EntityIndex({ store, layouts, prefix: PREFIX, types }),
+    features: new FeatureStore({ store, layouts, prefix: PREFIX, views, types }),
+  };
+}
+
+function writeOf(lane: number, number: number): Write {
+  const next = random(lane * 1_000_003 + number);
+  const among = (count: number): string[] => {
+    const first = Math.floor(next() * IDS_OF_LANE);
+    return Array.from({ length: count }, (_, i) => `${lane}-${(first + i) % IDS_OF_LANE}`);
+  };
+  const kind = next();
+  if (kind < 0.5) return { kind: 'upload', ids: among(1 + Math.floor(next() * 60)) };
+  if (kind < 0.65) return { kind: 'delete', ids: among(1 + Math.floor(next() * 20)) };
+  const view = VIEWS[next() < 0.5 ? 0 : 1];
+  // Some rows are older than those that are there, and must not win.
+  const rows = among(1 + Math.floor(next() * 40)).map((id) => ({
+    id,
+    time: number + 1 + Math.floor(next() * 20),
+  }));
+  return { kind: 'push', view, rows };
+}
+
+/** An entity's own version all over it, so that one put together from two would show. */
+function textOf(id: string, version: number): string {
+  return `${id}/${version} `.repeat(5 + ((version * 7) % 120));
+}
+
+/** Does the n-th write of a lane; resolves when the store acknowledged it. */
+export async function doWrite({ index, features }: LaneServices, lane: number, number: number): Promise<void> {
+  const write = writeOf(lane, number);
+  switch (write.kind) {
+    case 'upload': {
+      const entities = write.ids.map((id) => entityOf(id, number));
+      await index.upload({ entity_type: 'item', entities });
+      return;
+    }
+    case 'delete':
+      await index.remove({ entity_type: 'item', entity_ids: write.ids });
+      return;
+    case 'push': {
+      const rows = write.rows.map(({ id, time }) => ({
+        item_id: id,
+        event_time: time,
+        version: number,
+        label: textOf(id, number),
+      }));
+      await features.push({ view: write.view, rows });
+    }
+  }
+}
+
+function entityOf(id: string, version: number): { [name: string]: string | number | number[] } {
+  return { item_id: id, title: textOf(id, version), version, undeclared: [version, version] };
+}
+
+/** What a lane's ids hold after its first `count` writes. */
+export function stateAfter(lane: number, count: number, from?: { state: LaneState; count: number }): LaneState {
+  const state: LaneState = {
+    entities: new Map(from?.state.entities),
+    rows: new Map(Array.from(from?.state.rows ?? [], ([id, views]) => [id, { ...views }])),
+  };
+  for (let number = from?.count ?? 0; number < count; number++) {
+    const write = writeOf(lane, number);
+    if (write.kind === 'upload') for (const id of write.ids) state.entities.set(id, number);
+    else if (write.kind === 'delete') for (const id of write.ids) state.entities.delete(id);
+    else {
+      for (const { id, time } of write.rows) {
+        const views = state.rows.get(id) ?? {};
+        if ((views[write.view]?.time ?? -Infinity) <= time) views[write.view] = { time, version: number };
+        state.rows.set(id, views);
+      }
+    }
+  }
+  return state;
+}
+
+/** How the store differs from the state that it should be in; undefined if it does not. */
+export async function differenceFrom(
+  state: LaneState,
+  lane: number,
+  store: Store,
+  { index, features }: LaneServices,
+): Promise<string | undefined> {
+  const ids = Array.from({ length: IDS_OF_LANE }, (_, i) => `${lane}-${i}`);
+  const { entities } = await index.get({ entity_type: 'item', entity_ids: ids });
+  for (const id of ids) {
+    const version = state.entities.get(id);
+    const expected = version === undefined ? null : entityOf(id, version);
+    const found = entities[id] ?? null;
+    if (!sameJson(found, expected)) {
+      return `item ${id}: expected version ${version ?? 'none'}, found ${JSON.stringify(found)?.slice(0, 200)}`;
+    }
+  }
+  const records = await store.read(ids.map((id) => featureKey(PREFIX, 'features', ['item'], [id])));
+  for (const [i, id] of ids.entries()) {
+    const found = rowsOf(records[i] ?? null, features);
+    const expected = state.rows.get(id) ?? {};
+    for (const view of VIEWS) {
+      const row = expected[view];
+      const whole =
+        row === undefined
+          ? undefined
+          : { event_time: row.time, version: row.version, label: textOf(id, row.version) };
+      if (!sameJson(found.get(view), whole)) {
+        return `${view} of ${id}: expected ${JSON.stringify(row)}, found ${JSON.stringify(found.get(view))?.slice(0, 200)}`;
+      }
+    }
+  }
+  return undefined;
+}

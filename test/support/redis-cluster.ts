@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { MasterAddress } from '../../runtime/store/redis/masters.js';
+import { startRedisServer, type PrivateRedis } from './redis-server.js';
+
+const SLOTS = 16_384;
+
+/** A Redis Cluster of a test's own on this machine. */
+export interface PrivateCluster {
+  /** Masters first, then replicas: the replica of master i at masters + i. Roles as at the start. */
+  readonly servers: readonly PrivateRedis[];
+  readonly addresses: readonly MasterAddress[];
+  /** A client of one server, for commands of the test's own. */
+  client(server: number): Redis;
+  /** Moves the slot to another master, keys included, step by step as redis-cli does; `between` runs half way. */
+  migrate(slot: number, from: number, to: number, between?: () => Promise<void>): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface ClusterShape {
+  readonly masters: number;
+  /** One replica for each master. */
+  readonly replicas: boolean;
+  /** Silence after which a node counts as down, milliseconds. */
+  readonly nodeTimeout: number;
+}
+
+/** Starts servers and makes them a cluster; resolves once each of them says that it is complete. */
+export async function startRedisCluster({ masters, replicas, nodeTimeout }: ClusterShape): Promise<PrivateCluster> {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeout)];
+  const tuned = [...args, '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
+  const count = replicas ? masters * 2 : masters;
+  const servers: PrivateRedis[] = [];
+  for (let i = 0; i < count; i++) servers.push(await startRedisServer(tuned, clusterPort));
+  const clients = servers.map(({ port }) => {
+    const client = new Redis({ port, retryStrategy: () => 50, maxRetriesPerRequest: 1 });
+    client.on('error', () => undefined); // servers are killed on purpose
+    return client;
+  });
+  const client = (server: number): Redis => {
+    const found = clients[server];
+    if (found === undefined) throw new Error(`the cluster has no server ${server}`);
+    return found;
+  };
+  const remove = async (): Promise<void> => {
+    for (const one of clients) one.disconnect();
+    await Promise.all(servers.map((server) => server.remove()));
+  };
+  const idOf = (server: number): Promise<string> => client(server).cluster('MYID') as Promise<string>;
+
+  try {
+    for (let i = 0; i < masters; i++) {
+      const first = Math.ceil((SLOTS / masters) * i);
+      const last = Math.ceil((SLOTS / masters) * (i + 1)) - 1;
+      await client(i).cluster('ADDSLOTS', ...Array.from({ length: last - first + 1 }, (_, n) => first + n));
+      await client(i).call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
+    }
+    for (const { port } of servers.slice(1)) await client(0).cluster('MEET', '127.0.0.1', port);
+    await until(async () => (await knownTo(client(0))) === count);
+    for (let i = masters; i < count; i++) {
+      const master = await idOf(i - masters);
+      await until(async () => (await client(i).cluster('REPLICATE', master).catch(() => '')) === 'OK');
+    }
+    await until(async () => {
+      const complete = await Promise.all(clients.map((one) => isComplete(one, count)));
+      return complete.every(Boolean);
+    });
+    if (replicas) {
+      await until(async () => {
+        const lags = clients.slice(masters).map(async (one) => /master_link_status:up/.test(await one.info('replication')));
+        return (await Promise.all(lags)).every(Boolean);
+      });
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+
+  return {
+    servers,
+    addresses: servers.map(({ port }) => ({ host: '127.0.0.1', port })),
+    client,
+    async migrate(slot, from, to, between) {
+      const [source, target] = [await idOf(from), await idOf(to)];
+      await client(to).cluster('SETSLOT', slot, 'IMPORTING', source);
+      await client(from).cluster('SETSLOT', slot, 'MIGRATING', target);
+      const keys = (await client(from).cluster('GETKEYSINSLOT', slot, 100_000)) as string[];
+      const half = Math.ceil(keys.length / 2);
+      for (const [i, key] of keys.entries()) {
+        if (i === half) await between?.();
+        await client(from).call('MIGRATE', '127.0.0.1', servers[to]?.port ?? 0, key, 0, 5000);
+      }
+      if (keys.length <= half) await between?.();
+      // The new owner first: from then on the old one's redirections lead to a node that knows.
+      for (const server of [to, from]) await client(server).cluster('SETSLOT', slot, 'NODE', target);
+    },
+    remove,
+  };
+}
+
+async function knownTo(client: Redis): Promise<number> {
+  return Number(/cluster_known_nodes:(\d+)/.exec((await client.cluster('INFO')) as string)?.[1]);
+}
+
+async function isComplete(client: Redis, nodes: number): Promise<boolean> {
+  const info = (await client.cluster('INFO')) as string;
+  return /cluster_state:ok/.test(info) && (await knownTo(client)) === nodes;
+}
+
+/** Tries until it holds; mocha's time-out, or the script's, ends it. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(20);
+}
+
+/** A free port whose cluster bus port, 10,000 above it, is free too; both below the ports that clients are given. */
+async function clusterPort(): Promise<number> {
+  for (;;) {
+    const port = 17_000 + Math.floor(Math.random() * 5000);
+    if ((await isFree(port)) && (await isFree(port + 10_000))) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

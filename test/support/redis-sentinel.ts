@@ -1,0 +1,105 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { MasterAddress } from '../../runtime/store/redis/masters.js';
+import { freePort, launchRedis, startRedisServer, type PrivateRedis } from './redis-server.js';
+
+/** A master with replicas, and Sentinels that watch it under the name `main`. */
+export interface PrivateSentinels {
+  /** The master first, as at the start. */
+  readonly servers: readonly PrivateRedis[];
+  readonly sentinels: readonly MasterAddress[];
+  readonly master: string;
+  /** Port of the server that the first Sentinel calls master now. */
+  masterPort(): Promise<number>;
+  remove(): Promise<void>;
+}
+
+export interface SentinelShape {
+  readonly replicas: number;
+  /** Silence after which the master counts as down, milliseconds. */
+  readonly downAfter: number;
+  /** That the Sentinels themselves ask for. */
+  readonly password?: string;
+}
+
+const MASTER = 'main';
+const COUNT = 3;
+
+export async function startRedisSentinels({ replicas, downAfter, password }: SentinelShape): Promise<PrivateSentinels> {
+  const dir = await mkdtemp(join(tmpdir(), 'millrace-sentinel-'));
+  const servers: PrivateRedis[] = [];
+  const processes: ChildProcess[] = [];
+  const sentinels: MasterAddress[] = [];
+  const clients: Redis[] = [];
+  const remove = async (): Promise<void> => {
+    for (const client of clients) client.disconnect();
+    for (const process of processes) {
+      const gone = process.exitCode === null && process.signalCode === null ? once(process, 'exit') : undefined;
+      process.kill('SIGKILL');
+      await gone;
+    }
+    await Promise.all(servers.map((server) => server.remove()));
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const master = await startRedisServer(['--repl-diskless-sync-delay', '0']);
+    servers.push(master);
+    for (let i = 0; i < replicas; i++) {
+      servers.push(await startRedisServer(['--replicaof', `127.0.0.1 ${master.port}`]));
+    }
+    for (let i = 0; i < COUNT; i++) {
+      const port = await freePort();
+      const file = join(dir, `sentinel-${i}.conf`);
+      await writeFile(file, sentinelSettings(port, master.port, downAfter, password));
+      processes.push(await launchRedis([file, '--sentinel', '--dir', dir], '+monitor master'));
+      sentinels.push({ host: '127.0.0.1', port });
+      clients.push(new Redis({ port, ...(password === undefined ? {} : { password }), enableReadyCheck: false }));
+    }
+    await untilAllKnow(clients, replicas);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    servers,
+    sentinels,
+    master: MASTER,
+    async masterPort() {
+      const address = (await clients[0]?.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER)) as string[];
+      return Number(address[1]);
+    },
+    remove,
+  };
+}
+
+function sentinelSettings(port: number, masterPort: number, downAfter: number, password?: string): string {
+  return [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `sentinel monitor ${MASTER} 127.0.0.1 ${masterPort} 2`,
+    `sentinel down-after-milliseconds ${MASTER} ${downAfter}`,
+    `sentinel failover-timeout ${MASTER} 3000`,
+    ...(password === undefined ? [] : [`requirepass ${password}`, `sentinel sentinel-pass ${password}`]),
+    '',
+  ].join('\n');
+}
+
+/** Until every Sentinel knows the others and the replicas; before that there is no failover. */
+async function untilAllKnow(clients: readonly Redis[], replicas: number): Promise<void> {
+  for (;;) {
+    const states = await Promise.all(
+      clients.map(async (client) => (await client.call('SENTINEL', 'MASTER', MASTER)) as string[]),
+    );
+    const known = states.every((state) => {
+      const field = (name: string): number => Number(state[state.indexOf(name) + 1]);
+      return field('num-other-sentinels') === COUNT - 1 && field('num-slaves') === replicas;
+    });
+    if (known) return;
+    await pause(50);
+  }
+}
