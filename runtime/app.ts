@@ -18,6 +18,7 @@ import { createHttpApp } from './http/app.js';
 import { mountPipeline } from './pipeline/pipeline.js';
 import { describePlan } from './pipeline/describe.js';
 import type { Pipeline, PlanDescription } from './pipeline/types.js';
+import type { ResidentTables } from './resident/resident-tables.js';
 import { SETTINGS, type Settings } from './settings.js';
 import type { Store } from './store/store.js';
 import { version } from './version.js';
@@ -59,6 +60,7 @@ export interface App {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
   readonly store: Store;
+  readonly resident: ResidentTables;
   readonly logger: Logger;
   readonly warnings: readonly Diagnostic[];
   http(): Express;
@@ -100,7 +102,14 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   if (config === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     throw new ProjectInvalidError(diagnostics);
   }
-  const services = await registerServices(rootContainer.createChildContainer(), settings, config, overrides);
+  const services = await registerServices(
+    rootContainer.createChildContainer(),
+    settings,
+    config,
+    compiled.map(({ plan }) => plan),
+    overrides,
+  );
+  const resident = services.resolve(TOKENS.resident);
   const store = services.resolve(TOKENS.store);
   const logger = services.resolve(TOKENS.logger);
   const entities = services.resolve(TOKENS.entityIndex);
@@ -109,15 +118,18 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     mountPipeline(plan, config.entities, {
       store,
       layouts: services.resolve(TOKENS.layouts),
+      resident,
       now: services.resolve(TOKENS.clock),
     }),
   );
+  resident.start();
   return {
     config,
     pipelines,
     entities,
     features,
     store,
+    resident,
     logger,
     warnings: diagnostics,
     http: () =>
@@ -126,12 +138,16 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
         features,
         pipelines,
         store,
+        resident,
         entityTypes: config.entities,
         views: config.views,
         logger,
         version,
         limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
       }),
-    close: () => store.close(),
+    async close() {
+      resident.close();
+      await store.close();
+    },
   };
 }

@@ -1,30 +1,13 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
+import { topologyOf } from './store/redis/target.js';
 
-/** One setting of the process. A flag wins over the environment, the environment over the default. */
-export interface SettingRow<T> {
-  readonly env: string;
-  /** Without the dashes; a setting without one comes from the environment alone. */
-  readonly flag?: string;
-  /** What stands for the value in usage lines. */
-  readonly value: string;
-  /** As a user would write it. */
-  readonly default: string;
-  readonly description: string;
-  /** What a right value looks like, for messages: "expected …". */
-  readonly expected: string;
-  /** True where the value may hold a password: messages leave it out. */
-  readonly secret?: boolean;
-  /** The setting's value, or undefined where the text is not what is expected. */
-  parse(text: string): T | undefined;
-}
+export type { SettingRow } from './setting-row.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-function row<T>(setting: SettingRow<T>): SettingRow<T> {
-  return setting;
-}
 
 /** Every setting there is: docs/settings.md, the flags of `millrace` and the messages come from this table. */
 export const SETTINGS = {
@@ -47,15 +30,7 @@ export const SETTINGS = {
     expected: 'redis or embedded',
     parse: oneOf('redis', 'embedded'),
   }),
-  redisUrl: row({
-    env: 'REDIS_URL',
-    value: 'URL',
-    default: 'redis://127.0.0.1:6379',
-    description: 'Address of Redis, `redis://[user:password@]host[:port][/db]`; `rediss://` for TLS.',
-    expected: 'redis://host:port, or rediss://host:port for TLS',
-    secret: true,
-    parse: redisUrl,
-  }),
+  ...REDIS_SETTINGS,
   dataDir: row({
     env: 'MILLRACE_DATA_DIR',
     flag: 'data-dir',
@@ -151,22 +126,24 @@ export function loadSettings(
   env: Readonly<Record<string, string | undefined>>,
   flags: SettingFlags = {},
 ): Settings {
-  const project = read('project', env, flags);
+  const names = Object.keys(SETTINGS) as SettingName[];
+  const values = Object.fromEntries(names.map((name) => [name, read(name, env, flags)])) as Settings;
   const dataDirGiven = flags.dataDir !== undefined || Boolean(env[SETTINGS.dataDir.env]);
-  return Object.freeze({
-    project,
-    store: read('store', env, flags),
-    redisUrl: read('redisUrl', env, flags),
-    dataDir: dataDirGiven ? read('dataDir', env, flags) : join(project, SETTINGS.dataDir.default),
-    sync: read('sync', env, flags),
-    prefix: read('prefix', env, flags),
-    port: read('port', env, flags),
-    host: read('host', env, flags),
-    logLevel: read('logLevel', env, flags),
-    rankingBytes: read('rankingBytes', env, flags),
-    uploadBytes: read('uploadBytes', env, flags),
-    drainMs: read('drainMs', env, flags),
-  });
+  const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
+  if (values.store === 'redis') checkRedis(values, env);
+  return Object.freeze({ ...values, dataDir });
+}
+
+/** @throws MillraceError invalid_setting where the settings contradict each other */
+function checkRedis(values: Settings, env: Readonly<Record<string, string | undefined>>): void {
+  const several = [SETTINGS.redisCluster.env, SETTINGS.redisSentinels.env].find((name) => env[name]);
+  if (env[SETTINGS.redisUrl.env] && several !== undefined) {
+    throw new MillraceError(
+      'invalid_setting',
+      `REDIS_URL and ${several} are both set; set the one that fits your Redis`,
+    );
+  }
+  topologyOf(redisSettings(values));
 }
 
 function read<K extends SettingName>(
@@ -178,32 +155,11 @@ function read<K extends SettingName>(
   const flag = flags[name];
   const fromEnv = env[setting.env];
   const text = flag ?? (fromEnv === undefined || fromEnv === '' ? setting.default : fromEnv);
-  const value = text === '' ? undefined : setting.parse(text);
+  const value = text === '' && setting.default !== '' ? undefined : setting.parse(text);
   if (value === undefined) {
     const source = flag === undefined ? setting.env : `--${setting.flag ?? name}`;
     const shown = setting.secret ? 'has a value that cannot be read' : `is ${JSON.stringify(text)}`;
     throw new MillraceError('invalid_setting', `${source} ${shown}; expected ${setting.expected}`);
   }
   return value as Settings[K];
-}
-
-function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T | undefined {
-  return (text) => values.find((value) => value === text);
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number | undefined {
-  return (text) => {
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN;
-    return value >= least && value <= most ? value : undefined;
-  };
-}
-
-function bool(text: string): boolean | undefined {
-  return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined;
-}
-
-function redisUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { protocol, hostname } = new URL(text);
-  return (protocol === 'redis:' || protocol === 'rediss:') && hostname !== '' ? text : undefined;
 }

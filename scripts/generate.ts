@@ -49,7 +49,7 @@ function settingTable(): string {
     rows.map(({ env, flag, default: otherwise, description }) => [
       `\`${env}\``,
       flag === undefined ? '' : `\`--${flag}\``,
-      `\`${otherwise}\``,
+      otherwise === '' ? '' : `\`${otherwise}\``,
       description,
     ]),
   );

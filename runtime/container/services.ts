@@ -1,13 +1,17 @@
 import { pino, type Logger } from 'pino';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { Plan } from '../compile/plan.js';
 import type { ProjectConfig } from '../config/model.js';
 import { EntityIndex } from '../entities/entity-index.js';
 import { FeatureStore } from '../features/feature-store.js';
+import { redisSettings } from '../redis-settings.js';
 import type { Settings } from '../settings.js';
 import { openEmbeddedStore } from '../store/embedded/embedded-store.js';
 import { LayoutRegistry } from '../store/layout-registry.js';
 import { connectRedisStore } from '../store/redis/redis-store.js';
 import type { Store } from '../store/store.js';
+import { watchWrites } from '../store/watched-store.js';
+import { createResidentTables } from './resident.js';
 import { TOKENS, type Clock } from './tokens.js';
 
 /** Test doubles, in the place of the real thing. */
@@ -25,13 +29,19 @@ export async function registerServices(
   container: DependencyContainer,
   settings: Settings,
   config: ProjectConfig,
+  plans: readonly Plan[],
   overrides: Overrides,
 ): Promise<DependencyContainer> {
   const { prefix } = settings;
   container.register(TOKENS.settings, { useValue: settings });
   container.register(TOKENS.logger, { useValue: overrides.logger ?? pino({ level: settings.logLevel }) });
   container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
-  container.register(TOKENS.store, { useValue: overrides.store ?? (await openStore(settings)) });
+  const store = overrides.store ?? (await openStore(settings));
+  const resident = createResidentTables(plans, settings, config, store);
+  container.register(TOKENS.resident, { useValue: resident });
+  container.register(TOKENS.store, {
+    useValue: resident.isEmpty ? store : watchWrites(store, (keys) => resident.invalidate(keys)),
+  });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), prefix)),
   });
@@ -63,6 +73,7 @@ export async function registerServices(
 }
 
 /** The engine that the settings name; never the other one in its place. */
-function openStore({ store, redisUrl, dataDir, sync }: Settings): Promise<Store> {
-  return store === 'redis' ? connectRedisStore({ url: redisUrl }) : openEmbeddedStore({ dataDir, sync });
+function openStore(settings: Settings): Promise<Store> {
+  const { store, dataDir, sync } = settings;
+  return store === 'redis' ? connectRedisStore(redisSettings(settings)) : openEmbeddedStore({ dataDir, sync });
 }

@@ -2,6 +2,7 @@ import type { InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { EntityIndex } from '../entities/entity-index.js';
 import type { FeatureStore } from '../features/feature-store.js';
+import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
@@ -13,6 +14,7 @@ export const TOKENS = {
   clock: token<Clock>('clock'),
   store: token<Store>('store'),
   layouts: token<LayoutRegistry>('layouts'),
+  resident: token<ResidentTables>('resident tables'),
   entityIndex: token<EntityIndex>('entity index'),
   featureStore: token<FeatureStore>('feature store'),
 } as const;

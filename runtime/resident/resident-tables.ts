@@ -10,7 +10,8 @@ export interface ResidentOptions {
   readonly types?: ReadonlySet<string>;
   /** Most bytes of all tables together. */
   readonly bytes: number;
-  readonly coherence: Coherence;
+  /** Makes what keeps the tables true, given the starts of the keys that they are filled from. */
+  readonly coherence: (keyPrefixes: readonly string[]) => Coherence;
 }
 
 /** Where a node or feature read of a plan finds its cells. */
@@ -34,7 +35,8 @@ export interface TableState extends Readonly<TableCounts> {
  */
 export class ResidentTables implements Changes {
   readonly inFlight = new InFlight();
-  readonly #options: ResidentOptions;
+  readonly #mostBytes: number;
+  readonly #coherence: Coherence | undefined;
   readonly #tables: readonly EntityTable[];
   /** By the start of the keys that fill it. */
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
@@ -42,7 +44,7 @@ export class ResidentTables implements Changes {
   #hand = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
-    this.#options = options;
+    this.#mostBytes = options.bytes;
     const wanted = new PlanParts(plans);
     const types = [...wanted.types].filter((type) => options.types?.has(type) ?? true);
     this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
@@ -51,6 +53,7 @@ export class ResidentTables implements Changes {
     for (const plan of plans)
       for (const { nodes, features } of plan.levels)
         for (const read of [...nodes, ...features]) this.#bind(read, wanted);
+    this.#coherence = this.isEmpty ? undefined : options.coherence([...this.#parts.keys()]);
   }
 
   #bind(read: HydrationNode | FeatureRead, wanted: PlanParts): void {
@@ -61,18 +64,18 @@ export class ResidentTables implements Changes {
       this.#bindings.set(read, Object.freeze({ table, part, columns: taken.columns }));
   }
 
-  /** Starts of the keys that the tables are filled from. */
-  get keyPrefixes(): readonly string[] {
-    return [...this.#parts.keys()];
+  /** Whether nothing is ever kept. */
+  get isEmpty(): boolean {
+    return this.#tables.length === 0;
   }
 
   /** Begins to follow what others write. */
   start(): void {
-    if (this.#tables.length > 0) this.#options.coherence.start(this);
+    this.#coherence?.start(this);
   }
 
   close(): void {
-    this.#options.coherence.close();
+    this.#coherence?.close();
     this.flush();
   }
 
@@ -83,7 +86,7 @@ export class ResidentTables implements Changes {
 
   /** Whether the tables may be read and filled now. */
   isCurrent(): boolean {
-    return this.#options.coherence.isCurrent();
+    return this.#coherence?.isCurrent() ?? false;
   }
 
   invalidate(keys: Iterable<string>): void {
@@ -107,7 +110,7 @@ export class ResidentTables implements Changes {
 
   /** Evicts, if the tables have outgrown their bytes. Call after filling them. */
   trim(): void {
-    const enough = (): boolean => this.bytes <= this.#options.bytes;
+    const enough = (): boolean => this.bytes <= this.#mostBytes;
     if (enough()) return;
     // Two rounds of the one hand over all tables: the first may only take away what protects a row.
     for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {

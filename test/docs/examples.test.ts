@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, rm, symlink } from 'node:fs/promises';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { compileProject } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { createApp } from '../../runtime/app.js';
@@ -17,6 +17,22 @@ function blocksOf(page: string): { readonly tag: string; readonly text: string }
     text: found[2] ?? '',
   }));
 }
+
+describe('links in the docs', () => {
+  const pages = ['README.md', ...readdirSync(repositoryPath('docs')).map((name) => `docs/${name}`)];
+  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+    it(`${page} links to what exists`, () => {
+      const text = readFileSync(repositoryPath(page), 'utf8');
+      const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)|href="([^"#]+)/g)].map(
+        (found) => found[1] ?? found[2] ?? '',
+      );
+      const broken = links.filter(
+        (link) => !/^[a-z]+:/.test(link) && !existsSync(join(dirname(repositoryPath(page)), link)),
+      );
+      expect(broken).to.deep.equal([]);
+    });
+  }
+});
 
 describe('examples in the docs', () => {
   let root = '';

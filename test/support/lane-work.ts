@@ -1,7 +1,6 @@
+import type { FeatureView } from '../../runtime/config/model.js';
 import { EntityIndex } from '../../runtime/entities/entity-index.js';
 import { FeatureStore } from '../../runtime/features/feature-store.js';
-import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/feature-record.js';
-import { featureKey } from '../../runtime/store/keys.js';
 import { KnownLayouts } from '../../runtime/store/known-layouts.js';
 import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store } from '../../runtime/store/store.js';
@@ -15,17 +14,20 @@ import { entityType, featureView } from './entity-types.js';
  */
 
 export const LANES = 6;
-const IDS_OF_LANE = 120;
-const PREFIX = 'lane';
-const VIEWS = ['clicks', 'orders'] as const;
+export const IDS_OF_LANE = 120;
+export const PREFIX = 'lane';
+export const VIEWS = ['clicks', 'orders'] as const;
 
-type View = (typeof VIEWS)[number];
+export type View = (typeof VIEWS)[number];
 
 /** What a lane's ids hold: by id the version of the entity, and of each view the row with the latest event time. */
 export interface LaneState {
   readonly entities: Map<string, number>;
   readonly rows: Map<string, Partial<Record<View, { readonly time: number; readonly version: number }>>>;
 }
+
+const TEXT = { kind: 'string' } as const;
+const NUMBER = { kind: 'float' } as const;
 
 type Write =
   | { readonly kind: 'upload'; readonly ids: readonly string[] }
@@ -41,13 +43,14 @@ export interface LaneServices {
   readonly features: FeatureStore;
 }
 
+/** The declaration of one of the two views, which share a record. */
+export function viewOf(name: View): FeatureView {
+  return featureView(name, ['item'], { version: NUMBER, label: TEXT });
+}
+
 export function laneServices(store: Store): LaneServices {
-  const text = { kind: 'string' } as const;
-  const number = { kind: 'float' } as const;
-  const types = new Map([['item', entityType('item', { title: text, version: number })]]);
-  const views = new Map(
-    VIEWS.map((name) => [name, featureView(name, ['item'], { version: number, label: text })]),
-  );
+  const types = new Map([['item', entityType('item', { title: TEXT, version: NUMBER })]]);
+  const views = new Map(VIEWS.map((name) => [name, viewOf(name)]));
   const layouts = new LayoutRegistry(store, PREFIX, new KnownLayouts());
   return {
     index: new EntityIndex({ store, layouts, prefix: PREFIX, types }),
@@ -74,12 +77,16 @@ function writeOf(lane: number, number: number): Write {
 }
 
 /** An entity's own version all over it, so that one put together from two would show. */
-function textOf(id: string, version: number): string {
+export function textOf(id: string, version: number): string {
   return `${id}/${version} `.repeat(5 + ((version * 7) % 120));
 }
 
 /** Does the n-th write of a lane; resolves when the store acknowledged it. */
-export async function doWrite({ index, features }: LaneServices, lane: number, number: number): Promise<void> {
+export async function doWrite(
+  { index, features }: LaneServices,
+  lane: number,
+  number: number,
+): Promise<void> {
   const write = writeOf(lane, number);
   switch (write.kind) {
     case 'upload': {
@@ -102,12 +109,16 @@ export async function doWrite({ index, features }: LaneServices, lane: number, n
   }
 }
 
-function entityOf(id: string, version: number): { [name: string]: string | number | number[] } {
+export function entityOf(id: string, version: number): { [name: string]: string | number | number[] } {
   return { item_id: id, title: textOf(id, version), version, undeclared: [version, version] };
 }
 
 /** What a lane's ids hold after its first `count` writes. */
-export function stateAfter(lane: number, count: number, from?: { state: LaneState; count: number }): LaneState {
+export function stateAfter(
+  lane: number,
+  count: number,
+  from?: { state: LaneState; count: number },
+): LaneState {
   const state: LaneState = {
     entities: new Map(from?.state.entities),
     rows: new Map(Array.from(from?.state.rows ?? [], ([id, views]) => [id, { ...views }])),
@@ -125,39 +136,4 @@ export function stateAfter(lane: number, count: number, from?: { state: LaneStat
     }
   }
   return state;
-}
-
-/** How the store differs from the state that it should be in; undefined if it does not. */
-export async function differenceFrom(
-  state: LaneState,
-  lane: number,
-  store: Store,
-  { index, features }: LaneServices,
-): Promise<string | undefined> {
-  const ids = Array.from({ length: IDS_OF_LANE }, (_, i) => `${lane}-${i}`);
-  const { entities } = await index.get({ entity_type: 'item', entity_ids: ids });
-  for (const id of ids) {
-    const version = state.entities.get(id);
-    const expected = version === undefined ? null : entityOf(id, version);
-    const found = entities[id] ?? null;
-    if (!sameJson(found, expected)) {
-      return `item ${id}: expected version ${version ?? 'none'}, found ${JSON.stringify(found)?.slice(0, 200)}`;
-    }
-  }
-  const records = await store.read(ids.map((id) => featureKey(PREFIX, 'features', ['item'], [id])));
-  for (const [i, id] of ids.entries()) {
-    const found = rowsOf(records[i] ?? null, features);
-    const expected = state.rows.get(id) ?? {};
-    for (const view of VIEWS) {
-      const row = expected[view];
-      const whole =
-        row === undefined
-          ? undefined
-          : { event_time: row.time, version: row.version, label: textOf(id, row.version) };
-      if (!sameJson(found.get(view), whole)) {
-        return `${view} of ${id}: expected ${JSON.stringify(row)}, found ${JSON.stringify(found.get(view))?.slice(0, 200)}`;
-      }
-    }
-  }
-  return undefined;
 }

@@ -28,7 +28,11 @@ export interface ClusterShape {
 }
 
 /** Starts servers and makes them a cluster; resolves once each of them says that it is complete. */
-export async function startRedisCluster({ masters, replicas, nodeTimeout }: ClusterShape): Promise<PrivateCluster> {
+export async function startRedisCluster({
+  masters,
+  replicas,
+  nodeTimeout,
+}: ClusterShape): Promise<PrivateCluster> {
   const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeout)];
   const tuned = [...args, '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
   const count = replicas ? masters * 2 : masters;
@@ -61,7 +65,12 @@ export async function startRedisCluster({ masters, replicas, nodeTimeout }: Clus
     await until(async () => (await knownTo(client(0))) === count);
     for (let i = masters; i < count; i++) {
       const master = await idOf(i - masters);
-      await until(async () => (await client(i).cluster('REPLICATE', master).catch(() => '')) === 'OK');
+      await until(
+        async () =>
+          (await client(i)
+            .cluster('REPLICATE', master)
+            .catch(() => '')) === 'OK',
+      );
     }
     await until(async () => {
       const complete = await Promise.all(clients.map((one) => isComplete(one, count)));
@@ -69,7 +78,9 @@ export async function startRedisCluster({ masters, replicas, nodeTimeout }: Clus
     });
     if (replicas) {
       await until(async () => {
-        const lags = clients.slice(masters).map(async (one) => /master_link_status:up/.test(await one.info('replication')));
+        const lags = clients
+          .slice(masters)
+          .map(async (one) => /master_link_status:up/.test(await one.info('replication')));
         return (await Promise.all(lags)).every(Boolean);
       });
     }

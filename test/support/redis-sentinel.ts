@@ -30,7 +30,11 @@ export interface SentinelShape {
 const MASTER = 'main';
 const COUNT = 3;
 
-export async function startRedisSentinels({ replicas, downAfter, password }: SentinelShape): Promise<PrivateSentinels> {
+export async function startRedisSentinels({
+  replicas,
+  downAfter,
+  password,
+}: SentinelShape): Promise<PrivateSentinels> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-sentinel-'));
   const servers: PrivateRedis[] = [];
   const processes: ChildProcess[] = [];
@@ -39,7 +43,8 @@ export async function startRedisSentinels({ replicas, downAfter, password }: Sen
   const remove = async (): Promise<void> => {
     for (const client of clients) client.disconnect();
     for (const process of processes) {
-      const gone = process.exitCode === null && process.signalCode === null ? once(process, 'exit') : undefined;
+      const gone =
+        process.exitCode === null && process.signalCode === null ? once(process, 'exit') : undefined;
       process.kill('SIGKILL');
       await gone;
     }
@@ -58,7 +63,9 @@ export async function startRedisSentinels({ replicas, downAfter, password }: Sen
       await writeFile(file, sentinelSettings(port, master.port, downAfter, password));
       processes.push(await launchRedis([file, '--sentinel', '--dir', dir], '+monitor master'));
       sentinels.push({ host: '127.0.0.1', port });
-      clients.push(new Redis({ port, ...(password === undefined ? {} : { password }), enableReadyCheck: false }));
+      clients.push(
+        new Redis({ port, ...(password === undefined ? {} : { password }), enableReadyCheck: false }),
+      );
     }
     await untilAllKnow(clients, replicas);
   } catch (error) {

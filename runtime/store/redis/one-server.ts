@@ -56,7 +56,10 @@ export class OneServer implements RedisServers {
   }
 
   async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
-    const batches = batchesOf(allPositions(records.length), (position) => records[position]?.value.length ?? 0);
+    const batches = batchesOf(
+      allPositions(records.length),
+      (position) => records[position]?.value.length ?? 0,
+    );
     const outcomes = await Promise.all(
       batches.map(async ({ positions, bytes }) => {
         const [reply] = await sendPipeline(this.#writes, {

@@ -52,7 +52,8 @@ export async function sendPipeline(connection: RedisConnection, pipeline: Pipeli
     if (!confirmed) return outcomes;
     const replicas = reply(positions.length * step);
     if (typeof replicas === 'number' && replicas >= confirmation.replicas) return outcomes;
-    const failure = replicas instanceof Error ? replicas : new NotReplicatedError(Number(replicas), confirmation);
+    const failure =
+      replicas instanceof Error ? replicas : new NotReplicatedError(Number(replicas), confirmation);
     return outcomes.map((outcome) => (outcome instanceof Error ? outcome : failure));
   } catch (error) {
     return positions.map(() => error);

@@ -27,7 +27,9 @@ export interface RedisStore extends Store {
 export async function connectRedisStore(settings: RedisSettings): Promise<RedisStore> {
   const topology = topologyOf(settings);
   const access = accessOf(settings);
-  const limits = { ...DEFAULT_LIMITS, ...settings.limits };
+  const given = { ...DEFAULT_LIMITS, ...settings.limits };
+  // A server that waits for its replicas is silent meanwhile.
+  const limits = { ...given, waitWithin: Math.min(given.waitWithin, Math.ceil(given.socketTimeout * 0.8)) };
   const replicas = settings.waitReplicas ?? 0;
   const servers =
     topology.kind === 'cluster'

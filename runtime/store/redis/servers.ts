@@ -27,11 +27,7 @@ export interface RedisServers {
    * @param sizeAt bytes that the command carries
    * @returns by position: the reply, or why there is none
    */
-  send(
-    keys: readonly string[],
-    sizeAt: (position: number) => number,
-    add: AddCommand,
-  ): Promise<unknown[]>;
+  send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]>;
 
   /** Resolves if every server answers that this process writes to or reads from. @throws MillraceError store_unavailable */
   ping(): Promise<void>;

@@ -94,7 +94,7 @@ export function topologyOf(settings: RedisSettings): Topology {
 
 function checkAccess(settings: RedisSettings): void {
   const { tls = {}, cluster = [], sentinels = [] } = settings;
-  if ((tls.cert ?? '') === '' !== ((tls.key ?? '') === '')) {
+  if (((tls.cert ?? '') === '') !== ((tls.key ?? '') === '')) {
     throw wrong('REDIS_TLS_CERT and REDIS_TLS_KEY go together: a certificate and its private key');
   }
   const single = cluster.length === 0 && sentinels.length === 0;
@@ -109,7 +109,7 @@ function checkAccess(settings: RedisSettings): void {
   if (url !== undefined && (given(url.username) || given(url.password)) && given(settings.password)) {
     throw wrong('REDIS_URL has a user or password already; leave REDIS_USERNAME and REDIS_PASSWORD out');
   }
-  if (url?.database !== undefined && settings.database !== undefined) {
+  if (url?.database !== undefined && (settings.database ?? 0) !== 0) {
     throw wrong('REDIS_URL names a database already; leave REDIS_DATABASE out');
   }
   if (cluster.length > 0 && (settings.database ?? 0) !== 0) {
@@ -171,7 +171,8 @@ function urlOf({ url = `redis://127.0.0.1:${REDIS_PORT}` }: RedisSettings): UrlP
 export function parseRedisUrl(text: string): UrlParts | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
-  if ((protocol !== 'redis:' && protocol !== 'rediss:') || hostname === '' || search + hash !== '') return undefined;
+  if ((protocol !== 'redis:' && protocol !== 'rediss:') || hostname === '' || search + hash !== '')
+    return undefined;
   if (!/^\/?\d{0,4}$/.test(pathname)) return undefined;
   const database = pathname.slice(1);
   try {

@@ -27,7 +27,13 @@ export class TrackingLink {
    * @param redis not yet connected; the link's from now on
    * @param lost called once, when the link is of no use any more
    */
-  constructor(redis: Redis, prefixes: readonly string[], changes: Changes, leaseMs: number, lost: () => void) {
+  constructor(
+    redis: Redis,
+    prefixes: readonly string[],
+    changes: Changes,
+    leaseMs: number,
+    lost: () => void,
+  ) {
     this.#redis = redis;
     this.#changes = changes;
     this.#leaseMs = leaseMs;

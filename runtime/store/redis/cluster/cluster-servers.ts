@@ -161,7 +161,12 @@ export class ClusterServers implements RedisServers {
     return [...legs.values()];
   }
 
-  async #send({ node, asking, positions }: Leg, work: Work, replies: unknown[], round: number): Promise<void> {
+  async #send(
+    { node, asking, positions }: Leg,
+    work: Work,
+    replies: unknown[],
+    round: number,
+  ): Promise<void> {
     const connection = node[work.lane];
     // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
     if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
@@ -224,9 +229,13 @@ export class ClusterServers implements RedisServers {
     const remedy = /cluster support disabled/.test(reason)
       ? 'Set REDIS_URL instead of REDIS_CLUSTER'
       : remedyFor(reason).replace('REDIS_URL', 'REDIS_CLUSTER');
-    return new MillraceError('store_unavailable', `Redis: ${this.#name} cannot be used: ${reason}. ${remedy}`, {
-      cause,
-    });
+    return new MillraceError(
+      'store_unavailable',
+      `Redis: ${this.#name} cannot be used: ${reason}. ${remedy}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import { viewLayout } from '../../runtime/features/feature-store.js';
+import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/feature-record.js';
+import { featureKey } from '../../runtime/store/keys.js';
+import type { Store } from '../../runtime/store/store.js';
+import {
+  entityOf,
+  IDS_OF_LANE,
+  laneServices,
+  PREFIX,
+  textOf,
+  viewOf,
+  VIEWS,
+  type LaneState,
+  type View,
+} from './lane-work.js';
+
+/** How a store differs from the state that a lane should be in; undefined if it does not. */
+export async function differenceFrom(
+  state: LaneState,
+  lane: number,
+  store: Store,
+): Promise<string | undefined> {
+  const ids = Array.from({ length: IDS_OF_LANE }, (_, i) => `${lane}-${i}`);
+  const { entities } = await laneServices(store).index.get({ entity_type: 'item', entity_ids: ids });
+  const records = await store.read(ids.map((id) => featureKey(PREFIX, 'features', ['item'], [id])));
+  for (const [i, id] of ids.entries()) {
+    const version = state.entities.get(id);
+    const entity = version === undefined ? null : entityOf(id, version);
+    if (!sameJson(entities[id], entity)) return differ(`item ${id}`, version, entities[id]);
+    const rows = rowsOf(records[i] ?? null);
+    for (const view of VIEWS) {
+      const row = state.rows.get(id)?.[view];
+      const whole = row && { time: row.time, version: row.version, label: textOf(id, row.version) };
+      if (!sameJson(rows[view], whole)) return differ(`${view} of ${id}`, row, rows[view]);
+    }
+  }
+  return undefined;
+}
+
+/** The rows of a record, by view; a view that is there twice is none that was written. */
+function rowsOf(record: Buffer | null): Partial<Record<View, unknown>> {
+  const rows: Partial<Record<View, unknown>> = {};
+  if (record === null) return rows;
+  for (const segment of segmentsOf(record)) {
+    const id = record.subarray(segment.start + 4, segment.start + 12);
+    const view = VIEWS.find((name) => viewId(name).equals(id));
+    if (view === undefined || view in rows) throw new Error('a record with a segment that nobody wrote');
+    const features = decodeSegment(record, segment, viewLayout(viewOf(view)));
+    rows[view] = { time: segment.eventTime, ...features };
+  }
+  return rows;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  const plain = (value: unknown): unknown =>
+    value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+  return isDeepStrictEqual(plain(a), plain(b));
+}
+
+function differ(what: string, expected: unknown, found: unknown): string {
+  const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 160);
+  return `${what}: expected ${shown(expected)}, found ${shown(found)}`;
+}

@@ -1,0 +1,25 @@
+import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { doWrite, laneServices, LANES } from './lane-work.js';
+
+/** Where each lane goes on. */
+export type LaneStart = readonly number[];
+/** A lane, and the number of the write that was acknowledged. */
+export type LaneAck = readonly [lane: number, number: number];
+
+/**
+ * A process that works on an embedded store in lanes, from the numbers that its parent sends first, and tells the
+ * parent of each acknowledged write, until it is killed.
+ */
+const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '', sync: process.argv[3] === 'sync' });
+const services = laneServices(store);
+process.once('message', (start: LaneStart) => {
+  for (let lane = 0; lane < LANES; lane++) void work(lane, start[lane] ?? 0);
+});
+process.send?.('ready');
+
+async function work(lane: number, start: number): Promise<void> {
+  for (let number = start; process.connected; number++) {
+    await doWrite(services, lane, number);
+    process.send?.([lane, number] satisfies LaneAck);
+  }
+}
