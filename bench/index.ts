@@ -1,10 +1,16 @@
+import { compositeBench } from './composite.js';
 import { loadBench } from './load.js';
+import { modelsBench } from './models.js';
 import { requestBench } from './request.js';
+import { storeBench } from './store.js';
 
 /** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   request: requestBench,
+  composite: compositeBench,
   load: loadBench,
+  models: modelsBench,
+  store: storeBench,
 };
 
 const args = process.argv.slice(2);

@@ -132,7 +132,7 @@ async function redisRate(port: number, count: number, bytes: number): Promise<nu
 async function startService(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const child = fork(fileURLToPath(new URL('support/service.js', import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL('./support/service.js', import.meta.url)), [], {
     env: { ...process.env, ...env, PORT: '0', LOG_LEVEL: 'silent', MILLRACE_PROJECT: PROJECT },
   });
   const [url] = (await once(child, 'message')) as [string];
@@ -189,7 +189,7 @@ async function embedded(dataDir: string, folder: string, count: number, overwrit
 
 /** Opens the store in a fresh process, which tells what it cost. */
 async function open(dataDir: string): Promise<Opened> {
-  const script = fileURLToPath(new URL('support/open-embedded.js', import.meta.url));
+  const script = fileURLToPath(new URL('./support/open-embedded.js', import.meta.url));
   const child = fork(script, [dataDir], { execArgv: ['--expose-gc'] });
   const [opened] = (await once(child, 'message')) as [Opened];
   await once(child, 'exit');

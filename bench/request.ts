@@ -12,6 +12,7 @@ import { loadSettings } from '../runtime/settings.js';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { naiveRank, naiveRecords, type BlobReader } from './naive/service.js';
 import { candidatesOf, catalogue, type Catalogue } from './support/catalogue.js';
+import { loadCatalogue } from './support/load-catalogue.js';
 import { measure, median, ms, percentile, table, type Contestant } from './support/measure.js';
 
 const PROJECT = fileURLToPath(new URL('../../bench/project', import.meta.url));
@@ -33,7 +34,7 @@ export async function requestBench(short: boolean): Promise<void> {
         await createApp(loadSettings(env, { project: PROJECT, store, dataDir: join(folder, store) })),
       );
     }
-    for (const app of apps) await load(app, data);
+    for (const app of apps) await loadCatalogue(app, data);
     await client.mset(naiveRecords(data));
     for (const count of short ? [1000] : [1000, 100, 24])
       await compare(data, count, apps, client, short ? 30 : 200);
@@ -42,20 +43,6 @@ export async function requestBench(short: boolean): Promise<void> {
     for (const app of apps) await app.close();
     await redis.remove();
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function load(app: App, { items, makers, stats }: Catalogue): Promise<void> {
-  for (const [entity_type, entities] of [
-    ['item', items],
-    ['maker', makers],
-  ] as const) {
-    for (let i = 0; i < entities.length; i += 1000) {
-      await app.entities.upload({ entity_type, entities: entities.slice(i, i + 1000) });
-    }
-  }
-  for (let i = 0; i < stats.length; i += 1000) {
-    await app.features.push({ view: 'item_stats', rows: stats.slice(i, i + 1000) });
   }
 }
 
@@ -91,7 +78,9 @@ async function compare(
   }
 
   const contestants: Contestant[] = [
-    { name: 'naive, redis', run: async () => {
+    {
+      name: 'naive, redis',
+      run: async () => {
         await naiveRank(reader, body());
       },
     },

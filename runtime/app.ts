@@ -14,7 +14,9 @@ import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS } from './container/tokens.js';
 import type { EntityIndex } from './entities/entity-index.js';
 import type { FeatureStore } from './features/feature-store.js';
+import type { OnlineFeatures } from './features/online-features.js';
 import { createHttpApp } from './http/app.js';
+import { describeError } from './http/describe-error.js';
 import { mountPipeline } from './pipeline/pipeline.js';
 import { describePlan } from './pipeline/describe.js';
 import type { Pipeline, PlanDescription } from './pipeline/types.js';
@@ -29,7 +31,10 @@ export class ProjectInvalidError extends MillraceError {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     const [first] = errors;
     const count = `the project has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
-    super('project_invalid', first === undefined ? count : `${count}; the first: ${placeOf(first)}: ${first.message}`);
+    super(
+      'project_invalid',
+      first === undefined ? count : `${count}; the first: ${placeOf(first)}: ${first.message}`,
+    );
     this.name = 'ProjectInvalidError';
   }
 }
@@ -59,6 +64,7 @@ export interface App {
   readonly pipelines: readonly Pipeline[];
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly online: OnlineFeatures;
   readonly store: Store;
   readonly resident: ResidentTables;
   readonly logger: Logger;
@@ -114,12 +120,17 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const logger = services.resolve(TOKENS.logger);
   const entities = services.resolve(TOKENS.entityIndex);
   const features = services.resolve(TOKENS.featureStore);
+  const sources = services.resolve(TOKENS.featureSources);
+  const online = services.resolve(TOKENS.onlineFeatures);
   const pipelines = compiled.map(({ plan }) =>
     mountPipeline(plan, config.entities, {
       store,
       layouts: services.resolve(TOKENS.layouts),
       resident,
+      sources,
       now: services.resolve(TOKENS.clock),
+      onEffectError: (step, error) =>
+        logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
     }),
   );
   resident.start();
@@ -128,6 +139,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     pipelines,
     entities,
     features,
+    online,
     store,
     resident,
     logger,
@@ -136,8 +148,13 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
       createHttpApp({
         entities,
         features,
+        online,
         pipelines,
-        store,
+        store: {
+          async ping() {
+            await Promise.all([store.ping(), sources.ping()]);
+          },
+        },
         resident,
         entityTypes: config.entities,
         views: config.views,
@@ -147,7 +164,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
       }),
     async close() {
       resident.close();
-      await store.close();
+      await Promise.all([store.close(), sources.close()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './store/redis/target.js';
 
@@ -101,6 +102,7 @@ export const SETTINGS = {
     expected: 'a number of bytes, 1024 to 268435456',
     parse: wholeNumber(1024, 268_435_456),
   }),
+  ...RESIDENT_SETTINGS,
   drainMs: row({
     env: 'MILLRACE_DRAIN_MS',
     value: 'MS',

@@ -12,6 +12,7 @@ import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/compile/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostic-codes.js';
 import { HttpMetrics } from '../runtime/http/metrics.js';
+import { countResident } from '../runtime/http/resident-metrics.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -57,7 +58,9 @@ function settingTable(): string {
 
 /** Millrace's own metrics; the process's are prom-client's defaults. */
 function metricTable(): string {
-  const metrics = new HttpMetrics().registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
+  const { registry } = new HttpMetrics();
+  countResident(registry, { states: () => [], isCurrent: () => false });
+  const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
     ['metric', 'labels', 'meaning'],
     metrics
@@ -106,8 +109,10 @@ function takes(schema: JsonObject): string {
     const { expression, scope } = millrace as JsonObject;
     return `expression: ${text(expression)}${scope === 'request' ? ', of the request' : ''}`;
   }
-  if (Array.isArray(schema.enum)) return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
+  if (Array.isArray(schema.enum))
+    return (schema.enum as JsonValue[]).map((one) => `\`${text(one)}\``).join(', ');
   if (schema.const !== undefined) return `\`${text(schema.const)}\``;
+  if (schema.items !== undefined) return `list of ${takes(schema.items as JsonObject)}`;
   for (const several of [schema.oneOf, schema.anyOf]) {
     if (Array.isArray(several)) return several.map((one) => takes(one as JsonObject)).join(', or ');
   }
@@ -163,7 +168,7 @@ for (const [path, marker, content] of targets) {
 }
 const stale: string[] = [];
 for (const [path, content] of files) {
-  const wanted = await format(content, { parser: 'markdown', printWidth: 110 });
+  const wanted = await format(content, { parser: 'markdown', printWidth: 110, singleQuote: true });
   if (readFileSync(join(ROOT, path), 'utf8') === wanted) continue;
   if (check) stale.push(path);
   else writeFileSync(join(ROOT, path), wanted);

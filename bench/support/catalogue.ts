@@ -56,7 +56,7 @@ export function catalogue(count: number, seed = 1): Catalogue {
 
 /** `count` different items, in an order that the seed decides. */
 export function candidatesOf(
-  items: readonly Item[],
+  items: readonly Pick<Item, 'item_id'>[],
   count: number,
   seed: number,
 ): { readonly item_id: string }[] {

@@ -3,10 +3,14 @@ export interface Measured {
   readonly name: string;
   /** Milliseconds a run, sorted. */
   readonly ms: readonly number[];
+  /** Milliseconds of this process's CPU a run, user and system, on average. */
+  readonly cpuMs: number;
 }
 
 export interface Contestant {
   readonly name: string;
+  /** Goes before each run, and is not measured. */
+  prepare?(): void | Promise<void>;
   run(): Promise<void>;
 }
 
@@ -17,15 +21,25 @@ export async function measure(
   warmUp = Math.ceil(rounds / 5),
 ): Promise<Measured[]> {
   const times = contestants.map(() => [] as number[]);
+  const cpu = contestants.map(() => 0);
   for (let round = 0; round < warmUp + rounds; round++) {
     for (const [i, contestant] of contestants.entries()) {
+      await contestant.prepare?.();
+      const before = process.cpuUsage();
       const start = performance.now();
       await contestant.run();
       const took = performance.now() - start;
-      if (round >= warmUp) times[i]?.push(took);
+      if (round < warmUp) continue;
+      const { user, system } = process.cpuUsage(before);
+      times[i]?.push(took);
+      cpu[i] = (cpu[i] ?? 0) + (user + system) / 1000;
     }
   }
-  return contestants.map(({ name }, i) => ({ name, ms: (times[i] ?? []).sort((a, b) => a - b) }));
+  return contestants.map(({ name }, i) => ({
+    name,
+    ms: (times[i] ?? []).sort((a, b) => a - b),
+    cpuMs: (cpu[i] ?? NaN) / rounds,
+  }));
 }
 
 /** The p-th percentile (0 to 100) of sorted numbers, nearest rank. */

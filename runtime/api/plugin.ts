@@ -2,8 +2,9 @@
  * What a plugin is. A plugin folder's `index.ts` exports `plugin`, made with `definePlugin`; its options are
  * described by `options.schema.json`, in which an option says by the keyword `millrace` what its text means:
  *
- *   { "millrace": "number" | "bool" | "text" | "texts" | "any" }      an expression of that type, per candidate
+ *   { "millrace": "number" | "bool" | "text" | "texts" | "vector" | "any" }   an expression of that type, per candidate
  *   { "millrace": { "expression": "bool", "scope": "request" } }       an expression of the request alone
+ *   { "millrace": { "expression": "vector", "scope": "any" } }         of either: the column's `stride` tells which
  *   { "millrace": "id" }                                               an id, taken from the YAML source text
  *   { "millrace": "file" }                                             a file of the project, by relative path
  *
@@ -13,6 +14,7 @@
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { StatusName } from './status.js';
+import type { TreeCompiler } from './tree-ensemble.js';
 import type { JsonObject } from './types.js';
 
 export type ComponentKind = 'feature' | 'filter' | 'model' | 'rule' | 'effect';
@@ -24,6 +26,8 @@ export interface Input<K extends ColumnKind = ColumnKind> {
   readonly slot: number;
   /** The expression as it was written. */
   readonly text: string;
+  /** Of vectors: how many elements each has. */
+  readonly size?: number;
 }
 
 /** An entry of a mapping whose keys are expressions. */
@@ -48,6 +52,13 @@ export interface BuildContext {
   readonly candidateType: string;
   /** Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load. */
   need(name: string): Input;
+  /**
+   * The same for a column of a model file, which may not be able to spell every name: `view__feature` stands for
+   * `view:feature` or an earlier step's `as:output`, `product__price` for `product.price`; other names are as they are.
+   */
+  needColumn(name: string): Input;
+  /** Makes fast scorers of tree ensembles. */
+  readonly trees: TreeCompiler;
 }
 
 /** Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. */
@@ -91,7 +102,7 @@ export interface StepInput {
 /** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
 export interface FeatureComponent {
   readonly outputs: Readonly<Record<string, OutputKind>>;
-  /** Write each cell's value and status through `set*`, or whole columns through `number` and `text`. */
+  /** Writes values and statuses into the columns that `output` gives, in the rows of `input.rows`. */
   compute(input: StepInput, output: StepOutput): void | Promise<void>;
 }
 
@@ -124,8 +135,6 @@ export interface Selection {
 
 /** Changes scores, or the order that they imply. */
 export interface RuleComponent {
-  /** Whether it reads `ranking.order()`. */
-  readonly readsOrder?: boolean;
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 

@@ -4,12 +4,13 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Input, ProjectFile } from '../api/plugin.js';
 import type { CheckedOptions, MarkedText, OptionPath } from '../config/check-options.js';
 import type { Diagnostics } from '../config/diagnostics.js';
+import type { ExpressionMarkScope, ExpressionMarkType } from '../config/marks.js';
 import type { Located } from '../config/source.js';
 
 export type BindExpression = (
   text: Located<string>,
-  type: 'number' | 'bool' | 'text' | 'texts' | 'any',
-  scope: 'candidate' | 'request',
+  type: ExpressionMarkType,
+  scope: ExpressionMarkScope,
 ) => Input | undefined;
 
 type Bound = Record<string | number, unknown>;

@@ -8,6 +8,7 @@ import { nearest } from '../config/nearest.js';
 import { spanWithin, type Located } from '../config/source.js';
 import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
+import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';
 import { compileExpression, type Expected } from './expression/compile.js';
 import {
@@ -68,7 +69,7 @@ class PipelineCompiler {
       this.#layout,
       this.#hydration,
       this.#bindings,
-      (_name, text, names) => this.#expression(text, { type: 'any', scope: 'any' }, names),
+      (text, names) => this.#expression(text, { type: 'any', scope: 'any' }, names),
     );
   }
 
@@ -186,6 +187,8 @@ class PipelineCompiler {
         name: (step.as ?? step.use).value,
         candidateType: this.definition.rank.value,
         need,
+        needColumn: (column) => need(this.#names.ofColumn(column)),
+        trees: treeEngine,
       });
     } catch (error) {
       if (error === NEED_REPORTED) return undefined;
@@ -207,15 +210,17 @@ class PipelineCompiler {
   #needed(name: string, input: Input): NeededFeature {
     const [view] = name.split(':');
     const bound = name.includes(':') ? this.#bindings.needed(view ?? '', input.slot) : undefined;
-    const { candidates } = this.#hydration;
-    return (
-      bound ?? {
-        slot: input.slot,
-        scope: this.#layout.columns[input.slot]?.shape.scope ?? 'candidate',
-        types: [candidates.entity.name],
-        ids: [candidates.ids],
-      }
-    );
+    if (bound !== undefined) return bound;
+    // A value of the request is that of the entity that its path starts from, and of every candidate.
+    const scope = this.#layout.columns[input.slot]?.shape.scope ?? 'candidate';
+    const { candidates, roots } = this.#hydration;
+    const of = scope === 'candidate' ? candidates : roots.get(name.split('.')[0] ?? '');
+    return {
+      slot: input.slot,
+      scope,
+      types: of === undefined ? [] : [of.entity.name],
+      ids: of === undefined ? [] : [of.ids],
+    };
   }
 
   #outputs(component: Component, step: StepDefinition, as: string): ReadonlyMap<string, number> {
@@ -238,9 +243,10 @@ class PipelineCompiler {
     const compiled = this.#expression(text, expected, this.#names.environment);
     if (compiled === undefined) return undefined;
     kernels.push(...compiled.kernels);
-    const kind = this.#layout.columns[compiled.slot]?.shape.kind;
-    if (kind === undefined) throw new Error('an expression has a column');
-    return Object.freeze({ kind, slot: compiled.slot, text: text.value });
+    const shape = this.#layout.columns[compiled.slot]?.shape;
+    if (shape === undefined) throw new Error('an expression has a column');
+    const size = shape.kind === 'vector' ? { size: shape.size } : {};
+    return Object.freeze({ kind: shape.kind, slot: compiled.slot, text: text.value, ...size });
   }
 
   #expression(text: Located<string>, expected: Expected, names: Environment): CompiledExpression | undefined {

@@ -7,6 +7,7 @@ import type {
 } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
+import { sourceKey } from '../features/feature-source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
 import { FeatureDecoder } from '../store/feature-decoder.js';
 import { FAILED_ELSEWHERE, type NameProblem, type Source } from './expression/environment.js';
@@ -258,7 +259,7 @@ export class FeatureBindings {
       if (binding.used.size === 0) continue;
       const args = binding.args.map((arg) => this.#hydration.want(arg));
       const ids = args.map((arg) => arg.slot);
-      const key = JSON.stringify([binding.view.group, binding.view.of, ids]);
+      const key = JSON.stringify([sourceKey(binding.view) ?? null, binding.view.group, binding.view.of, ids]);
       const read = reads.get(key) ?? { ids, level: Math.max(0, ...args.map((arg) => arg.known)), list: [] };
       read.list.push(binding);
       reads.set(key, read);
@@ -276,6 +277,7 @@ export class FeatureBindings {
       const [first] = list;
       if (first === undefined) throw new Error('a read has a binding');
       const { group: keyGroup, of: types } = first.view;
+      const source = sourceKey(first.view);
       const sharesKeys = all.some(
         ({ list: [other] }) =>
           other !== first && other?.view.group === keyGroup && other.view.of.join() === types.join(),
@@ -287,6 +289,7 @@ export class FeatureBindings {
         ids: Object.freeze(ids),
         types,
         keyGroup,
+        ...(source === undefined ? {} : { source }),
         distinct: ids.length === 1 && ids[0] === this.#hydration.candidates.ids && !sharesKeys,
         group: this.#layout.group(wants.map((want) => want.slot)),
         wants: Object.freeze(

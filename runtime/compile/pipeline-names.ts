@@ -21,7 +21,6 @@ interface ProducedOutput extends Source {
 
 /** How a named expression is compiled; reports its problems itself. */
 export type CompileDefinition = (
-  name: string,
   text: Located<string>,
   environment: Environment,
 ) => CompiledExpression | undefined;
@@ -89,6 +88,17 @@ export class PipelineNames {
     return undefined;
   }
 
+  /** The name that a model's column stands for, see `BuildContext.needColumn`. */
+  ofColumn(column: string): string {
+    if (this.#definition.define.has(column) || /[.:]/.test(column)) return column;
+    for (let at = column.indexOf('__', 1); at >= 0; at = column.indexOf('__', at + 1)) {
+      const [first, rest] = [column.slice(0, at), column.slice(at + 2)];
+      if (this.#isFeatureName(first)) return `${first}:${rest}`;
+      if (this.#hydration.roots.has(first)) return `${first}.${rest.replaceAll('__', '.')}`;
+    }
+    return column.replace('__', ':');
+  }
+
   /** What names mean for the options and conditions of the step being compiled. */
   readonly environment: Environment = this.#environment(true, true);
 
@@ -97,7 +107,7 @@ export class PipelineNames {
     for (const [name, text] of this.#definition.define) {
       if (this.#defined.has(name)) continue;
       this.#defined.set(name, 'in progress');
-      this.#compileDefinition(name, text, this.#environment(false, false, new FrameLayout()));
+      this.#compileDefinition(text, this.#environment(false, false, new FrameLayout()));
       this.#defined.set(name, 'failed');
     }
   }
@@ -157,7 +167,7 @@ export class PipelineNames {
     if (known !== undefined) return known;
     this.#defined.set(name, 'in progress');
     const environment = this.#environment(read, false, read ? undefined : new FrameLayout());
-    const compiled = this.#compileDefinition(name, text, environment);
+    const compiled = this.#compileDefinition(text, environment);
     this.#defined.set(name, compiled ?? 'failed');
     if (compiled === undefined) return { problem: 'unknown_name', message: FAILED_ELSEWHERE };
     if (read) this.prepare.push(...compiled.kernels);

@@ -80,6 +80,8 @@ export interface FeatureRead {
   readonly ids: readonly number[];
   readonly types: readonly string[];
   readonly keyGroup: string;
+  /** Of views that are kept outside the store: their `sourceKey`. */
+  readonly source?: string;
   /** The frame's group of the columns, in the decoder's order. */
   readonly group: number;
   /** Whether no other read of the plan can want the same key, so that keys need not be compared. */

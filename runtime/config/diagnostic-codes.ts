@@ -19,6 +19,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_name: 'A name in an expression means nothing.',
   unknown_function: 'No such function.',
   view_not_required: 'A feature view is used but not listed under features:.',
+  feature_collision: 'Feast keeps two features in one place, so that each reads as the other.',
   unused_feature: 'A feature view is required and never used.',
   used_before_produced: 'A component output is used before the step that produces it.',
   cyclic_define: 'Definitions depend on each other in a circle.',

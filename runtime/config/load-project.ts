@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Diagnostics, type Diagnostic } from './diagnostics.js';
+import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from './freeze.js';
 import type { Environment } from './interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
@@ -46,13 +47,14 @@ export async function loadProject(
   const parsedEntities = parse(entityFiles, 'entity');
   const parsedViews = parse(viewFiles, 'view');
   const entities = loadEntities(parsedEntities, context);
-  const views = loadViews(parsedViews, context);
+  const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
   const viewNames = declaredNames(viewFiles, parsedViews);
   const known = { entities, entityNames, viewNames };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
+  checkFeastFields(views, diagnostics);
   if (pipelineFiles.length === 0 && !diagnostics.hasErrors) await reportNoPipelines(root, diagnostics);
 
   const wrong = new Set(

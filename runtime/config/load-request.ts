@@ -9,11 +9,16 @@ import { REQUEST_FIELDS } from './reserved-names.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
 import { entriesOf, locatedText, memberOf, textOf } from './tree.js';
 
-/** Reads `request:`. @param entities the names of the entity types that exist */
+/**
+ * Reads `request:`.
+ * @param own the type of the request itself
+ * @param entities the names of the entity types that exist
+ */
 export function loadRequest(
   file: SourceFile,
   node: Node | undefined,
   rank: EntityType | undefined,
+  own: EntityType | undefined,
   entities: ReadonlySet<string>,
   context: TypeContext,
 ): RequestDefinition {
@@ -42,6 +47,7 @@ export function loadRequest(
   }
   const candidates = readAttributes(file, memberOf(file, node, 'candidates'), context);
   if (rank !== undefined) checkCandidates(candidates, rank, diagnostics);
+  if (own !== undefined) checkFields(fields, own, diagnostics);
   const unknown = textOf(memberOf(file, node, 'unknown')) === 'refuse' ? 'refuse' : 'ignore';
   return { candidates, fields, unknown };
 }
@@ -94,6 +100,28 @@ function readScalar(
   return undefined;
 }
 
+/** The fields of a body are read beside the attributes of the request itself: one name, one meaning. */
+function checkFields(
+  fields: ReadonlyMap<string, RequestField>,
+  request: EntityType,
+  diagnostics: Diagnostics,
+): void {
+  for (const { name, kind, at } of fields.values()) {
+    const attribute = request.attributes.get(name);
+    if (attribute === undefined) continue;
+    diagnostics.error(
+      'duplicate_name',
+      at,
+      `\`request\` declares \`${name}: ${typeText(attribute.type)}\` already`,
+      kind === 'scalar'
+        ? 'remove the line: a request may carry any attribute of its type'
+        : 'give one of the two another name',
+    );
+  }
+  const scalars = [...fields.values()].filter((field) => field.kind === 'scalar');
+  checkSpellingsBeside(new Map(scalars.map((field) => [field.name, field])), request, diagnostics);
+}
+
 /** What candidates carry lives beside the attributes of their type. */
 function checkCandidates(
   candidates: ReadonlyMap<string, AttributeDefinition>,
@@ -118,14 +146,22 @@ function checkCandidates(
       );
     }
   }
-  const all = new Map([...rank.attributes, ...candidates]);
+  checkSpellingsBeside(candidates, rank, diagnostics);
+}
+
+/** Checks the spellings of references where a pipeline adds attributes to those of a type. */
+function checkSpellingsBeside(
+  added: ReadonlyMap<string, AttributeDefinition>,
+  { attributes, key }: EntityType,
+  diagnostics: Diagnostics,
+): void {
+  const all = new Map([...attributes, ...added]);
   const types = new Map([...all].map(([name, { type }]) => [name, type]));
-  // Only what this pipeline adds is to blame here.
-  const places = new Map([...candidates].map(([name, { at }]) => [name, at]));
-  for (const name of rank.attributes.keys()) {
-    const spelling = candidates.get(`${name}_id`);
-    if (spelling !== undefined && rank.attributes.get(name)?.type.kind === 'ref')
-      places.set(name, spelling.at);
+  // Only what the pipeline adds is to blame here.
+  const places = new Map([...added].map(([name, { at }]) => [name, at]));
+  for (const { name, type } of attributes.values()) {
+    const spelling = added.get(`${name}_id`);
+    if (spelling !== undefined && type.kind === 'ref') places.set(name, spelling.at);
   }
-  checkSpellings(types, places, rank.key, diagnostics);
+  checkSpellings(types, places, key, diagnostics);
 }

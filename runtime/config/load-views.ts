@@ -2,6 +2,7 @@ import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
 import { parseDuration } from './duration.js';
 import { readDefault } from './read-default.js';
+import { readFeastSource } from './load-feast-source.js';
 import type { EntityType, FeatureDefinition, FeatureView } from './model.js';
 import { nearest } from './nearest.js';
 import { readType, type TypeContext } from './parse-type.js';
@@ -11,14 +12,22 @@ import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } fr
 import type { ParsedFile } from './yaml-file.js';
 
 /** The feature views of a project; their entity types are checked by `checkViewKeys` once all are known. */
-export function loadViews(files: readonly ParsedFile[], context: TypeContext): Map<string, FeatureView> {
-  return new Map(files.map((parsed) => [parsed.name.value, loadView(parsed, context)]));
+export function loadViews(
+  files: readonly ParsedFile[],
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): Map<string, FeatureView> {
+  return new Map(files.map((parsed) => [parsed.name.value, loadView(parsed, context, entities)]));
 }
 
-function loadView({ file, root, name }: ParsedFile, context: TypeContext): FeatureView {
+function loadView(
+  { file, root, name }: ParsedFile,
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): FeatureView {
   const { diagnostics } = context;
   const expired = textOf(memberOf(file, root, 'expired'));
-  return {
+  const view: FeatureView = {
     name: name.value,
     of: readOf(file, memberOf(file, root, 'of'), context),
     ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
@@ -27,6 +36,17 @@ function loadView({ file, root, name }: ParsedFile, context: TypeContext): Featu
     features: readFeatures(file, memberOf(file, root, 'features'), context),
     at: name.at,
   };
+  const feast = memberOf(file, memberOf(file, root, 'source'), 'feast');
+  if (feast === undefined) return view;
+  const group = entryOf(file, root, 'group');
+  if (group !== undefined)
+    diagnostics.error(
+      'unknown_key',
+      group.keyAt,
+      '`group` means nothing for a view that Feast keeps',
+      'remove the line: Feast keeps all views of an entity together',
+    );
+  return { ...view, source: readFeastSource(file, feast, view, entities, diagnostics) };
 }
 
 function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): string[] {

@@ -5,14 +5,17 @@ import { NAME_PATTERN } from '../api/types.js';
 export type Mark =
   | {
       readonly kind: 'expression';
-      readonly type: 'number' | 'bool' | 'text' | 'texts' | 'any';
-      readonly scope: 'candidate' | 'request';
+      readonly type: ExpressionMarkType;
+      readonly scope: ExpressionMarkScope;
     }
   | { readonly kind: 'id' }
   | { readonly kind: 'file' };
 
-const EXPRESSION_TYPES = ['number', 'bool', 'text', 'texts', 'any'] as const;
-type ExpressionMarkType = (typeof EXPRESSION_TYPES)[number];
+const EXPRESSION_TYPES = ['number', 'bool', 'text', 'texts', 'vector', 'any'] as const;
+export type ExpressionMarkType = (typeof EXPRESSION_TYPES)[number];
+
+const EXPRESSION_SCOPES = ['candidate', 'request', 'any'] as const;
+export type ExpressionMarkScope = (typeof EXPRESSION_SCOPES)[number];
 
 /**
  * Marks a value that has a grammar of its own, e.g. a type or a line of `features:`. Its reader checks it and says
@@ -27,7 +30,7 @@ export function markOf(schema: JsonObject): Mark | undefined {
   if (isExpressionType(mark)) return { kind: 'expression', type: mark, scope: 'candidate' };
   if (!isObject(mark)) return undefined;
   const { expression, scope = 'candidate' } = mark;
-  if (!isExpressionType(expression) || (scope !== 'candidate' && scope !== 'request')) return undefined;
+  if (!isExpressionType(expression) || !isExpressionScope(scope)) return undefined;
   return { kind: 'expression', type: expression, scope };
 }
 
@@ -39,7 +42,7 @@ export const MARK_SCHEMA = {
       type: 'object',
       properties: {
         expression: { enum: EXPRESSION_TYPES },
-        scope: { enum: ['candidate', 'request'] },
+        scope: { enum: EXPRESSION_SCOPES },
       },
       required: ['expression'],
       additionalProperties: false,
@@ -64,4 +67,8 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 
 function isExpressionType(value: JsonValue | undefined): value is ExpressionMarkType {
   return EXPRESSION_TYPES.some((type) => type === value);
+}
+
+function isExpressionScope(scope: JsonValue | undefined): scope is ExpressionMarkScope {
+  return EXPRESSION_SCOPES.some((one) => one === scope);
 }

@@ -30,8 +30,28 @@ export interface FeatureView {
   /** The key that the view's record shares with others of the same entities. */
   readonly group: string;
   readonly features: ReadonlyMap<string, FeatureDefinition>;
+  /** Where its rows are, if not in the store; they are then only read. */
+  readonly source?: FeastSource;
   readonly at: Span;
 }
+
+/** A view whose rows Feast materialised into a Redis. */
+export interface FeastSource {
+  readonly project: string;
+  /** Address of the Redis; undefined: the service's own. */
+  readonly url: string | undefined;
+  /** Feast's `entity_key_serialization_version`. */
+  readonly keyVersion: 2 | 3;
+  /** Feast's name of the view. */
+  readonly view: string;
+  /** In the order of the view's entities. */
+  readonly joinKeys: readonly { readonly name: string; readonly type: JoinKeyType }[];
+  /** Feast's names of features that have another name here. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+/** What Feast holds the ids of an entity to be. */
+export type JoinKeyType = 'string' | 'int64' | 'int32' | 'timestamp' | 'bytes';
 
 export interface FeatureDefinition {
   readonly name: string;

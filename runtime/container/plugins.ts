@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DependencyContainer } from 'tsyringe';
+import { MillraceError } from '../api/errors.js';
 import type { Plugin } from '../api/plugin.js';
 import { pluginToken } from '../api/tokens.js';
 import { NAME_PATTERN } from '../api/types.js';
@@ -14,7 +15,7 @@ const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule'
 
 /**
  * Registers the shipped plugins and those of the project's `plugins/` folder.
- * @throws Error that names the plugin's folder and what is wrong with it.
+ * @throws MillraceError project_invalid that names the plugin's folder and what is wrong with it.
  */
 export async function registerPlugins(
   container: DependencyContainer,
@@ -23,7 +24,7 @@ export async function registerPlugins(
   const names = new Set<string>();
   for (const folder of await pluginFolders(SHIPPED, project)) {
     const plugin = await loadPlugin(folder);
-    if (names.has(plugin.name)) throw new Error(`${folder}: a plugin called ${plugin.name} is there already`);
+    if (names.has(plugin.name)) throw invalid(folder, `a plugin called ${plugin.name} is there already`);
     names.add(plugin.name);
     container.register(pluginToken(plugin.name), { useValue: plugin });
   }
@@ -55,26 +56,35 @@ async function foldersIn(parent: string): Promise<string[]> {
 async function loadPlugin(folder: string): Promise<Plugin> {
   const file = join(folder, 'index.js');
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw new Error(
-      `${folder}: there is no index.js; a plugin written in TypeScript has to be compiled first`,
-    );
+    throw invalid(folder, 'there is no index.js; a plugin written in TypeScript has to be compiled first');
   }
-  const module = (await import(pathToFileURL(file).href)) as { readonly plugin?: Partial<Plugin> };
-  const { plugin } = module;
-  if (plugin === undefined) throw new Error(`${file}: it exports no \`plugin\``);
+  const { plugin } = await importPlugin(file);
+  if (plugin === undefined) throw invalid(file, 'it exports no `plugin`');
   if (plugin.name !== basename(folder)) {
-    throw new Error(
-      `${file}: the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`,
-    );
+    throw invalid(file, `the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`);
   }
   if (
     typeof plugin.create !== 'function' ||
     typeof plugin.options !== 'object' ||
     !KINDS.has(String(plugin.kind))
   ) {
-    throw new Error(
-      `${file}: a plugin has name, kind, summary, options and create; make it with definePlugin`,
-    );
+    throw invalid(file, 'a plugin has name, kind, summary, options and create; make it with definePlugin');
   }
   return plugin as Plugin;
+}
+
+async function importPlugin(file: string): Promise<{ readonly plugin?: Partial<Plugin> }> {
+  try {
+    return (await import(pathToFileURL(file).href)) as { readonly plugin?: Partial<Plugin> };
+  } catch (error) {
+    throw invalid(
+      file,
+      `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+function invalid(place: string, what: string, cause?: unknown): MillraceError {
+  return new MillraceError('project_invalid', `${place}: ${what}`, { cause });
 }

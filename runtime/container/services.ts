@@ -3,7 +3,9 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../compile/plan.js';
 import type { ProjectConfig } from '../config/model.js';
 import { EntityIndex } from '../entities/entity-index.js';
+import { NO_SOURCES, type FeatureSources } from '../features/feature-source.js';
 import { FeatureStore } from '../features/feature-store.js';
+import { OnlineFeatures } from '../features/online-features.js';
 import { redisSettings } from '../redis-settings.js';
 import type { Settings } from '../settings.js';
 import { openEmbeddedStore } from '../store/embedded/embedded-store.js';
@@ -42,6 +44,12 @@ export async function registerServices(
   container.register(TOKENS.store, {
     useValue: resident.isEmpty ? store : watchWrites(store, (keys) => resident.invalidate(keys)),
   });
+  container.register(TOKENS.featureSources, {
+    useValue: await openFeatureSources(config.views, settings).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    }),
+  });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), prefix)),
   });
@@ -69,11 +77,37 @@ export async function registerServices(
         }),
     ),
   });
+  container.register(TOKENS.onlineFeatures, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new OnlineFeatures({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views: config.views,
+          types: config.entities,
+          sources: c.resolve(TOKENS.featureSources),
+          clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
   return container;
+}
+
+/** Feature views outside the store; what reads them is loaded by projects alone that have some. */
+async function openFeatureSources(
+  views: ProjectConfig['views'],
+  settings: Settings,
+): Promise<FeatureSources> {
+  if (![...views.values()].some(({ source }) => source !== undefined)) return NO_SOURCES;
+  const { openFeastSources } = await import('../feast/feast-sources.js');
+  return openFeastSources(views.values(), redisSettings(settings));
 }
 
 /** The engine that the settings name; never the other one in its place. */
 function openStore(settings: Settings): Promise<Store> {
   const { store, dataDir, sync } = settings;
-  return store === 'redis' ? connectRedisStore(redisSettings(settings)) : openEmbeddedStore({ dataDir, sync });
+  return store === 'redis'
+    ? connectRedisStore(redisSettings(settings))
+    : openEmbeddedStore({ dataDir, sync });
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../api/types.js';
 import { encodeEntity } from '../store/entity-record.js';
 import { entityKey, idProblem } from '../store/keys.js';
@@ -60,16 +61,27 @@ export function checkEntities(
   return { ids: [...firstAt.keys()], entities: checked };
 }
 
-/** Packs a batch for the store. */
-export function encodeEntities(
+/** Bytes that are packed before others get their turn: some milliseconds of work, where an upload may hold 12 MB. */
+const TURN_BYTES = 256 * 1024;
+
+/** Packs a batch for the store, with breaks in which requests are answered. */
+export async function encodeEntities(
   batch: EntityBatch,
   layout: Layout,
   prefix: string,
   type: string,
-): StoreRecord[] {
+): Promise<StoreRecord[]> {
   const start = entityKey(prefix, type, '');
-  return batch.entities.map((entity, i) => {
+  const records: StoreRecord[] = [];
+  let bytes = 0;
+  for (const [i, entity] of batch.entities.entries()) {
     const id = batch.ids[i] ?? '';
-    return { key: start + id, value: encodeEntity(layout, entity, id) };
-  });
+    const value = encodeEntity(layout, entity, id);
+    records.push({ key: start + id, value });
+    bytes += value.length;
+    if (bytes < TURN_BYTES) continue;
+    bytes = 0;
+    await setImmediate();
+  }
+  return records;
 }

@@ -74,7 +74,7 @@ export class EntityIndex {
     const keyField = keyFieldOf(body, type, violations);
     const batch = checkEntities(list, keyField, type.layout, '/entities', violations);
     violations.throwIfAny('The upload');
-    const records = encodeEntities(batch, type.layout, this.#prefix, type.name);
+    const records = await encodeEntities(batch, type.layout, this.#prefix, type.name);
     if (records.length > 0) {
       await this.#change(type.name, batch.ids, 'stored_ids', 1, () =>
         this.#store.write([this.#layouts.record(type.layout), ...records]),

@@ -143,6 +143,10 @@ export class FeatureStore {
 
   #viewOf(name: string): StoredView {
     const view = this.#views.get(name);
+    if (view?.definition.source !== undefined) {
+      const detail = `view: the rows of ${view.view} are Feast's, and are only read; materialise them with Feast`;
+      throw new MillraceError('invalid_body', detail);
+    }
     if (view !== undefined) return view;
     const names = [...this.#views.keys()];
     const guess = nearest(name, names);

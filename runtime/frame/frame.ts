@@ -46,6 +46,13 @@ export class Frame {
     }
   }
 
+  /** The shape of a column. @throws RangeError for a slot that the layout does not have */
+  shape(slot: number): ColumnShape {
+    const column = this.#layout.columns[slot];
+    if (column === undefined) throw new RangeError(`the frame has no column ${slot}`);
+    return column.shape;
+  }
+
   number(slot: number): ColumnOf<'number'> {
     return this.columns[slot] as ColumnOf<'number'>;
   }

@@ -5,6 +5,7 @@ import { HttpMetrics } from './metrics.js';
 import { describeApi } from './openapi/document.js';
 import { checkRoutes, literalPath, PATHS } from './paths.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
+import { countResident } from './resident-metrics.js';
 import { rank } from './rank.js';
 import { readBody, withBody } from './read-body.js';
 import { answerReference, answerReferenceBundle } from './reference.js';
@@ -17,9 +18,10 @@ import { DEFAULT_LIMITS, type HttpServices } from './services.js';
  * @throws MillraceError project_invalid if two routes are the same
  */
 export function createHttpApp(services: HttpServices): Express {
-  const { entities, features, pipelines, logger } = services;
+  const { entities, features, online, pipelines, logger } = services;
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const metrics = new HttpMetrics(services.registry);
+  if (services.resident !== undefined) countResident(metrics.registry, services.resident);
   const rankingBody = readBody(limits.rankingBytes);
   const uploadBody = readBody(limits.uploadBytes);
   const otherBody = readBody(limits.otherBytes);
@@ -59,6 +61,12 @@ export function createHttpApp(services: HttpServices): Express {
     PATHS.pushFeatures,
     uploadBody,
     answer((body) => features.push(body)),
+  );
+  post(
+    app,
+    PATHS.onlineFeatures,
+    otherBody,
+    answer((body) => online.get(body)),
   );
 
   get(app, PATHS.health, answerHealth);

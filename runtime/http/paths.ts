@@ -8,6 +8,7 @@ export const PATHS = {
   deleteEntities: '/api/entity/v1/entities/delete',
   deleteEntitiesToo: '/api/v1/entities/delete',
   pushFeatures: '/api/v1/features/push',
+  onlineFeatures: '/feature/get-online-features',
   reference: '/redoc',
   referenceBundle: '/redoc/redoc.standalone.js',
   openapi: '/openapi.json',

@@ -1,14 +1,18 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { EntityType, FeatureView } from '../config/model.js';
+import type { TableState } from '../resident/resident-tables.js';
 import type { Pipeline } from '../pipeline/types.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
 export interface HttpServices {
   readonly entities: EntityService;
   readonly features: FeatureService;
+  readonly online: OnlineFeatureService;
   readonly pipelines: readonly Pipeline[];
   readonly store: { ping(): Promise<void> };
+  /** For /metrics; undefined where nothing is kept in process. */
+  readonly resident?: ResidentSource;
   /** For the reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the reference. */
@@ -30,6 +34,16 @@ export interface EntityService {
 
 export interface FeatureService {
   push(body: unknown): Promise<unknown>;
+}
+
+/** What the resident tables hold and have counted. */
+export interface ResidentSource {
+  states(): readonly TableState[];
+  isCurrent(): boolean;
+}
+
+export interface OnlineFeatureService {
+  get(body: unknown): Promise<unknown>;
 }
 
 /** Largest bodies, in bytes once inflated. */

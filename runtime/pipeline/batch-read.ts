@@ -4,7 +4,7 @@ import type { Deadline } from './deadline.js';
 /** The records that one request has read: each key once, over all its round trips. */
 export class BatchRead {
   readonly #store: Store;
-  readonly #deadline: Deadline;
+  readonly deadline: Deadline;
   readonly #known = new Map<string, number>();
   readonly #records: (Buffer | null)[] = [];
   #pending: string[] = [];
@@ -12,7 +12,7 @@ export class BatchRead {
 
   constructor(store: Store, deadline: Deadline) {
     this.#store = store;
-    this.#deadline = deadline;
+    this.deadline = deadline;
   }
 
   get keysRead(): number {
@@ -41,7 +41,7 @@ export class BatchRead {
     if (keys.length === 0) return;
     this.#pending = [];
     this.roundTrips++;
-    const records = await this.#deadline.within(this.#store.read(keys, this.#deadline.signal));
+    const records = await this.deadline.within(this.#store.read(keys, this.deadline.signal));
     for (const record of records) this.#records.push(record);
   }
 

@@ -64,11 +64,26 @@ export function carriedId(
   return typeof spelt === 'string' ? spelt : undefined;
 }
 
-/** The objects that the rows of a child node are carried as: inline references of the parents' objects. */
-export function carriedChildren(parents: CarriedRows, path: readonly string[]): CarriedRows | undefined {
-  const children = parents.map((parent) =>
-    parent === undefined ? undefined : inline(parent as JsonValue, path),
-  );
+/**
+ * The objects that the rows of a child node are carried as: inline references of the parents' objects.
+ * @param sizeOf where a row holds several parents: how many children each of them has
+ */
+export function carriedChildren(
+  parents: CarriedRows,
+  path: readonly string[],
+  sizeOf: (row: number, element: number) => number = () => 1,
+): CarriedRows | undefined {
+  const children = parents.map((parent, row) => {
+    if (parent === undefined) return undefined;
+    if (!(parent instanceof Array)) return inline(parent as JsonValue, path);
+    return (parent as readonly (JsonObject | undefined)[]).flatMap(
+      (one, element): (JsonObject | undefined)[] => {
+        const found = one === undefined ? undefined : inline(one, path);
+        if (found instanceof Array) return found;
+        return found === undefined ? new Array<undefined>(sizeOf(row, element)).fill(undefined) : [found];
+      },
+    );
+  });
   return children.some((child) => child !== undefined) ? children : undefined;
 }
 

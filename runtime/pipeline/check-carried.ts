@@ -2,89 +2,113 @@ import type { JsonObject, JsonValue, ListElementType, ValueType } from '../api/t
 import { pointerTo, type Violations } from '../api/violations.js';
 import type { AttributeDefinition, EntityType } from '../config/model.js';
 import { idProblem } from '../store/keys.js';
-import { conflict, describe, isJsonObject, misfit, own } from '../store/value-fit.js';
+import { conflict, describe, isJsonList, isJsonObject, misfit, own } from '../store/value-fit.js';
 import { carriedId } from './carried.js';
 
 /** Inline references nested deeper than this are refused. */
 const MOST_NESTED = 8;
 
+/** Fields of a body that nothing declares: counted, and refused where the pipeline says so. */
+export class UnknownFields {
+  /** How often each came, by dotted field of the body without positions. */
+  readonly counts = new Map<string, number>();
+  readonly #refusing: Violations | undefined;
+
+  /** @param refusing who is told of each; undefined where unknown fields are ignored */
+  constructor(refusing?: Violations) {
+    this.#refusing = refusing;
+  }
+
+  add(field: string, pointer: string): void {
+    this.counts.set(field, (this.counts.get(field) ?? 0) + 1);
+    this.#refusing?.add(
+      pointer,
+      'unknown_field',
+      'nothing declares this field, and the pipeline refuses unknown ones',
+    );
+  }
+}
+
 /** Where an object stands in the body, and who is told. */
 export interface CarriedPlace {
   readonly pointer: string;
-  /** Dotted field of the body, without positions; for counting unknown fields. */
+  /** Dotted field of the body, without positions; '' for the body itself. */
   readonly field: string;
   readonly violations: Violations;
-  readonly unknownFields: Map<string, number>;
+  readonly unknown: UnknownFields;
   readonly depth?: number;
 }
 
+type Entities = ReadonlyMap<string, EntityType>;
+
 /**
- * Checks the attributes that the body carries of one entity: declared ones must fit or be null; others are counted.
+ * Checks the attributes that the body carries of one entity: declared ones must fit or be null; others are unknown.
  * @returns whether it carries any declared attribute.
  */
 export function checkCarried(
   object: JsonObject,
   entity: EntityType,
   extra: ReadonlyMap<string, AttributeDefinition>,
-  entities: ReadonlyMap<string, EntityType>,
+  entities: Entities,
+  place: CarriedPlace,
+): boolean {
+  const typeOf = (name: string): ValueType | undefined =>
+    (extra.get(name) ?? entity.attributes.get(name))?.type;
+  return checkFields(object, typeOf, entity.key, entities, place);
+}
+
+/** @param key the field of the id, which is checked apart; undefined for a record */
+function checkFields(
+  object: JsonObject,
+  typeOf: (name: string) => ValueType | undefined,
+  key: string | undefined,
+  entities: Entities,
   place: CarriedPlace,
 ): boolean {
   let carries = false;
-  for (const name in object) {
-    if (name === entity.key || !Object.hasOwn(object, name)) continue;
-    const attribute = extra.get(name) ?? entity.attributes.get(name) ?? refSpeltById(name, entity, extra);
-    if (attribute === undefined) {
-      const field = place.field === '' ? name : `${place.field}.${name}`;
-      place.unknownFields.set(field, (place.unknownFields.get(field) ?? 0) + 1);
+  for (const name of Object.keys(object)) {
+    if (name === key) continue;
+    const type = typeOf(name);
+    // `brand_id` is the other spelling of `brand: ref(brand)`.
+    const reference = type === undefined && name.endsWith('_id') ? name.slice(0, -'_id'.length) : undefined;
+    const spelt = reference === undefined ? undefined : typeOf(reference);
+    const found = type ?? (spelt?.kind === 'ref' ? spelt : undefined);
+    if (found === undefined) {
+      place.unknown.add(fieldBelow(place, name), pointerTo(place.pointer, name));
       continue;
     }
     carries = true;
     const value = own(object, name);
     if (value === null || value === undefined) continue;
-    const inner = { ...place, pointer: pointerTo(place.pointer, name), field: `${place.field}.${name}` };
-    if (attribute.type.kind === 'ref') checkReference(object, attribute, value, entities, inner);
-    else checkTyped(value, attribute.type, entities, inner);
+    const inner = { ...place, pointer: pointerTo(place.pointer, name), field: fieldBelow(place, name) };
+    if (reference !== undefined && spelt?.kind === 'ref')
+      checkSpelling(object, reference, value, spelt, entities, inner);
+    else checkTyped(value, found, entities, inner);
   }
   return carries;
 }
 
-/** `brand_id` is the other spelling of `brand: ref(brand)`. */
-function refSpeltById(
-  name: string,
-  entity: EntityType,
-  extra: ReadonlyMap<string, AttributeDefinition>,
-): AttributeDefinition | undefined {
-  if (!name.endsWith('_id')) return undefined;
-  const base = name.slice(0, -'_id'.length);
-  const attribute = extra.get(base) ?? entity.attributes.get(base);
-  return attribute?.type.kind === 'ref' ? attribute : undefined;
+function fieldBelow({ field }: CarriedPlace, name: string): string {
+  return field === '' ? name : `${field}.${name}`;
 }
 
-function checkReference(
+/** `brand`, or the id inside an inline brand, and `brand_id` must agree; told once, at `brand_id`. */
+function checkSpelling(
   object: JsonObject,
-  attribute: AttributeDefinition,
+  reference: string,
   value: JsonValue,
-  entities: ReadonlyMap<string, EntityType>,
+  type: Extract<ValueType, { kind: 'ref' }>,
+  entities: Entities,
   place: CarriedPlace,
 ): void {
-  if (attribute.type.kind !== 'ref') return;
-  if (isJsonObject(value)) checkInline(value, attribute.type.entity, entities, place);
-  else checkFits(value, attribute.type, place);
-  // `brand`, or the id inside an inline brand, and `brand_id` must agree; told once, at `brand_id`.
-  const spelt = own(object, `${attribute.name}_id`);
-  if (value !== spelt || typeof spelt !== 'string') return;
-  const plain = carriedId(object, attribute.name, entities.get(attribute.type.entity));
-  if (plain === undefined || plain === spelt) return;
-  const { code, detail } = conflict(attribute.name);
+  checkFits(value, type, place);
+  const plain = carriedId(object, reference, entities.get(type.entity));
+  if (typeof value !== 'string' || plain === undefined || plain === value) return;
+  const { code, detail } = conflict(reference);
   place.violations.add(place.pointer, code, detail);
 }
 
-function checkInline(
-  value: JsonObject,
-  type: string,
-  entities: ReadonlyMap<string, EntityType>,
-  place: CarriedPlace,
-): void {
+function checkInline(value: JsonObject, type: string, entities: Entities, place: CarriedPlace): void {
   const entity = entities.get(type);
   const depth = (place.depth ?? 0) + 1;
   if (entity === undefined) return;
@@ -107,22 +131,18 @@ export function checkId(value: unknown, pointer: string, violations: Violations)
 }
 
 /** Like an indexed value, except that a reference may be an inline object. */
-function checkTyped(
-  value: JsonValue,
-  type: ValueType,
-  entities: ReadonlyMap<string, EntityType>,
-  place: CarriedPlace,
-): void {
+function checkTyped(value: JsonValue, type: ValueType, entities: Entities, place: CarriedPlace): void {
   if (type.kind === 'record') {
     checkRecord(value, type.fields, entities, place);
+  } else if (type.kind === 'ref' && isJsonObject(value)) {
+    checkInline(value, type.entity, entities, place);
   } else if (type.kind === 'list' && type.of.kind !== 'string') {
-    if (!Array.isArray(value)) {
+    if (!isJsonList(value)) {
       place.violations.add(place.pointer, 'wrong_type', `expected a list, found ${describe(value)}`);
       return;
     }
-    (value as readonly JsonValue[]).forEach((element, i) =>
-      checkElement(element, type.of, entities, { ...place, pointer: pointerTo(place.pointer, i) }),
-    );
+    for (const [i, element] of value.entries())
+      checkElement(element, type.of, entities, { ...place, pointer: pointerTo(place.pointer, i) });
   } else {
     checkFits(value, type, place);
   }
@@ -133,32 +153,24 @@ function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: C
   if (found !== undefined) violations.add(pointerTo(pointer, ...found.path), found.code, found.detail);
 }
 
+/** Unlike an attribute, an element of a list is never null. */
 function checkElement(
   element: JsonValue,
   type: ListElementType,
-  entities: ReadonlyMap<string, EntityType>,
+  entities: Entities,
   place: CarriedPlace,
 ): void {
-  if (type.kind === 'record') checkRecord(element, type.fields, entities, place);
-  else if (type.kind === 'ref' && isJsonObject(element)) checkInline(element, type.entity, entities, place);
-  else checkFits(element, type, place);
+  if (element === null)
+    place.violations.add(place.pointer, 'wrong_type', 'expected an element of the list, found null');
+  else checkTyped(element, type, entities, place);
 }
 
 function checkRecord(
   value: JsonValue,
   fields: ReadonlyMap<string, ValueType>,
-  entities: ReadonlyMap<string, EntityType>,
+  entities: Entities,
   place: CarriedPlace,
 ): void {
-  if (!isJsonObject(value)) {
-    place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${describe(value)}`);
-    return;
-  }
-  for (const [name, type] of fields) {
-    const field = own(value, name);
-    if (field === undefined || field === null) continue;
-    const inner = { ...place, pointer: pointerTo(place.pointer, name) };
-    if (type.kind === 'ref' && isJsonObject(field)) checkInline(field, type.entity, entities, inner);
-    else checkTyped(field, type, entities, inner);
-  }
+  if (isJsonObject(value)) checkFields(value, (name) => fields.get(name), undefined, entities, place);
+  else place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${describe(value)}`);
 }

@@ -12,7 +12,8 @@ export class Deadline {
   ) {
     this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), ms);
     this.#client = client;
-    client?.addEventListener('abort', this.#gone, { once: true });
+    if (client?.aborted === true) this.#gone();
+    else client?.addEventListener('abort', this.#gone, { once: true });
   }
 
   readonly #gone = (): void => {

@@ -3,7 +3,7 @@ import type { Plan } from '../compile/plan.js';
 import type { Frame } from '../frame/frame.js';
 import type { RankedRow, Ranking } from './ranking.js';
 import type { RankingRequest } from './read-request.js';
-import { readCell } from './step-view.js';
+import { keyOf, readCell } from './step-view.js';
 import type { Trace } from './trace.js';
 
 /**
@@ -38,8 +38,14 @@ export function eventsOf(
     for (const read of level.features) {
       const keys = read.ids.map((slot) => frame.text(slot));
       const rows = read.scope === 'candidate' ? frame.count : 1;
+      const told = new Set<string>();
       for (let row = 0; row < rows; row++) {
-        const identifier = keys.map((column) => column.values[row * column.stride] ?? '').join(':');
+        const ids = keys.map((column) => column.values[row * column.stride] ?? '');
+        // Candidates of one brand share its features: told once.
+        const key = keyOf(ids);
+        if (told.has(key)) continue;
+        told.add(key);
+        const identifier = ids.join(':');
         for (const { name, slot } of read.wants) {
           add('FEATURE', {
             feature_identifier: identifier,
@@ -51,7 +57,7 @@ export function eventsOf(
       }
     }
   }
-  for (const step of plan.steps) {
+  for (const step of trace.steps) {
     for (const [output, slot] of step.outputs) {
       for (const row of ranking.rows) {
         if (step.kind === 'model') {

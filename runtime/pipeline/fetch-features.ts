@@ -28,7 +28,8 @@ function causeOf(read: FeatureRead, frame: Frame, row: number): number {
   for (const slot of read.ids) {
     const column = frame.text(slot);
     const status = column.status[row * column.stride] ?? Status.absent;
-    if (!isKnown(status)) cause = status === Status.failed ? Status.failed : Status.missing_entity;
+    if (status === Status.failed) return Status.failed;
+    if (!isKnown(status)) cause = Status.missing_entity;
   }
   return cause;
 }

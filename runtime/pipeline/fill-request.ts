@@ -15,7 +15,7 @@ export function fillRequest(plan: Plan, frame: Frame, request: RankingRequest): 
       }
       continue;
     }
-    const id = node.entity.name === 'request' ? request.requestId : request.entityIds.get(node.name);
+    const id = node.name === 'request' ? request.requestId : request.entityIds.get(node.name);
     if (id === undefined) continue;
     column.values[0] = id;
     column.status[0] = Status.present;

@@ -10,6 +10,7 @@ import type { CellRead } from './cell-read.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from './read-request.js';
 import type { ResidentSession } from './resident-session.js';
+import type { SourceReaders } from './source-cells.js';
 
 /** The feature reads whose records came along with the entities. */
 export type FeatureRecords = ReadonlyMap<FeatureRead, CellRead>;
@@ -20,6 +21,8 @@ export interface ReadServices {
   readonly layouts: LayoutRegistry;
   /** Undefined where nothing is kept in process. */
   readonly resident: ResidentSession | undefined;
+  /** Of features that are kept outside the store. */
+  readonly readers?: SourceReaders | undefined;
 }
 
 /**
@@ -33,12 +36,15 @@ export async function hydrate(
   services: ReadServices,
 ): Promise<FeatureRecords> {
   const carried: (CarriedRows | undefined)[] = [];
+  const elementsOf: (readonly Column[] | undefined)[] = [];
   const features = new Map<FeatureRead, CellRead>();
   for (const node of plan.nodes) {
     carried[node.index] = node.parent === undefined ? request.carried.get(node.name) : undefined;
     if (node.parent === undefined) fillCarriedOnly(node, frame, carried[node.index], plan);
   }
   for (const level of plan.levels) {
+    const renewal = services.resident?.renewal();
+    if (renewal !== undefined) await services.batch.deadline.within(renewal);
     const ask = new LevelReads(plan.prefix, frame, services);
     const nodes = level.nodes.map((node) => {
       const elements = node.list ? elementColumns(node, frame) : undefined;
@@ -49,13 +55,15 @@ export async function hydrate(
       features.set(read, cells);
       return cells;
     });
-    await services.batch.roundTrip();
-    await resolveLayouts([...nodes.map(({ cells }) => cells), ...reads], services.layouts);
+    await ask.roundTrip();
+    await resolveLayouts([...nodes.map(({ cells }) => cells), ...reads], services);
     for (const { node, elements, cells } of nodes) {
       const { parent } = node;
+      elementsOf[node.index] = elements;
       if (parent !== undefined) {
         const above = carried[parent.node.index];
-        carried[node.index] = above && carriedChildren(above, parent.path);
+        const sizes = sizesBelow(parent, frame, elementsOf[parent.node.index]);
+        carried[node.index] = above && carriedChildren(above, parent.path, sizes);
       }
       if (elements === undefined) fillNode(node, frame, cells, carried[node.index], plan);
       else fillListNode(node, frame, elements, cells, carried[node.index], plan);
@@ -69,10 +77,10 @@ function rowsOf(scope: 'request' | 'candidate', frame: Frame): number {
 }
 
 /** Records may have been written under layouts that this process has not met. */
-async function resolveLayouts(reads: readonly CellRead[], layouts: LayoutRegistry): Promise<void> {
+async function resolveLayouts(reads: readonly CellRead[], { layouts, batch }: ReadServices): Promise<void> {
   const missing = new Set<string>();
   for (const read of reads) read.missingLayouts(missing);
-  if (missing.size > 0) await layouts.resolve(missing);
+  if (missing.size > 0) await batch.deadline.within(layouts.resolve(missing));
 }
 
 /** Attributes that no index has: what the request does not carry is absent. */
@@ -132,6 +140,23 @@ function writeCarried(
   if (value === undefined || column === undefined) return false;
   writeJson(column, row, value);
   return true;
+}
+
+/** How many references each element of a list leads to, so that what the request carries stays with its own. */
+function sizesBelow(
+  { node, path }: NonNullable<HydrationNode['parent']>,
+  frame: Frame,
+  elements: readonly Column[] | undefined,
+): ((row: number, element: number) => number) | undefined {
+  if (elements === undefined) return undefined;
+  const wants = node.wants.filter((want) => want.indexed);
+  const column = elements[wants.findIndex((want) => want.path.join() === path.join())];
+  if (column?.kind !== 'texts') return undefined;
+  const { offsets } = frame.texts(node.ids);
+  return (row, element) => {
+    const at = (offsets[row] ?? 0) + element;
+    return (column.offsets[at + 1] ?? 0) - (column.offsets[at] ?? 0);
+  };
 }
 
 /** Columns for the entities of lists, one after another: each is filled beside the frame, then gathered. */

@@ -7,6 +7,7 @@ import type { BatchRead } from './batch-read.js';
 import { DirectRead, type CellRead } from './cell-read.js';
 import { findRows, ResidentRead } from './resident-read.js';
 import type { ResidentSession } from './resident-session.js';
+import { SourceCells, type SourceReaders } from './source-cells.js';
 
 /** Starts the reads of one round trip: what the resident tables hold is taken at once, the rest is asked for. */
 export class LevelReads {
@@ -14,18 +15,25 @@ export class LevelReads {
   readonly #frame: Frame;
   readonly #batch: BatchRead;
   readonly #session: ResidentSession | undefined;
+  readonly #readers: SourceReaders | undefined;
+  readonly #outside: SourceCells[] = [];
   /** Rows found, by the slot of the ids: an entity's attributes and features are looked up once. */
   readonly #rows = new Map<number, Int32Array>();
 
   constructor(
     prefix: string,
     frame: Frame,
-    services: { readonly batch: BatchRead; readonly resident: ResidentSession | undefined },
+    services: {
+      readonly batch: BatchRead;
+      readonly resident: ResidentSession | undefined;
+      readonly readers?: SourceReaders | undefined;
+    },
   ) {
     this.#prefix = prefix;
     this.#frame = frame;
     this.#batch = services.batch;
     this.#session = services.resident;
+    this.#readers = services.readers;
     this.#session?.look();
   }
 
@@ -50,6 +58,12 @@ export class LevelReads {
   }
 
   features(read: FeatureRead, columns: readonly Column[]): CellRead {
+    const reader = this.#readers?.get(read);
+    if (reader !== undefined) {
+      const cells = new SourceCells(read, reader, columns, this.#frame);
+      this.#outside.push(cells);
+      return cells;
+    }
     const count = this.#count(read.scope);
     const binding = this.#session?.bindingOf(read, count);
     const [slot] = read.ids;
@@ -59,6 +73,13 @@ export class LevelReads {
     }
     const numbers = this.#askForFeatures(read, count);
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
+  }
+
+  /** The one round trip; what is kept outside the store is read beside it. */
+  async roundTrip(): Promise<void> {
+    const { deadline } = this.#batch;
+    if (this.#outside.length === 0) await this.#batch.roundTrip();
+    else await Promise.all([this.#batch.roundTrip(), ...this.#outside.map((cells) => cells.read(deadline))]);
   }
 
   #count(scope: 'request' | 'candidate'): number {

@@ -61,6 +61,8 @@ export class Ranking implements RankingEdit {
 
   /** A later pin of the same row or to the same position replaces the earlier one; of a filtered row: nothing. */
   pin(row: number, position: number): void {
+    if (!Number.isInteger(position) || position < 1)
+      throw new RangeError(`a position is a whole number from 1, not ${position}`);
     if (this.#kept[row] !== 1) return;
     for (const [other, taken] of this.#pins) if (taken === position) this.#pins.delete(other);
     this.#pins.set(row, position);

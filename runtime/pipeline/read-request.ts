@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import { pointerTo, Violations } from '../api/violations.js';
+import { Violations } from '../api/violations.js';
 import type { Plan } from '../compile/plan.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
-import { checkCarried, checkId } from './check-carried.js';
+import { checkCarried, checkId, UnknownFields } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
@@ -28,6 +28,9 @@ export interface Paging {
   readonly candidatePageSize: number;
 }
 
+/** Greatest page number. */
+export const MOST_PAGES = 1_000_000;
+
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'request_id',
   'candidates',
@@ -49,10 +52,10 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
     violations.throwIfAny('The request');
     throw new Error('a violation throws');
   }
-  const unknownFields = new Map<string, number>();
+  const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
-  const ids = readCandidates(plan, body, carried, unknownFields, violations);
-  const entityIds = readFields(plan, body, carried, unknownFields, violations);
+  const ids = readCandidates(plan, body, carried, unknown, violations);
+  const entityIds = readFields(plan, body, carried, unknown, violations);
   const paging = readPaging(plan, body, ids.length, violations);
   const includeEvents = own(body, 'include_events') ?? false;
   if (typeof includeEvents !== 'boolean') {
@@ -64,15 +67,6 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   }
   const givenId = own(body, 'request_id') ?? undefined;
   if (givenId !== undefined) checkId(givenId, '/request_id', violations);
-  if (plan.definition.request.unknown === 'refuse') {
-    for (const field of unknownFields.keys()) {
-      violations.add(
-        pointerTo('', field),
-        'unknown_field',
-        'nothing declares this field, and the pipeline refuses unknown ones',
-      );
-    }
-  }
   violations.throwIfAny('The request');
   return {
     requestId: typeof givenId === 'string' ? givenId : requestId,
@@ -81,7 +75,7 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
     entityIds,
     carried,
     paging,
-    unknownFields,
+    unknownFields: unknown.counts,
   };
 }
 
@@ -89,7 +83,7 @@ function readCandidates(
   plan: Plan,
   body: JsonObject,
   carried: Map<string, CarriedRows>,
-  unknownFields: Map<string, number>,
+  unknown: UnknownFields,
   violations: Violations,
 ): string[] {
   const list = own(body, 'candidates');
@@ -134,7 +128,7 @@ function readCandidates(
       pointer: `/candidates/${i}`,
       field: 'candidates',
       violations,
-      unknownFields,
+      unknown,
     });
     if (more) carriesMore = true;
   }
@@ -147,7 +141,7 @@ function readFields(
   plan: Plan,
   body: JsonObject,
   carried: Map<string, CarriedRows>,
-  unknownFields: Map<string, number>,
+  unknown: UnknownFields,
   violations: Violations,
 ): Map<string, string> {
   const ids = new Map<string, string>();
@@ -174,10 +168,10 @@ function readFields(
     // An empty query is a query: it browses. It names no entity of the index.
     const empty = id === '' && entity.key === 'query';
     if (empty || checkId(id, `${pointer}/${entity.key}`, violations)) ids.set(field.name, id);
-    const where = { pointer, field: field.name, violations, unknownFields };
+    const where = { pointer, field: field.name, violations, unknown };
     if (checkCarried(value, entity, new Map(), plan.entities, where)) carried.set(field.name, [value]);
   }
-  readScalars(plan, body, carried, unknownFields, violations);
+  readScalars(plan, body, carried, unknown, violations);
   return ids;
 }
 
@@ -186,7 +180,7 @@ function readScalars(
   plan: Plan,
   body: JsonObject,
   carried: Map<string, CarriedRows>,
-  unknownFields: Map<string, number>,
+  unknown: UnknownFields,
   violations: Violations,
 ): void {
   const { fields } = plan.definition.request;
@@ -203,7 +197,7 @@ function readScalars(
     if (!OWN_FIELDS.has(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
   }
   if (request === undefined) return;
-  const where = { pointer: '', field: '', violations, unknownFields };
+  const where = { pointer: '', field: '', violations, unknown };
   if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
 }
 
@@ -225,7 +219,7 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
     userPage: number('user_page', 0, 0, MOST_PAGES),
     userPageSize: number('user_page_size', page.size, 1, page.maxSize),
     candidatePage: number('candidate_page', 0, 0, MOST_PAGES),
-    candidatePageSize: number('candidate_page_size', sent, leastPage, Math.max(limits.candidates, sent)),
+    candidatePageSize: number('candidate_page_size', sent, leastPage, limits.candidates),
   };
   if (sent > 0 && pageStart(paging) + paging.userPageSize <= 0) {
     violations.add(
@@ -236,5 +230,3 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
   }
   return paging;
 }
-
-const MOST_PAGES = 1_000_000;

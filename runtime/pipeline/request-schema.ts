@@ -1,7 +1,15 @@
 import type { ValueType } from '../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
+import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;
+
+/** What every part of one schema is made from. */
+interface Context {
+  readonly entities: ReadonlyMap<string, EntityType>;
+  /** Whether fields that nothing declares are refused. */
+  readonly closed: boolean;
+}
 
 const ID = { type: 'string', minLength: 1, maxLength: 1024 } as const;
 
@@ -11,39 +19,53 @@ export function requestSchema(
   entities: ReadonlyMap<string, EntityType>,
 ): Schema {
   const { request, limits, page, rank } = definition;
+  const context = { entities, closed: request.unknown === 'refuse' };
   const candidate = entities.get(rank.value);
   const properties: Schema = {
+    // Attributes of the request itself stand in the body beside its other fields.
+    ...attributeSchemas(entities.get('request')?.attributes, context, 1),
     request_id: {
-      ...ID,
+      ...nullable(ID),
       description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
     },
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
       description: `The ${rank.value}s to rank; ids alone are enough, what else one carries wins over the index.`,
-      items: candidate === undefined ? {} : entitySchema(candidate, request.candidates, entities, 1),
+      items: candidate === undefined ? {} : entitySchema(candidate, request.candidates, context, 1),
     },
-    user_page: { type: 'integer', minimum: 0, default: 0, description: 'Page to answer, from 0.' },
+    user_page: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: MOST_PAGES,
+      default: 0,
+      description: 'Page to answer, from 0.',
+    },
     user_page_size: {
-      type: 'integer',
+      type: ['integer', 'null'],
       minimum: 1,
       maximum: page.maxSize,
       default: page.size,
       description: 'Ranked candidates on a page.',
     },
     candidate_page: {
-      type: 'integer',
+      type: ['integer', 'null'],
       minimum: 0,
+      maximum: MOST_PAGES,
       default: 0,
       description: 'Which page of the longer candidate list `candidates` is, from 0.',
     },
     candidate_page_size: {
-      type: 'integer',
+      type: ['integer', 'null'],
       minimum: 0,
       maximum: limits.candidates,
       description: 'Size of the candidate pages; the number of candidates sent when absent.',
     },
-    include_events: { type: 'boolean', default: false, description: 'Answer the events of the request too.' },
+    include_events: {
+      type: ['boolean', 'null'],
+      default: false,
+      description: 'Answer the events of the request too.',
+    },
   };
   const required = ['candidates'];
   for (const field of request.fields.values()) {
@@ -51,13 +73,14 @@ export function requestSchema(
     const entity = field.kind === 'entity' ? entities.get(field.entity) : undefined;
     const schema =
       field.kind === 'scalar'
-        ? valueSchema(field.type, entities, 1)
+        ? valueSchema(field.type, context, 1)
         : entity === undefined
           ? {}
-          : entitySchema(entity, new Map(), entities, 1);
-    properties[field.name] = field.optional ? { anyOf: [schema, { type: 'null' }] } : schema;
+          : entitySchema(entity, new Map(), context, 1);
+    properties[field.name] = field.optional ? nullable(schema) : schema;
+    if (field.kind === 'scalar' && field.type.kind === 'ref') properties[`${field.name}_id`] = nullable(ID);
   }
-  return { type: 'object', required, properties, additionalProperties: request.unknown !== 'refuse' };
+  return objectSchema(properties, context, required);
 }
 
 /** JSON Schema of the answer of a ranking route. */
@@ -88,24 +111,45 @@ export function answerSchema(): Schema {
 function entitySchema(
   entity: EntityType,
   extra: ReadonlyMap<string, AttributeDefinition>,
-  entities: ReadonlyMap<string, EntityType>,
+  context: Context,
   nesting: number,
 ): Schema {
   const properties: Schema = {
     [entity.key]: entity.key === 'query' ? { type: 'string', maxLength: 1024 } : ID,
   };
-  for (const { name, type } of [...entity.attributes.values(), ...extra.values()]) {
-    properties[name] = nullable(valueSchema(type, entities, nesting));
+  for (const attributes of [entity.attributes, extra])
+    Object.assign(properties, attributeSchemas(attributes, context, nesting));
+  return objectSchema(properties, context, [entity.key]);
+}
+
+/** Each attribute may be null; a reference has a second spelling. */
+function attributeSchemas(
+  attributes: ReadonlyMap<string, { readonly type: ValueType }> | undefined,
+  context: Context,
+  nesting: number,
+): Schema {
+  const properties: Schema = {};
+  for (const [name, { type }] of attributes ?? []) {
+    properties[name] = nullable(valueSchema(type, context, nesting));
     if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID);
   }
-  return { type: 'object', required: [entity.key], properties };
+  return properties;
+}
+
+function objectSchema(properties: Schema, { closed }: Context, required: readonly string[] = []): Schema {
+  return {
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    properties,
+    ...(closed ? { additionalProperties: false } : {}),
+  };
 }
 
 function nullable(schema: Schema): Schema {
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-function valueSchema(type: ValueType, entities: ReadonlyMap<string, EntityType>, nesting: number): Schema {
+function valueSchema(type: ValueType, context: Context, nesting: number): Schema {
   switch (type.kind) {
     case 'int':
       return { type: 'integer' };
@@ -125,34 +169,32 @@ function valueSchema(type: ValueType, entities: ReadonlyMap<string, EntityType>,
     case 'vector':
       return { type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size };
     case 'ref':
-      return { anyOf: [ID, inlineSchema(type.entity, entities, nesting)] };
+      return { anyOf: [ID, inlineSchema(type.entity, context, nesting)] };
     case 'record':
-      return recordSchema(type.fields, entities, nesting);
+      return recordSchema(type.fields, context, nesting);
     case 'list':
       return {
         type: 'array',
         items:
           type.of.kind === 'record'
-            ? recordSchema(type.of.fields, entities, nesting)
-            : valueSchema(type.of, entities, nesting),
+            ? recordSchema(type.of.fields, context, nesting)
+            : valueSchema(type.of, context, nesting),
       };
   }
 }
 
-function recordSchema(
-  fields: ReadonlyMap<string, ValueType>,
-  entities: ReadonlyMap<string, EntityType>,
-  nesting: number,
-): Schema {
-  const properties: Schema = {};
-  for (const [name, type] of fields) properties[name] = nullable(valueSchema(type, entities, nesting));
-  return { type: 'object', properties };
+function recordSchema(fields: ReadonlyMap<string, ValueType>, context: Context, nesting: number): Schema {
+  const attributes = new Map([...fields].map(([name, type]) => [name, { type }]));
+  return objectSchema(attributeSchemas(attributes, context, nesting), context);
 }
 
 /** An inline entity; one level of it is spelt out, since entity types may refer to each other in circles. */
-function inlineSchema(type: string, entities: ReadonlyMap<string, EntityType>, nesting: number): Schema {
-  const entity = entities.get(type);
+function inlineSchema(type: string, context: Context, nesting: number): Schema {
+  const entity = context.entities.get(type);
   if (entity === undefined || nesting <= 0) return { type: 'object', description: `A ${type}.` };
-  const { properties } = entitySchema(entity, new Map(), entities, nesting - 1);
-  return { type: 'object', properties };
+  const properties = {
+    [entity.key]: nullable(ID),
+    ...attributeSchemas(entity.attributes, context, nesting - 1),
+  };
+  return objectSchema(properties, context);
 }

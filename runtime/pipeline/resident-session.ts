@@ -7,14 +7,31 @@ export class ResidentSession {
   /** When its reads began, by the count of `InFlight`; undefined before and after. */
   #begun: number | undefined;
   #current = false;
+  /** The tables' generation of which this request was told, since it began, that they are current. */
+  #renewed = -1;
 
   constructor(tables: ResidentTables) {
     this.#tables = tables;
   }
 
+  /**
+   * Call before `look`, and wait for it. A process that is busy hears late from Redis; a short question then is cheaper
+   * than to read everything from the store, which would keep it busy all the more.
+   */
+  renewal(): Promise<void> | undefined {
+    if (this.#isCurrent()) return undefined;
+    return this.#tables.renew()?.then((isTold) => {
+      if (isTold) this.#renewed = this.#tables.generation;
+    });
+  }
+
+  #isCurrent(): boolean {
+    return this.#tables.isCurrent() || this.#renewed === this.#tables.generation;
+  }
+
   /** Call before the look-ups of a round trip: the tables may be used until the next await, or not at all. */
   look(): void {
-    this.#current = this.#tables.isCurrent();
+    this.#current = this.#isCurrent();
     if (this.#current) this.#begun ??= this.#tables.inFlight.begin();
   }
 

@@ -10,7 +10,7 @@ import { MillraceError } from '../api/errors.js';
 import { isKnown, Status } from '../api/status.js';
 import type { Plan, PlannedStep } from '../compile/plan.js';
 import { writeMissing } from '../frame/cells.js';
-import type { Frame } from '../frame/frame.js';
+import { looseColumn, type Frame } from '../frame/frame.js';
 import type { Deadline } from './deadline.js';
 import type { Ranking } from './ranking.js';
 import { StepView } from './step-view.js';
@@ -25,6 +25,8 @@ export interface StepReport {
   /** Of a rule: candidates set and candidates left for want of a value; of a filter: kept undecided. */
   readonly applied: number;
   readonly skipped: number;
+  /** Of an effect: settles, never rejecting, once it no longer reads the frame. */
+  readonly pending?: Promise<void>;
 }
 
 /** Sees the ranking before and after each step; present only while a request is explained. */
@@ -33,12 +35,16 @@ export interface StepObserver {
   after(report: StepReport, ranking: Ranking): void;
 }
 
+/** Told of an effect that failed: nobody else hears of it. */
+export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
+
 /** Runs the pipeline's steps in the order written. */
 export async function runComponents(
   plan: Plan,
   frame: Frame,
   ranking: Ranking,
   deadline: Deadline,
+  onEffectError: EffectErrorHandler,
   observer?: StepObserver,
 ): Promise<StepReport[]> {
   const reports: StepReport[] = [];
@@ -46,7 +52,7 @@ export async function runComponents(
     deadline.check();
     for (const kernel of step.prepare) kernel(frame);
     observer?.before(step, ranking);
-    const report = await runStep(step, frame, ranking, deadline);
+    const report = await runStep(step, frame, ranking, deadline, onEffectError);
     observer?.after(report, ranking);
     reports.push(report);
   }
@@ -58,6 +64,7 @@ async function runStep(
   frame: Frame,
   ranking: Ranking,
   deadline: Deadline,
+  onEffectError: EffectErrorHandler,
 ): Promise<StepReport> {
   if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
     return report(step, { outcome: 'not_asked_for' });
@@ -84,21 +91,21 @@ async function runStep(
       case 'rule': {
         const component = step.component as RuleComponent;
         const done = await finish(component.apply(view, ranking), deadline);
-        return report(step, keepFinite(done, rows, ranking, before?.scores));
+        return report(step, keepFinite(done, ranking, before?.scores));
       }
-      case 'effect':
-        await finish((step.component as EffectComponent).run(view), deadline);
-        return report(step, {});
+      case 'effect': {
+        // Nobody waits for an effect, and none fails a ranking.
+        const running = (step.component as EffectComponent).run(view);
+        if (!(running instanceof Promise)) return report(step, {});
+        return report(step, { pending: running.catch((error: unknown) => onEffectError(step, error)) });
+      }
     }
   } catch (error) {
     deadline.check();
-    if (step.onError === 'fail') throw failed(step, error);
+    if (step.kind === 'effect') onEffectError(step, error);
+    else if (step.onError === 'fail') throw failed(step, error);
     if (before !== undefined) ranking.restore(before);
-    for (const slot of step.outputs.values()) {
-      const column = frame.columns[slot];
-      for (let row = 0; column !== undefined && row < frame.count; row++)
-        writeMissing(column, row, Status.failed);
-    }
+    for (const slot of step.outputs.values()) failColumn(frame, slot);
     return report(step, {
       outcome: 'failed',
       reason: error instanceof Error ? error.message : String(error),
@@ -128,6 +135,16 @@ function outputsOf(step: PlannedStep, frame: Frame): StepOutput {
   return { number: (output) => frame.number(slot(output)), text: (output) => frame.text(slot(output)) };
 }
 
+/**
+ * Marks every cell of an output failed. The column is a new one: work that the failed step left behind may still write
+ * to the old one.
+ */
+function failColumn(frame: Frame, slot: number): void {
+  const column = looseColumn(frame.shape(slot), frame.count);
+  for (let row = 0; row < frame.count; row++) writeMissing(column, row, Status.failed);
+  frame.columns[slot] = column;
+}
+
 /** Holds every number output to the frame's rule: a value is known exactly if it is finite. */
 function settle(frame: Frame, slot: number): void {
   const column = frame.columns[slot];
@@ -147,12 +164,11 @@ function settle(frame: Frame, slot: number): void {
 /** A score that is not finite leaves the candidate's score as it was, and is counted. */
 function keepFinite(
   { applied, skipped }: RuleReport,
-  rows: Int32Array,
   ranking: Ranking,
   before: Float64Array | undefined,
 ): Partial<StepReport> {
   let undone = 0;
-  for (const row of rows) {
+  for (const row of ranking.rows) {
     if (Number.isFinite(ranking.scores[row])) continue;
     ranking.scores[row] = before?.[row] ?? 0;
     undone++;

@@ -1,4 +1,5 @@
 import type { Plan } from '../compile/plan.js';
+import type { Frame } from '../frame/frame.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
@@ -12,7 +13,8 @@ import { cutPage } from './page.js';
 import { Ranking } from './ranking.js';
 import { readRequest } from './read-request.js';
 import { ResidentSession } from './resident-session.js';
-import { runComponents } from './run-components.js';
+import { runComponents, type EffectErrorHandler, type StepReport } from './run-components.js';
+import type { SourceReaders } from './source-cells.js';
 import { StageClock } from './stages.js';
 import { Trace } from './trace.js';
 import type { RankingAnswer, RequestContext, RunReport } from './types.js';
@@ -22,8 +24,11 @@ export interface PipelineServices {
   readonly layouts: LayoutRegistry;
   /** Undefined where nothing is kept in process. */
   readonly resident?: ResidentTables;
+  /** Of features that are kept outside the store: those of the plan (readersOf). */
+  readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  readonly onEffectError?: EffectErrorHandler;
 }
 
 /** The whole of a request: hydrate → fetch features → components → page. */
@@ -43,7 +48,8 @@ export async function runPipeline(
     clock.done('read');
 
     const batch = new BatchRead(services.store, deadline);
-    const records = await hydrate(plan, frame, request, { batch, layouts: services.layouts, resident });
+    const { layouts, readers, onEffectError = () => undefined } = services;
+    const records = await hydrate(plan, frame, request, { batch, layouts, resident, readers });
     clock.done('hydrate');
 
     fetchFeatures(plan, frame, records);
@@ -52,7 +58,7 @@ export async function runPipeline(
 
     const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
     const trace = request.includeEvents ? new Trace() : undefined;
-    const steps = await runComponents(plan, frame, ranking, deadline, trace);
+    const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);
     clock.done('components');
 
     const page = cutPage(ranking, request.paging);
@@ -65,19 +71,27 @@ export async function runPipeline(
     };
     clock.done('page');
 
-    // Only a frame that no step can still be writing to goes back: after an error it is dropped.
-    plan.frames.release(frame);
-    return { answer, report: reportOf(request, batch, steps, clock) };
+    // Only a frame that no step can still be writing to goes back: after an error, a skipped one too, it is dropped.
+    const report = reportOf(request, batch, steps, clock);
+    if (report.skippedSteps.length === 0) releaseWhenRead(plan, frame, steps);
+    return { answer, report };
   } finally {
     resident?.end();
     deadline.end();
   }
 }
 
+/** An effect may read the frame after the answer is given. */
+function releaseWhenRead(plan: Plan, frame: Frame, steps: readonly StepReport[]): void {
+  const pending = steps.flatMap(({ pending: effect }) => effect ?? []);
+  if (pending.length === 0) plan.frames.release(frame);
+  else void Promise.all(pending).then(() => plan.frames.release(frame));
+}
+
 function reportOf(
   request: ReturnType<typeof readRequest>,
   batch: BatchRead,
-  steps: Awaited<ReturnType<typeof runComponents>>,
+  steps: readonly StepReport[],
   clock: StageClock,
 ): RunReport {
   return {

@@ -86,7 +86,7 @@ function isComposite(identifier: Identifier): identifier is readonly EntityIdent
 }
 
 /** Ids with their lengths, so that no two lists of ids share a key. */
-function keyOf(ids: readonly string[]): string {
+export function keyOf(ids: readonly string[]): string {
   return ids.length === 1 ? (ids[0] ?? '') : ids.map((id) => `${id.length}:${id}`).join('');
 }
 

@@ -13,7 +13,8 @@ export interface ScoreChange {
 /** What the steps did to the scores, recorded while a request asks for events. */
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
-  readonly reports: StepReport[] = [];
+  /** The steps that ran or failed; not those that `when:` left out. */
+  readonly steps: PlannedStep[] = [];
   #before = new Float64Array(0);
 
   before(_step: PlannedStep, ranking: Ranking): void {
@@ -21,7 +22,8 @@ export class Trace implements StepObserver {
   }
 
   after(report: StepReport, ranking: Ranking): void {
-    this.reports.push(report);
+    if (report.outcome === 'not_asked_for') return;
+    this.steps.push(report.step);
     for (const row of ranking.rows) {
       const before = this.#before[row] ?? 0;
       const after = ranking.scores[row] ?? 0;

@@ -15,6 +15,11 @@ export interface Coherence {
    * read nor filled.
    */
   isCurrent(): boolean;
+  /**
+   * Asks whether everything written until now has been told, where the last word is too old only because this process
+   * was busy. Undefined where there is nobody to ask, or the last question went unanswered.
+   */
+  renew(): Promise<boolean> | undefined;
   close(): void;
 }
 
@@ -22,5 +27,6 @@ export interface Coherence {
 export const OWN_WRITES_ONLY: Coherence = {
   start: () => undefined,
   isCurrent: () => true,
+  renew: () => undefined,
   close: () => undefined,
 };

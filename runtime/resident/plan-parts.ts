@@ -52,7 +52,8 @@ export class PlanParts {
     for (const plan of plans) {
       for (const { nodes, features } of plan.levels) {
         for (const node of nodes) this.#taken.set(node, this.#addNode(node));
-        for (const read of features) if (read.types.length === 1) this.#addFeatures(read, plan);
+        for (const read of features)
+          if (read.types.length === 1 && read.source === undefined) this.#addFeatures(read, plan);
       }
     }
   }
@@ -61,7 +62,7 @@ export class PlanParts {
     return this.#types.keys();
   }
 
-  /** Undefined for the views of a composite, or of nothing: they are always read from the store. */
+  /** Undefined for the views of a composite, of nothing, or kept outside the store: they are always read. */
   taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
     return this.#taken.get(by);
   }
@@ -102,7 +103,8 @@ export class PlanParts {
     const [type = ''] = read.types;
     const { features } = this.#of(type);
     const wants =
-      features.get(read.keyGroup) ?? new Wants<WantedFeature>(featureKey(plan.prefix, read.keyGroup, [type], []));
+      features.get(read.keyGroup) ??
+      new Wants<WantedFeature>(featureKey(plan.prefix, read.keyGroup, [type], []));
     features.set(read.keyGroup, wants);
     const columns = read.wants.map(({ slot, feature }) => {
       const shape = plan.layout.columns[slot]?.shape;

@@ -42,6 +42,7 @@ export class ResidentTables implements Changes {
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
   readonly #bindings = new Map<HydrationNode | FeatureRead, PartBinding>();
   #hand = 0;
+  #generation = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
     this.#mostBytes = options.bytes;
@@ -89,6 +90,16 @@ export class ResidentTables implements Changes {
     return this.#coherence?.isCurrent() ?? false;
   }
 
+  /** How often everything was dropped: what was current before is not current after. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** See `Coherence.renew`. */
+  renew(): Promise<boolean> | undefined {
+    return this.#coherence?.renew();
+  }
+
   invalidate(keys: Iterable<string>): void {
     for (const key of keys) {
       const idAt = idStart(key);
@@ -101,6 +112,7 @@ export class ResidentTables implements Changes {
   }
 
   flush(): void {
+    this.#generation++;
     this.inFlight.anything();
     for (const table of this.#tables) {
       table.flush();

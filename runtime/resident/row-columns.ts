@@ -117,8 +117,7 @@ export class RowColumns {
         case 'vector': {
           const start = fromRow * column.size;
           const to = row * this.#elementCount + at;
-          for (let k = 0; k < column.size; k++)
-            this.#elements[to + k] = column.values[start + k] as number;
+          for (let k = 0; k < column.size; k++) this.#elements[to + k] = column.values[start + k] as number;
           break;
         }
       }

@@ -6,7 +6,7 @@ export type HeldList = readonly string[] | Float64Array;
 const STRING_HEADER = 16;
 const ARRAY_HEADER = 32;
 const TYPED_ARRAY_HEADER = 128;
-const WIDE = /[^\u0000-\u00ff]/u;
+const WIDE = /[\u0100-\uffff]/;
 
 /** A text has one byte a character, or two if any of them needs it. */
 export function sizeOfText(text: string): number {

@@ -81,11 +81,14 @@ export class ByteWriter {
     this.length = this.bytes.writeUInt32LE(value, this.length);
   }
 
-  text(text: string): void {
+  /** Answers whether the text is ASCII. */
+  text(text: string): boolean {
     this.reserve(3 * text.length);
     const written = this.bytes.write(text, this.length, 'utf8');
-    if (written !== text.length) this.ascii = false;
+    const ascii = written === text.length;
+    if (!ascii) this.ascii = false;
     this.length += written;
+    return ascii;
   }
 
   /** A copy of what was written. */

@@ -136,8 +136,7 @@ function writeValue(writer: ByteWriter, at: number, field: StoredField, value: J
       writer.bytes[at + field.valueAt] = value === true ? 1 : 0;
       return true;
     case 'text':
-      writer.text(value as string);
-      return isWellFormed(value as string);
+      return writer.text(value as string) || isWellFormed(value as string);
     case 'texts':
       return writeTexts(writer, value as readonly string[]);
     case 'vector':
@@ -156,8 +155,8 @@ function writeTexts(writer: ByteWriter, texts: readonly string[]): boolean {
   let wellFormed = true;
   for (let i = 0; i < texts.length; i++) {
     const text = texts[i] ?? '';
-    writer.text(text);
-    wellFormed &&= isWellFormed(text);
+    const ascii = writer.text(text);
+    wellFormed &&= ascii || isWellFormed(text);
     writer.bytes.writeUInt32LE(writer.length - start, ends + 4 * i);
   }
   return wellFormed;

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { bindOptions } from '../../runtime/compile/bind-options.js';
 import { checkOptions } from '../../runtime/config/check-options.js';
 import { Diagnostics } from '../../runtime/config/diagnostics.js';
+import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/config/marks.js';
 import type {
   Component,
   FeatureComponent,
@@ -15,6 +16,7 @@ import type {
 } from '../../runtime/api/plugin.js';
 import { Status } from '../../runtime/api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
+import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { repositoryPath } from '../support/repository.js';
 import { absent, compute, FakeRanking, FakeStep, type Cell } from '../support/step-input.js';
@@ -118,7 +120,7 @@ const SCORES = [0, 3, -2, 5, 1, 4];
 const NUMBERS = [1, 0, -2.5, 1e9, 7, 0];
 const TEXTS = ['red lamp', '', 'blue Lamps', 'p1', 'lumen', 'Écran'];
 
-/** Runs every example that needs no file. */
+/** Runs every example that needs no file, or whose file is there: a plugin of models has small ones in its folder. */
 async function runAll(
   plugin: Plugin,
   examples: readonly DocumentedExample[],
@@ -129,10 +131,13 @@ async function runAll(
   for (const example of examples) {
     const diagnostics = new Diagnostics();
     const checked = checkOptions(example.with, plugin.options, diagnostics, example.at);
-    if (checked === undefined || checked.marks.some(({ mark }) => mark.kind === 'file')) continue;
+    if (checked === undefined) continue;
+    const folder = join(root, 'plugins', plugin.name);
+    const files = checked.marks.filter(({ mark }) => mark.kind === 'file');
+    if (!files.every(({ text }) => existsSync(join(folder, text.value)))) continue;
     const options = await bindOptions(
       checked,
-      root,
+      folder,
       ({ value }, type, scope) => input(step, type, scope, fill, value),
       diagnostics,
     );
@@ -140,17 +145,20 @@ async function runAll(
       name: plugin.name,
       candidateType: 'product',
       need: (name) => input(step, 'number', 'candidate', fill, name),
+      needColumn: (name) => input(step, 'number', 'candidate', fill, name),
+      trees: treeEngine,
     });
     outcomes.push(await run(component, step));
   }
-  expect(outcomes, 'README.md needs an example that names no file').not.to.be.empty;
+  expect(outcomes, 'README.md needs an example that names no file, or one of the plugin folder').not.to.be
+    .empty;
   return outcomes;
 }
 
 function input(
   step: FakeStep,
-  type: 'number' | 'bool' | 'text' | 'texts' | 'any',
-  scope: 'candidate' | 'request',
+  type: ExpressionMarkType,
+  scope: ExpressionMarkScope,
   fill: 'present' | 'absent',
   text: string,
 ): Input {
@@ -162,6 +170,8 @@ function input(
       return scope === 'request' ? step.requestText(word) : step.text(cells(TEXTS), text);
     case 'texts':
       return step.texts(cells(TEXTS.map((one) => one.split(' '))), text);
+    case 'vector':
+      return step.vector(cells(NUMBERS.map((one, row) => [one, row, -1])), 3, text);
     case 'any':
       return input(step, kindOf(text), scope, fill, text);
     case 'bool':

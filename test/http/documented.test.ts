@@ -33,7 +33,7 @@ describe('docs/http.md', () => {
         if (JSON.stringify(methods).includes('"rank_')) continue; // "the route of each pipeline"
         expect(page, path).to.contain(path);
       }
-      for (const [, path = ''] of page.matchAll(/(?:GET|POST) (\/[\w/.]+)/g)) {
+      for (const [, path = ''] of page.matchAll(/(?:GET|POST) (\/[\w/.-]+)/g)) {
         const { status } = await call(url + path);
         expect(status, path).not.to.equal(404);
       }

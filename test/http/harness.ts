@@ -151,6 +151,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
   return {
     entities: { upload: record, get: record, remove: record },
     features: { push: record },
+    online: { get: record },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,
     views: VIEWS,

@@ -1,20 +1,9 @@
 import { expect } from 'chai';
-import { mkdir, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { createApp, ProjectInvalidError, type App } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
-import { idsOf, scoresOf, writeProject } from '../support/project.js';
-import { repositoryPath } from '../support/repository.js';
-
-/** A plugin of the project's own, from the text of its `create`. */
-const plugin = (name: string, kind: string, create: string): Record<string, string> => ({
-  [`plugins/${name}/options.schema.json`]:
-    '{ "type": "object", "additionalProperties": false, "properties": {} }',
-  [`plugins/${name}/index.js`]: `import { definePlugin, Status } from 'millrace/api';
-export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 'A test.', options: { type: 'object', additionalProperties: false, properties: {} }, create(options, build) { ${create} } });
-`,
-});
+import { idsOf, linkMillrace, pluginFiles, scoresOf, writeProject } from '../support/project.js';
 
 const FILES = {
   'package.json': '{ "type": "module" }',
@@ -23,7 +12,7 @@ const FILES = {
   'schemas/features/product_stats.yaml': 'view: product_stats\nof: [product]\nfeatures: { ctr: float }\n',
   'schemas/features/user_brand_stats.yaml':
     'view: user_brand_stats\nof: [user, brand]\nfeatures: { clicks: { type: int, default: 0 } }\n',
-  ...plugin(
+  ...pluginFiles(
     'flaky',
     'feature',
     `return { outputs: { value: 'number' }, async compute(input, output) {
@@ -33,13 +22,13 @@ const FILES = {
        throw new Error('the model is away');
      } };`,
   ),
-  ...plugin('slow', 'feature', `return { outputs: {}, compute: () => new Promise(() => {}) };`),
-  ...plugin(
+  ...pluginFiles('slow', 'feature', `return { outputs: {}, compute: () => new Promise(() => {}) };`),
+  ...pluginFiles(
     'wild',
     'rule',
     `return { apply(input, ranking) { for (const row of input.rows) ranking.scores[row] = row === 0 ? NaN : Infinity; return { applied: input.rows.length, skipped: 0 }; } };`,
   ),
-  ...plugin(
+  ...pluginFiles(
     'one_at_a_time',
     'rule',
     `build.need('product_stats:ctr'); build.need('taste:clicks');
@@ -56,12 +45,12 @@ const FILES = {
        return { applied: input.rows.length, skipped: 0 };
      } };`,
   ),
-  ...plugin(
+  ...pluginFiles(
     'undeclared',
     'rule',
     `return { apply(input) { input.getFeature(input.candidate(0), 'product_stats:ctr'); return { applied: 0, skipped: 0 }; } };`,
   ),
-  ...plugin(
+  ...pluginFiles(
     'misspelt',
     'rule',
     `build.need('product_stats:crt'); return { apply: () => ({ applied: 0, skipped: 0 }) };`,
@@ -88,8 +77,7 @@ describe('the steps of a pipeline', () => {
 
   async function start(components: string, limits = ''): Promise<App> {
     root = await writeProject({ ...FILES, 'pipelines/ranking.yaml': pipeline(components, limits) });
-    await mkdir(join(root, 'node_modules'));
-    await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
+    await linkMillrace(root);
     app = await createApp(loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' }));
     return app;
   }

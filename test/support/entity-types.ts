@@ -24,7 +24,7 @@ export function featureView(
   name: string,
   of: readonly string[],
   features: Readonly<Record<string, FeatureSketch>>,
-  more: Partial<Pick<FeatureView, 'ttl' | 'expired' | 'group'>> = {},
+  more: Partial<Pick<FeatureView, 'ttl' | 'expired' | 'group' | 'source'>> = {},
 ): FeatureView {
   const entries = Object.entries(features).map(([feature, sketch]) => {
     const { type, default: stand } = 'kind' in sketch ? { type: sketch, default: undefined } : sketch;

@@ -59,6 +59,6 @@ function sameJson(a: unknown, b: unknown): boolean {
 }
 
 function differ(what: string, expected: unknown, found: unknown): string {
-  const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 160);
+  const shown = (value: unknown): string => JSON.stringify({ value }).slice(9, 160);
   return `${what}: expected ${shown(expected)}, found ${shown(found)}`;
 }

@@ -52,7 +52,7 @@ export async function startRedisCluster({
     for (const one of clients) one.disconnect();
     await Promise.all(servers.map((server) => server.remove()));
   };
-  const idOf = (server: number): Promise<string> => client(server).cluster('MYID') as Promise<string>;
+  const idOf = (server: number): Promise<string> => client(server).cluster('MYID');
 
   try {
     for (let i = 0; i < masters; i++) {
@@ -97,7 +97,7 @@ export async function startRedisCluster({
       const [source, target] = [await idOf(from), await idOf(to)];
       await client(to).cluster('SETSLOT', slot, 'IMPORTING', source);
       await client(from).cluster('SETSLOT', slot, 'MIGRATING', target);
-      const keys = (await client(from).cluster('GETKEYSINSLOT', slot, 100_000)) as string[];
+      const keys = await client(from).cluster('GETKEYSINSLOT', slot, 100_000);
       const half = Math.ceil(keys.length / 2);
       for (const [i, key] of keys.entries()) {
         if (i === half) await between?.();
@@ -112,11 +112,11 @@ export async function startRedisCluster({
 }
 
 async function knownTo(client: Redis): Promise<number> {
-  return Number(/cluster_known_nodes:(\d+)/.exec((await client.cluster('INFO')) as string)?.[1]);
+  return Number(/cluster_known_nodes:(\d+)/.exec(await client.cluster('INFO'))?.[1]);
 }
 
 async function isComplete(client: Redis, nodes: number): Promise<boolean> {
-  const info = (await client.cluster('INFO')) as string;
+  const info = await client.cluster('INFO');
   return /cluster_state:ok/.test(info) && (await knownTo(client)) === nodes;
 }
 

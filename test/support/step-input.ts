@@ -5,6 +5,7 @@ import type {
   NumberColumn,
   TextColumn,
   TextsColumn,
+  VectorColumn,
 } from '../../runtime/api/columns.js';
 import type { EntityIdentifier } from '../../runtime/api/identifiers.js';
 import type {
@@ -57,7 +58,12 @@ export class FakeStep implements StepInput {
 
   /** A text-list column with a cell per candidate. */
   texts(cells: readonly Cell<readonly string[]>[], text = 'texts'): Input<'texts'> {
-    return this.#add(textsColumn(cells), text);
+    return this.#add(textsColumn(cells, 1), text);
+  }
+
+  /** A vector column with a cell per candidate. */
+  vector(cells: readonly Cell<readonly number[]>[], size: number, text = 'vector'): Input<'vector'> {
+    return { ...this.#add(vectorColumn(cells, size, 1), text), size };
   }
 
   /** One number for the whole request. */
@@ -68,6 +74,16 @@ export class FakeStep implements StepInput {
   /** One text for the whole request. */
   requestText(cell: Cell<string>): Input<'text'> {
     return this.#add(textColumn([cell], 0), 'text');
+  }
+
+  /** One list of texts for the whole request. */
+  requestTexts(cell: Cell<readonly string[]>): Input<'texts'> {
+    return this.#add(textsColumn([cell], 0), 'texts');
+  }
+
+  /** One vector for the whole request. */
+  requestVector(cell: Cell<readonly number[]>, size: number): Input<'vector'> {
+    return { ...this.#add(vectorColumn([cell], size, 0), 'vector'), size };
   }
 
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
@@ -164,20 +180,28 @@ function textColumn(cells: readonly Cell<string>[], stride: 0 | 1): TextColumn {
   };
 }
 
-function textsColumn(cells: readonly Cell<readonly string[]>[]): TextsColumn {
+function textsColumn(cells: readonly Cell<readonly string[]>[], stride: 0 | 1): TextsColumn {
   const lists = cells.map((cell) => ('status' in cell ? [] : cell));
   const offsets = new Int32Array(cells.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = (offsets[row] ?? 0) + list.length));
   return {
     kind: 'texts',
-    stride: 1,
+    stride,
     status: Uint8Array.from(cells, statusOf),
     values: lists.flat(),
     offsets,
   };
 }
 
-function statusOf(cell: Cell<number | string | readonly string[]>): number {
+function vectorColumn(cells: readonly Cell<readonly number[]>[], size: number, stride: 0 | 1): VectorColumn {
+  const values = new Float32Array(cells.length * size).fill(NaN);
+  cells.forEach((cell, row) => {
+    if (!('status' in cell)) values.set(cell, row * size);
+  });
+  return { kind: 'vector', stride, status: Uint8Array.from(cells, statusOf), size, values };
+}
+
+function statusOf(cell: Cell<number | string | readonly string[] | readonly number[]>): number {
   return typeof cell === 'object' && 'status' in cell ? cell.status : Status.present;
 }
 

@@ -12,7 +12,8 @@ import type { LaneAck, LaneStart } from '../support/lane-writer.js';
 /**
  * Kills a process that writes to an embedded store (uploads, deletes and feature pushes, in lanes side by side) at a
  * random moment, opens its folder and looks at every id: each acknowledged write is there and whole, what was under
- * way is there whole or not at all, and the rows of both views are merged as they should be. 50 times; with --short 5.
+ * way is there whole or not at all, and the rows of both views are merged as they should be. 50 times,
+ * every other time with `sync`; with --short 5.
  */
 
 interface Lane {
@@ -30,7 +31,10 @@ try {
   let acknowledged = 0;
   let unacknowledged = 0;
   for (let round = 1; round <= ROUNDS; round++) {
-    const acks = await writeAndKill(lanes.map(({ count }) => count));
+    const acks = await writeAndKill(
+      lanes.map(({ count }) => count),
+      round % 2 === 0,
+    );
     const store = await openEmbeddedStore({ dataDir: folder });
     const found: Lane[] = [];
     for (const [lane, before] of lanes.entries()) {
@@ -60,8 +64,8 @@ try {
 }
 
 /** Lets a writer work until a random moment; how many writes of each lane were acknowledged by then. */
-async function writeAndKill(start: LaneStart): Promise<number[]> {
-  const writer = fork(WRITER, [folder]);
+async function writeAndKill(start: LaneStart, sync: boolean): Promise<number[]> {
+  const writer = fork(WRITER, sync ? [folder, 'sync'] : [folder]);
   const acks = [...start];
   await once(writer, 'message');
   writer.on('message', ([lane, number]: LaneAck) => (acks[lane] = number + 1));

@@ -31,6 +31,14 @@ describe('settings', () => {
     expect(loadSettings({ PORT: '', REDIS_URL: '' }).port).to.equal(5001);
   });
 
+  it('name the entity types to keep, all or none', () => {
+    expect(loadSettings({}).resident).to.equal('all');
+    expect(loadSettings({ MILLRACE_RESIDENT: 'off' }).resident).to.deep.equal(new Set());
+    expect(loadSettings({ MILLRACE_RESIDENT: 'product, brand' }).resident).to.deep.equal(
+      new Set(['product', 'brand']),
+    );
+  });
+
   it('put the data folder into the project, unless it is named', () => {
     expect(loadSettings({}, { project: 'shop' }).dataDir).to.equal(join(resolve('shop'), '.millrace'));
     expect(loadSettings({ MILLRACE_DATA_DIR: 'data' }, { project: 'shop' }).dataDir).to.equal(
@@ -52,6 +60,10 @@ describe('settings', () => {
     ['REDIS_URL', 'localhost:6379'],
     ['HOST', 'http://localhost'],
     ['MILLRACE_DRAIN_MS', '10s'],
+    ['MILLRACE_RESIDENT', 'product,,brand'],
+    ['MILLRACE_RESIDENT', 'Product'],
+    ['MILLRACE_RESIDENT_BYTES', '256MB'],
+    ['MILLRACE_RESIDENT_LEASE_MS', '1'],
   ] as const)
     it(`refuse ${variable}=${value}, naming the variable and what was expected`, () => {
       const error = failure({ [variable]: value });

@@ -3,6 +3,7 @@ import type { ValueType } from '../../api/types.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { importFeastCommand } from './features-import-feast.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 const EVENT_TIME = 'event_time';
@@ -14,7 +15,7 @@ export function featuresCommand(context: CliContext): Command {
     .argument('<FILE>', '.jsonl, .ndjson, .json or .csv, also with .gz; - for JSON lines on standard input')
     .action((view: string, file: string, flags: LoadFlags) => loadFeatures(context, view, file, flags));
   addTargetFlags(addLoadFlags(load));
-  return new Command('features').description('work with the feature store').addCommand(load);
+  return new Command('features').description('work with the feature store').addCommand(load).addCommand(importFeastCommand(context));
 }
 
 async function loadFeatures(

@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { asRecord, jsonProblem, type BadRow, type InputRow, type RowChunk } from './rows.js';
+import { parseRow, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
 /** A longer line is a bad row: no upload could carry it. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -54,20 +53,13 @@ export async function* readJsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerat
 }
 
 function parseLine(bytes: Buffer, line: number, rows: InputRow[], bad: BadRow[]): void {
-  if (!isUtf8(bytes)) {
-    bad.push({ line, problem: 'not encoded in UTF-8' });
-    return;
-  }
-  const json = bytes.toString('utf8').trim();
-  if (json === '') return;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(json);
-  } catch (error) {
-    bad.push({ line, problem: jsonProblem(error) });
-    return;
-  }
-  const value = asRecord(parsed);
-  if (typeof value === 'string') bad.push({ line, problem: value });
-  else rows.push({ line, value, json, bytes: bytes.length });
+  if (isBlank(bytes)) return;
+  const row = parseRow(bytes, line);
+  if ('value' in row) rows.push(row);
+  else bad.push({ line, problem: row.problem });
+}
+
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  return true;
 }

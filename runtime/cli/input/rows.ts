@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '../../api/types.js';
 import { CommandFailure } from '../failure.js';
 
@@ -6,7 +7,7 @@ export interface InputRow {
   /** 1-based: the line of the file, or the position in a JSON list. */
   readonly line: number;
   readonly value: JsonObject;
-  /** The record's own JSON, where the file is JSON lines: sent on unchanged, so that no digit is lost. */
+  /** The record's own JSON, where the file is JSON: sent on unchanged, so that no digit is lost. */
   readonly json?: string;
   /** Size of the record in the file. */
   readonly bytes: number;
@@ -32,12 +33,28 @@ export class InputError extends CommandFailure {
   }
 }
 
-/** Checks that a parsed value is a record: the record, or what is wrong with it. */
-export function asRecord(value: unknown): JsonObject | string {
-  if (value === null) return 'expected a JSON object, found null';
-  if (Array.isArray(value)) return 'expected a JSON object, found a list';
-  if (typeof value !== 'object') return `expected a JSON object, found a ${typeof value}`;
-  return value as JsonObject;
+/** A text that is no record. */
+interface NoRow {
+  readonly problem: string;
+  /** Whether it is no JSON at all, rather than JSON that is no object. */
+  readonly isBroken: boolean;
+}
+
+/** Parses the JSON of one record. */
+export function parseRow(bytes: Buffer, line: number): InputRow | NoRow {
+  if (!isUtf8(bytes)) return { problem: 'not encoded in UTF-8', isBroken: true };
+  const json = bytes.toString('utf8').trim();
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return { problem: jsonProblem(error), isBroken: true };
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { line, value: value as JsonObject, json, bytes: bytes.length };
+  }
+  const found = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  return { problem: `expected a JSON object, found ${found}`, isBroken: false };
 }
 
 /** What V8 says of a text that is not JSON, without the excerpt of the text. */

@@ -11,5 +11,7 @@ export type TargetFlags = SettingFlags & { readonly url?: string };
 export async function openTarget(context: CliContext, flags: TargetFlags): Promise<DataTarget> {
   if (flags.url !== undefined) return new HttpTarget(flags.url);
   // The log goes to standard output, which is for the command's own answer.
-  return await LocalTarget.open({ ...settingsOf(context, flags), logLevel: 'silent' });
+  const settings = settingsOf(context, flags);
+  // A command reads nothing twice, so it keeps nothing.
+  return await LocalTarget.open({ ...settings, logLevel: 'silent', resident: new Set<string>() });
 }

@@ -9,7 +9,7 @@ import { describeType, isTextual } from './types.js';
 /** What the place of an expression wants. */
 export interface Expected {
   /** `text` takes references too: it is given their ids; `texts` is a list of either. */
-  readonly type: 'number' | 'bool' | 'text' | 'texts' | 'any';
+  readonly type: 'number' | 'bool' | 'text' | 'texts' | 'vector' | 'any';
   /** `request`: only values of the request may be named; `candidate`: the column must have a row per candidate. */
   readonly scope: 'request' | 'candidate' | 'any';
 }
@@ -47,14 +47,19 @@ function checkResult(checker: Checker, root: Operand, wanted: Expected['type']):
     'expression_type',
     root.node,
     `expected a ${name}, but ${checker.subject(root)} is ${describeType(type)}`,
-    helpTowards(wanted === 'texts' ? 'list' : wanted, root, checker.shortText(root.node)),
+    helpTowards(
+      wanted === 'texts' || wanted === 'vector' ? 'list' : wanted,
+      root,
+      checker.shortText(root.node),
+    ),
   );
 }
 
-function fits({ type }: Operand, wanted: 'number' | 'bool' | 'text' | 'texts'): boolean {
+function fits({ type }: Operand, wanted: Exclude<Expected['type'], 'any'>): boolean {
   switch (wanted) {
     case 'number':
     case 'bool':
+    case 'vector':
       return type.kind === wanted;
     case 'text':
       return type.kind === 'text' || type.kind === 'ref';

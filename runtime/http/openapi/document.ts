@@ -1,3 +1,4 @@
+import type { FeatureView } from '../../config/model.js';
 import type { HttpServices } from '../services.js';
 import { PATHS } from '../paths.js';
 import {
@@ -9,6 +10,7 @@ import {
   uploadEntities,
 } from './entity-operations.js';
 import { pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
+import { getOnlineFeatures } from './online-feature-operation.js';
 import { embedSchema } from './embed-schema.js';
 import { answerSchemaName, rankOperation, requestSchemaName } from './pipeline-operation.js';
 import { PROBLEM_SCHEMA } from './problems.js';
@@ -57,7 +59,8 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
           'Delete entities, at the path beside the other two',
         ),
       },
-      [PATHS.pushFeatures]: { post: pushFeatures([...views.values()], entityTypes) },
+      [PATHS.pushFeatures]: { post: pushFeatures(pushable(views), entityTypes) },
+      [PATHS.onlineFeatures]: { post: getOnlineFeatures([...views.values()], entityTypes) },
       [PATHS.health]: { get: health('health') },
       [PATHS.healthToo]: { get: health('health_check') },
       [PATHS.ready]: { get: READY },
@@ -68,13 +71,18 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
   };
 }
 
+/** Views that Feast keeps are read alone. */
+function pushable(views: Described['views']): FeatureView[] {
+  return [...views.values()].filter(({ source }) => source === undefined);
+}
+
 function schemas({ pipelines, entityTypes, views }: Omit<Described, 'version'>): Schema {
   const types = [...entityTypes.values()];
   const named: [string, Schema][] = [
     ['problem', PROBLEM_SCHEMA],
     ['entity_ids', entityIdsSchema(types)],
     ...types.map((type): [string, Schema] => [entitySchemaName(type.name), entitySchema(type)]),
-    ...[...views.values()].map((view): [string, Schema] => [
+    ...pushable(views).map((view): [string, Schema] => [
       rowSchemaName(view.name),
       rowSchema(view, entityTypes),
     ]),

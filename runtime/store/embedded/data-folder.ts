@@ -85,7 +85,7 @@ export function damaged(dataDir: string, reason: string, cause?: unknown): Millr
   return new MillraceError(
     'data_folder_damaged',
     `The data folder ${dataDir} is damaged: ${reason}. ` +
-      'Put a copy of it in its place, or remove it and load the data again; nothing was changed in it',
+      'Put a copy of it in its place, or remove it and load the data again',
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf, msetArguments } from './batches.js';
@@ -7,6 +7,7 @@ import { within } from './deadline.js';
 import type { ConnectionLimits } from './limits.js';
 import { MasterList } from './master-list.js';
 import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { mget } from './mget-command.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from './target.js';
@@ -48,7 +49,7 @@ export class OneServer implements RedisServers {
 
   async read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]> {
     try {
-      const reading = this.#reads.run(keys.length, 0, (redis) => redis.mgetBuffer(keys as string[]));
+      const reading = this.#reads.run(keys.length, 0, (redis) => mget(redis, keys));
       return await within(reading, signal);
     } catch (error) {
       throw this.#reads.unavailable(error);
@@ -111,19 +112,23 @@ export class OneServer implements RedisServers {
 
   /**
    * Keeps both connections on one master. A failover need not cut a connection to the old one, and a ranking would then
-   * not see what was just written to the new one.
+   * not see what was just written to the new one. The list follows the reads: it is of what they read that changes have
+   * to be heard of, and it is set before the handshake, thus before any read.
    */
   #followMaster(): void {
-    const both = [this.#reads, this.#writes];
-    for (const connection of both) {
-      connection.redis.on('connect', () => {
-        const address = remoteOf(connection.redis);
-        if (address === undefined) return;
-        this.#list.set([address]);
-        for (const other of both) {
-          const elsewhere = other.ready ? remoteOf(other.redis) : undefined;
-          if (elsewhere !== undefined && addressText(elsewhere) !== addressText(address)) other.renew();
-        }
+    this.#reads.redis.on('connect', () => {
+      const address = remoteOf(this.#reads.redis);
+      if (address !== undefined) this.#list.set([address]);
+    });
+    for (const [one, other] of [
+      [this.#reads, this.#writes],
+      [this.#writes, this.#reads],
+    ] as const) {
+      // Not before it is ready: until then it may be a server that hangs, or one that is no master any more.
+      one.redis.on('ready', () => {
+        const [here, there] = [remoteOf(one.redis), remoteOf(other.redis)];
+        if (here === undefined || there === undefined || !other.ready) return;
+        if (addressText(here) !== addressText(there)) other.renew();
       });
     }
   }

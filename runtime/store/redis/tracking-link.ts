@@ -3,8 +3,9 @@ import type { Changes } from '../../resident/coherence.js';
 
 /** The channel on which RESP2 connections are told of keys. */
 const CHANNEL = '__redis__:invalidate';
-/** A link that is silent for this many leases is given up for a new one. */
-const PATIENCE = 25;
+/** A link that is silent for this many leases, and at least so many milliseconds, is given up for a new one. */
+const PATIENCE = 5;
+const LEAST_PATIENCE = 500;
 
 /**
  * One server's invalidations, on a connection of their own. CLIENT TRACKING is redirected to the connection itself, and
@@ -18,9 +19,15 @@ export class TrackingLink {
   readonly #redis: Redis;
   readonly #changes: Changes;
   readonly #leaseMs: number;
+  readonly #lost: () => void;
   /** When the PING was sent whose PONG came last; -Infinity before the link is armed and after it is lost. */
   #toldUntil = -Infinity;
   #timer: NodeJS.Timeout | undefined;
+  #armed = false;
+  /** The question that is under way, and when it was sent. */
+  #renewal: { readonly sent: number; readonly told: Promise<boolean> } | undefined;
+  /** Whether the last question got no answer in time. */
+  #isSilent = false;
   #closed = false;
 
   /**
@@ -37,15 +44,22 @@ export class TrackingLink {
     this.#redis = redis;
     this.#changes = changes;
     this.#leaseMs = leaseMs;
+    this.#lost = lost;
     redis.on('error', () => undefined); // 'close' follows
-    redis.once('close', () => {
-      this.#end();
-      lost();
-    });
+    redis.once('close', () => this.#giveUp());
     redis.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
       this.#told(keys);
     });
-    this.#arm(prefixes).catch(() => redis.disconnect());
+    this.#arm(prefixes).catch(() => this.#giveUp());
+  }
+
+  get #patience(): number {
+    return Math.max(LEAST_PATIENCE, PATIENCE * this.#leaseMs);
+  }
+
+  /** Whether the server ever tracked for this link. */
+  get wasArmed(): boolean {
+    return this.#armed;
   }
 
   /** Whether all that was written until a lease ago has been told. */
@@ -53,14 +67,44 @@ export class TrackingLink {
     return now - this.#toldUntil < this.#leaseMs;
   }
 
+  /**
+   * Whether all that was written until now has been told; several who ask at once share a PING. Undefined for a link that
+   * is not armed, or was silent when last asked.
+   */
+  renew(): Promise<boolean> | undefined {
+    if (!this.#armed || this.#closed || this.#isSilent) return undefined;
+    const sent = performance.now();
+    if (this.#renewal === undefined || sent - this.#renewal.sent >= this.#leaseMs)
+      this.#renewal = { sent, told: this.#ask(sent) };
+    return this.#renewal.told;
+  }
+
+  async #ask(sent: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<void>((resolve) => {
+      // A busy process runs its timers before it reads its sockets: the answer may be there already.
+      timer = setTimeout(() => setImmediate(resolve), this.#leaseMs);
+    });
+    await Promise.race([this.#ping(sent), silence]);
+    clearTimeout(timer);
+    const isTold = this.#toldUntil >= sent;
+    if (!isTold) this.#isSilent = true;
+    return isTold;
+  }
+
+  /** Ends the link without calling it lost. */
   close(): void {
-    this.#end();
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#toldUntil = -Infinity;
     this.#redis.disconnect();
+    this.#changes.flush();
   }
 
   async #arm(prefixes: readonly string[]): Promise<void> {
     const redis = this.#redis;
-    const armed = setTimeout(() => redis.disconnect(), Math.max(1000, PATIENCE * this.#leaseMs));
+    const patience = setTimeout(() => this.#giveUp(), this.#patience);
     try {
       await redis.connect();
       const id = await redis.client('ID');
@@ -68,9 +112,10 @@ export class TrackingLink {
       await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', String(id), 'BCAST', ...options);
       await redis.subscribe(CHANNEL);
     } finally {
-      clearTimeout(armed);
+      clearTimeout(patience);
     }
     if (this.#closed) return;
+    this.#armed = true;
     // What was kept before this may have been written untold.
     this.#changes.flush();
     const started = performance.now();
@@ -78,21 +123,23 @@ export class TrackingLink {
       () => {
         const now = performance.now();
         const silence = now - Math.max(this.#toldUntil, started);
-        if (silence > PATIENCE * this.#leaseMs) redis.disconnect();
-        else this.#ping(now);
+        if (silence > this.#patience) this.#giveUp();
+        else void this.#ping(now);
       },
       Math.max(1, Math.floor(this.#leaseMs / 3)),
     );
     this.#timer.unref();
-    this.#ping(started);
+    await this.#ping(started);
   }
 
-  #ping(sent: number): void {
-    this.#redis.ping().then(
+  #ping(sent: number): Promise<void> {
+    return this.#redis.ping().then(
       () => {
-        if (!this.#closed) this.#toldUntil = Math.max(this.#toldUntil, sent);
+        if (this.#closed) return;
+        this.#toldUntil = Math.max(this.#toldUntil, sent);
+        this.#isSilent = false;
       },
-      () => this.#redis.disconnect(),
+      () => this.#giveUp(),
     );
   }
 
@@ -102,11 +149,9 @@ export class TrackingLink {
     else this.#changes.flush();
   }
 
-  #end(): void {
+  #giveUp(): void {
     if (this.#closed) return;
-    this.#closed = true;
-    clearInterval(this.#timer);
-    this.#toldUntil = -Infinity;
-    this.#changes.flush();
+    this.close();
+    this.#lost();
   }
 }

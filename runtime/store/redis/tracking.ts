@@ -42,6 +42,17 @@ export class RedisTracking implements Coherence {
     return true;
   }
 
+  renew(): Promise<boolean> | undefined {
+    if (this.#wanted.size === 0 || this.#links.size < this.#wanted.size) return undefined;
+    const renewals: Promise<boolean>[] = [];
+    for (const link of this.#links.values()) {
+      const renewal = link.renew();
+      if (renewal === undefined) return undefined;
+      renewals.push(renewal);
+    }
+    return Promise.all(renewals).then((told) => told.every(Boolean));
+  }
+
   close(): void {
     this.#stopListening();
     this.#changes = undefined;
@@ -70,19 +81,18 @@ export class RedisTracking implements Coherence {
     if (changes === undefined || !this.#wanted.has(address) || this.#links.has(address)) return;
     const { prefixes, leaseMs } = this.#settings;
     const redis = this.#masters.connect(master, 'track');
-    const began = performance.now();
     const link = new TrackingLink(redis, prefixes, changes, leaseMs, () => {
       if (this.#links.get(address) !== link) return;
       this.#links.delete(address);
-      this.#again(master, performance.now() - began);
+      this.#again(master, link.wasArmed);
     });
     this.#links.set(address, link);
   }
 
-  /** Pauses grow while links fail soon after they were begun. */
-  #again(master: MasterAddress, lasted: number): void {
+  /** Pauses grow while the server takes no link. */
+  #again(master: MasterAddress, wasArmed: boolean): void {
     const address = addressText(master);
-    const before = lasted > LONGEST_PAUSE ? undefined : this.#pauses.get(address);
+    const before = wasArmed ? undefined : this.#pauses.get(address);
     const pause = before === undefined ? FIRST_PAUSE : Math.min(2 * before, LONGEST_PAUSE);
     this.#pauses.set(address, pause);
     const timer = setTimeout(() => {

@@ -92,14 +92,16 @@ describe('checkOptions', () => {
       c: { millrace: { expression: 'texts' } },
       d: { millrace: 'id' },
       e: { millrace: 'file' },
+      f: { millrace: { expression: 'vector', scope: 'any' } },
     };
-    const { marks } = sound(properties, 'with: { a: x, b: y, c: z, d: 1, e: models/a.txt }');
+    const { marks } = sound(properties, 'with: { a: x, b: y, c: z, d: 1, e: models/a.txt, f: v }');
     expect(marks.map(({ mark }) => mark)).to.deep.equal([
       { kind: 'expression', type: 'text', scope: 'candidate' },
       { kind: 'expression', type: 'bool', scope: 'request' },
       { kind: 'expression', type: 'texts', scope: 'candidate' },
       { kind: 'id' },
       { kind: 'file' },
+      { kind: 'expression', type: 'vector', scope: 'any' },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../../api/errors.js';
 import type { StoreRecord } from '../../store.js';
-import { allPositions, batchesOf } from '../batches.js';
+import { batchesOf } from '../batches.js';
+import type { RedisConnection } from '../connection.js';
 import { within } from '../deadline.js';
 import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
 import type { ConnectionLimits } from '../limits.js';
@@ -9,14 +10,13 @@ import { sendPipeline, type Confirmation } from '../pipeline.js';
 import type { AddCommand, RedisServers } from '../servers.js';
 import type { RedisAccess } from '../target.js';
 import type { ClusterNode } from './cluster-node.js';
+import { sendGets } from './gets-command.js';
 import { keySlot } from './key-slot.js';
 import { redirectOf } from './redirect.js';
 import { SlotMap } from './slot-map.js';
 
 /** A key is followed this often within one read or write. */
 const MOST_REDIRECTS = 5;
-/** Commands of one pipeline of reads. */
-const READ_BATCH = 10_000;
 
 /** Commands of some positions for one node. */
 interface Leg {
@@ -170,23 +170,41 @@ export class ClusterServers implements RedisServers {
     const connection = node[work.lane];
     // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
     if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
-    const writing = work.lane === 'writes';
-    const batches = batchesOf(positions, work.sizeAt, writing ? undefined : READ_BATCH);
+    if (work.lane === 'reads' && !asking) await this.#get(connection, work.keys, positions, replies);
+    else await this.#pipe(connection, asking, positions, work, replies);
+    for (const position of positions) {
+      const reply = replies[position];
+      if (reply instanceof Error) replies[position] = this.#placed(reply, node);
+    }
+  }
+
+  async #get(
+    connection: RedisConnection,
+    keys: readonly string[],
+    positions: readonly number[],
+    replies: unknown[],
+  ): Promise<void> {
+    try {
+      await connection.run(positions.length, 0, (redis) => sendGets(redis, keys, positions, replies));
+    } catch (error) {
+      for (const position of positions) replies[position] = error;
+    }
+  }
+
+  async #pipe(
+    connection: RedisConnection,
+    asking: boolean,
+    positions: readonly number[],
+    { lane, sizeAt, add }: Work,
+    replies: unknown[],
+  ): Promise<void> {
+    const confirmation = lane === 'writes' ? this.#confirmation : undefined;
+    const batches = batchesOf(positions, sizeAt);
     const outcomes = await Promise.all(
-      batches.map((batch) =>
-        sendPipeline(connection, {
-          ...batch,
-          add: work.add,
-          asking,
-          confirmation: writing ? this.#confirmation : undefined,
-        }),
-      ),
+      batches.map((batch) => sendPipeline(connection, { ...batch, add, asking, confirmation })),
     );
     batches.forEach((batch, b) => {
-      batch.positions.forEach((position, i) => {
-        const reply = outcomes[b]?.[i];
-        replies[position] = reply instanceof Error ? this.#placed(reply, node) : reply;
-      });
+      batch.positions.forEach((position, i) => (replies[position] = outcomes[b]?.[i]));
     });
   }
 

@@ -95,7 +95,18 @@ describe('opening an input', () => {
     expect((await problem(read('e.json', '{"n":1}\n{"n":2}'))).message).to.contain('.jsonl');
   });
 
-  it('refuses an item of a list whose number is too large to keep', async () => {
-    expect(await read('f.json', '[{"n":{"m":[1e400]}},{"n":1}]')).to.deep.equal([{ n: 1 }]);
+  it('gives the items of a list as they stand in it, so that no digit is lost', async () => {
+    const item = '{"n":{"m":[1e400]},"big":12345678901234567890}';
+    await writeFile(join(folder, 'f.json'), `[ ${item} ,{"n":1}]`);
+    const input = await openInput(join(folder, 'f.json'), {
+      stdin: process.stdin,
+      columnTypes: () => Promise.resolve(new Map()),
+    });
+    expect(input.unit).to.equal('item');
+    const { rows } = await readAll(input.chunks());
+    expect(rows.map(({ line, json }) => [line, json])).to.deep.equal([
+      [1, item],
+      [2, '{"n":1}'],
+    ]);
   });
 });

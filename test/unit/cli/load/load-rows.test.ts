@@ -90,6 +90,29 @@ describe('loading rows', () => {
     expect(most).to.equal(2);
   });
 
+  it('reads no further ahead than what is on its way, however long the file is', async () => {
+    let read = 0;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const input: Input = {
+      unit: 'line',
+      totalBytes: undefined,
+      bytesRead: () => 0,
+      async *chunks() {
+        for (; read < 20_000; read += 100) {
+          await Promise.resolve();
+          yield { rows: Array.from({ length: 100 }, (_, i) => row(read + i + 1)), bad: [] };
+        }
+      },
+    };
+    const silent = { update: () => undefined, stop: () => undefined };
+    const loading = loadRows(input, FREE, () => held.then(() => ({ older: 0 })), silent);
+    for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(read).to.be.at.most(4000);
+    release();
+    expect((await loading).loaded).to.equal(20_000);
+  });
+
   it('loads every good row and names every bad one, whatever the service tells at a time', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,0 +1,108 @@
+import { strict as assert } from 'node:assert';
+import { NodeRule, type TreeEnsemble, type TreeScorer } from '../runtime/api/tree-ensemble.js';
+import { ColumnScorer } from '../runtime/trees/columns/column-scorer.js';
+import { FlatScorer } from '../runtime/trees/flat-scorer.js';
+import { treeEngine } from '../runtime/trees/tree-engine.js';
+import { randomColumns, randomEnsemble } from '../test/support/random-ensemble.js';
+import { ObjectTrees } from './naive/object-trees.js';
+import { FlatTrees } from './naive/flat-trees.js';
+import { measure, median, ms, percentile, table, type Contestant } from './support/measure.js';
+
+const FEATURES = 40;
+/** Features that are of the user or the query, so that all rows of a request share them. */
+const SHARED = 12;
+
+/** 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM makes them. */
+function ensembleOf(): TreeEnsemble {
+  return randomEnsemble(7, {
+    trees: 300,
+    leaves: 64,
+    features: FEATURES,
+    thresholds: 255,
+    precision: 'float64',
+    comparison: 'less_or_equal',
+    rules: [NodeRule.nan, NodeRule.nan | NodeRule.defaultLeft],
+  });
+}
+
+/**
+ * Scores the same rows by trees of objects that look features up by name, by trees in flat arrays, and by our scalar
+ * and column forms, in one run. All must give the same bits.
+ */
+export async function modelsBench(short: boolean): Promise<void> {
+  const ensemble = ensembleOf();
+  const start = performance.now();
+  const columns = await ColumnScorer.compile(ensemble);
+  const compiled = performance.now() - start;
+  assert(columns !== undefined, 'the ensemble has a column form');
+  console.log(`\n300 trees × 64 leaves × ${FEATURES} features; column program made in ${ms(compiled)} ms`);
+  const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
+  for (const rows of [1, 2, 4, 8, 16, 24, 100, 1000]) {
+    await compare(ensemble, scorers, rows, FEATURES, (short ? 30 : 200) * (rows > 100 ? 1 : 3));
+  }
+  console.log(`\n${SHARED} of the features the same for all rows, as those of a user or a query are:`);
+  await compare(ensemble, scorers, 1000, FEATURES - SHARED, short ? 30 : 200);
+  await onnxNote();
+}
+
+async function compare(
+  ensemble: TreeEnsemble,
+  { scalar, columns, engine }: Readonly<Record<'scalar' | 'columns' | 'engine', TreeScorer>>,
+  count: number,
+  ownFeatures: number,
+  rounds: number,
+): Promise<void> {
+  const values = randomColumns(count, ensemble, count);
+  const input = values.map((column, i) => ({ values: column, stride: i < ownFeatures ? 1 : 0 }) as const);
+  const cell = (feature: number, row: number): number =>
+    values[feature]?.[feature < ownFeatures ? row : 0] ?? NaN;
+  const rows = Int32Array.from({ length: count }, (_, row) => row);
+  const objects = new ObjectTrees(ensemble);
+  const flat = new FlatTrees(ensemble);
+  const named = Array.from(rows, (row) =>
+    Object.fromEntries(values.map((_, feature) => [`f${feature}`, cell(feature, row)])),
+  );
+  const dense = Float64Array.from({ length: count * FEATURES }, (_, i) =>
+    cell(i % FEATURES, Math.floor(i / FEATURES)),
+  );
+  const out = Array.from({ length: 5 }, () => new Float64Array(count));
+  const scored = (scorer: TreeScorer, to: number) => (): Promise<void> => {
+    scorer.score(rows, input, [out[to] ?? new Float64Array(count)]);
+    return Promise.resolve();
+  };
+  const contestants: Contestant[] = [
+    { name: 'objects, named features', run: () => Promise.resolve(objects.score(named, out[0] ?? [])) },
+    { name: 'flat arrays', run: () => Promise.resolve(flat.score(dense, count, out[1] ?? [])) },
+    { name: 'millrace, scalar form', run: scored(scalar, 2) },
+    { name: 'millrace, column form', run: scored(columns, 3) },
+    { name: 'millrace, as chosen', run: scored(engine, 4) },
+  ];
+  const measured = await measure(contestants, rounds);
+  for (const one of out) assert.deepEqual(one, out[0], 'all score alike, bit for bit');
+  const base = median(measured[0]?.ms ?? []);
+  console.log(`\n${count} rows, ${rounds} rounds, milliseconds\n`);
+  console.log(
+    table(
+      ['', 'p50', 'p99', 'objects take … times as long'],
+      measured.map(({ name, ms: times }) => [
+        name,
+        median(times).toFixed(3),
+        percentile(times, 99).toFixed(3),
+        (base / median(times)).toFixed(1),
+      ]),
+    ),
+  );
+}
+
+async function onnxNote(): Promise<void> {
+  const name = 'onnxruntime-node';
+  const found = await import(name).then(
+    () => true,
+    () => false,
+  );
+  console.log(
+    found
+      ? '\nonnxruntime-node is here, but is not measured: this bench has no ONNX form of these trees'
+      : '\nonnxruntime-node is not installed, so it is not in the table',
+  );
+}

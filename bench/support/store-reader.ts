@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Plan } from '../../runtime/compile/plan.js';
+import type { Frame } from '../../runtime/frame/frame.js';
+import { BatchRead } from '../../runtime/pipeline/batch-read.js';
+import { Deadline } from '../../runtime/pipeline/deadline.js';
+import { fetchFeatures } from '../../runtime/pipeline/fetch-features.js';
+import { fillRequest } from '../../runtime/pipeline/fill-request.js';
+import { hydrate } from '../../runtime/pipeline/hydrate.js';
+import { readRequest, type RankingRequest } from '../../runtime/pipeline/read-request.js';
+import { ResidentSession } from '../../runtime/pipeline/resident-session.js';
+import { OWN_WRITES_ONLY } from '../../runtime/resident/coherence.js';
+import { ResidentTables } from '../../runtime/resident/resident-tables.js';
+import { redisSettings } from '../../runtime/redis-settings.js';
+import type { Settings } from '../../runtime/settings.js';
+import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
+import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
+import { RedisTracking } from '../../runtime/store/redis/tracking.js';
+import type { Store } from '../../runtime/store/store.js';
+
+/** The first two stages of a plan over a store of its own: from candidate ids to filled columns. */
+export class StoreReader {
+  readonly #plan: Plan;
+  readonly #store: Store;
+  readonly #layouts: LayoutRegistry;
+  readonly #tables: ResidentTables | undefined;
+
+  private constructor(plan: Plan, store: Store, tables: ResidentTables | undefined) {
+    this.#plan = plan;
+    this.#store = store;
+    this.#layouts = new LayoutRegistry(store, plan.prefix);
+    this.#tables = tables;
+    tables?.start();
+  }
+
+  static async open(settings: Settings, plan: Plan, resident: boolean): Promise<StoreReader> {
+    if (settings.store === 'embedded') {
+      const store = await openEmbeddedStore({ dataDir: settings.dataDir });
+      const tables = new ResidentTables([plan], {
+        bytes: settings.residentBytes,
+        coherence: () => OWN_WRITES_ONLY,
+      });
+      return new StoreReader(plan, store, resident ? tables : undefined);
+    }
+    const store = await connectRedisStore(redisSettings(settings));
+    const tables = new ResidentTables([plan], {
+      bytes: settings.residentBytes,
+      coherence: (prefixes) =>
+        new RedisTracking(store.masters, { prefixes, leaseMs: settings.residentLeaseMs }),
+    });
+    return new StoreReader(plan, store, resident ? tables : undefined);
+  }
+
+  async untilCurrent(): Promise<void> {
+    while (this.#tables?.isCurrent() === false) await delay(5);
+  }
+
+  /** A request, checked: what `read` takes. */
+  request(ids: readonly string[]): RankingRequest {
+    return readRequest(this.#plan, { candidates: ids.map((item_id) => ({ item_id })) }, 'r');
+  }
+
+  async read(request: RankingRequest): Promise<{ readonly roundTrips: number; readonly keysRead: number }> {
+    return this.#fill(request, () => undefined);
+  }
+
+  /** Price, first and last feature, and the maker's rating of each. */
+  async valuesOf(ids: readonly string[]): Promise<number[][]> {
+    const slots = ['item.price', 'item_stats:f00', 'item_stats:f19', 'item.maker.rating'].map((name) =>
+      this.#plan.layout.columns.findIndex((column) => column.name === name),
+    );
+    let values: number[][] = [];
+    await this.#fill(this.request(ids), (frame) => {
+      values = ids.map((_, row) => slots.map((slot) => frame.number(slot).values[row] ?? NaN));
+    });
+    return values;
+  }
+
+  async #fill(request: RankingRequest, look: (frame: Frame) => void): Promise<BatchRead> {
+    const plan = this.#plan;
+    const deadline = new Deadline(60_000, undefined);
+    const resident = this.#tables && new ResidentSession(this.#tables);
+    try {
+      const frame = plan.frames.acquire(request.ids.length, Date.now());
+      fillRequest(plan, frame, request);
+      const batch = new BatchRead(this.#store, deadline);
+      const records = await hydrate(plan, frame, request, { batch, layouts: this.#layouts, resident });
+      fetchFeatures(plan, frame, records);
+      look(frame);
+      plan.frames.release(frame);
+      return batch;
+    } finally {
+      resident?.end();
+      deadline.end();
+    }
+  }
+
+  /** Drops items, and their makers, from the table, as a write elsewhere would. */
+  forget(ids: readonly string[], makerOf: ReadonlyMap<string, string>): void {
+    const { prefix } = this.#plan;
+    this.#tables?.invalidate(
+      ids.flatMap((id) => [
+        `${prefix}:entity:item:${id}`,
+        `${prefix}:features:item:${id}`,
+        `${prefix}:entity:maker:${makerOf.get(id) ?? ''}`,
+      ]),
+    );
+  }
+
+  describeTables(): string {
+    const states = this.#tables?.states() ?? [];
+    return states
+      .map(
+        ({ type, rows, bytes }) => `${rows} of ${type}, ${(bytes / Math.max(1, rows)).toFixed(0)} bytes each`,
+      )
+      .join('; ');
+  }
+
+  async close(): Promise<void> {
+    this.#tables?.close();
+    await this.#store.close();
+  }
+}

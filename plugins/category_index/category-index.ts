@@ -1,0 +1,35 @@
+import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+import type { Vocabulary } from './vocabulary.js';
+
+/** The code of each candidate's text. */
+export class CategoryIndex implements FeatureComponent {
+  readonly outputs = { code: 'number' } as const;
+  readonly #of: Input<'text'>;
+  readonly #codes: Vocabulary;
+  readonly #unknown: number | undefined;
+
+  /** @param unknown code of texts that the vocabulary does not have; undefined: they have none */
+  constructor(of: Input<'text'>, codes: Vocabulary, unknown: number | undefined) {
+    this.#of = of;
+    this.#codes = codes;
+    this.#unknown = unknown;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const { values, status, stride } = input.column(this.#of);
+    const codes = output.number('code');
+    for (const row of input.rows) {
+      const cell = row * stride;
+      const state = status[cell] ?? Status.absent;
+      if (!isKnown(state)) {
+        codes.status[row] = state;
+        continue;
+      }
+      const code = this.#codes.get(values[cell] ?? '') ?? this.#unknown;
+      if (code === undefined) continue;
+      codes.values[row] = code;
+      codes.status[row] = Status.present;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError, type Input, type ProjectFile } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { CategoryIndex } from './category-index.js';
+import { readVocabulary } from './vocabulary-file.js';
+import { positions, type Vocabulary } from './vocabulary.js';
+
+interface CategoryIndexOptions {
+  readonly of: Input<'text'>;
+  readonly categories?: readonly string[];
+  readonly file?: ProjectFile;
+  readonly unknown: 'absent' | number;
+}
+
+export const plugin = definePlugin<CategoryIndexOptions>({
+  name: 'category_index',
+  kind: 'feature',
+  summary: 'The integer code of a text, by a declared list of categories.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create: (options) =>
+    new CategoryIndex(
+      options.of,
+      vocabularyOf(options),
+      options.unknown === 'absent' ? undefined : options.unknown,
+    ),
+});
+
+function vocabularyOf({ categories, file }: CategoryIndexOptions): Vocabulary {
+  if (categories !== undefined && file !== undefined) {
+    throw new OptionError(['file'], '`categories` and `file` are both given', 'give one of the two');
+  }
+  if (categories !== undefined) return positions(categories, ['categories']);
+  if (file !== undefined) return readVocabulary(file, ['file']);
+  throw new OptionError(
+    [],
+    '`categories` is missing',
+    'give `categories`, or `file` with the path of a CSV or JSON file',
+  );
+}

@@ -1,0 +1,71 @@
+import { parse } from 'csv-parse/sync';
+import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import type { Vocabulary } from './vocabulary.js';
+
+/** A category with its code, which is its position where the file gives none. */
+type Entry = readonly [category: string, code: unknown];
+
+/**
+ * Reads a vocabulary: a JSON list of texts, a JSON object of text to code, or a CSV file with the column `category`
+ * and, if codes are not positions, `code`. Other columns are ignored.
+ * @throws OptionError at `path`
+ */
+export function readVocabulary(file: ProjectFile, path: readonly (string | number)[]): Vocabulary {
+  const wrong = (what: string): OptionError =>
+    new OptionError(
+      path,
+      `\`${file.path}\`${what}`,
+      'write a CSV file with the columns `category` and `code`, or JSON: ["lumen", "halcyon"] or {"lumen": 0, "halcyon": 1}',
+    );
+  const codes = new Map<string, number>();
+  const entries = file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
+  for (const [index, [category, code]] of entries.entries()) {
+    const entry = `, entry ${index + 1}`;
+    if (category === '') throw wrong(`${entry}: there is no text`);
+    if (codes.has(category)) throw wrong(`${entry}: \`${category}\` is there twice`);
+    if (!Number.isSafeInteger(code)) {
+      throw wrong(`${entry}: the code of \`${category}\` is ${JSON.stringify(code)}, not an integer`);
+    }
+    codes.set(category, code as number);
+  }
+  if (codes.size === 0) throw wrong(' has no categories');
+  return codes;
+}
+
+type Wrong = (what: string) => OptionError;
+
+function fromJson(file: ProjectFile, wrong: Wrong): Entry[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(file.content.toString('utf8'));
+  } catch (error) {
+    throw wrong(` is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (Array.isArray(content)) {
+    return content.map((category: unknown, position) => {
+      if (typeof category !== 'string') throw wrong(`, entry ${position + 1}: expected a text`);
+      return [category, position];
+    });
+  }
+  if (typeof content === 'object' && content !== null) return Object.entries(content);
+  throw wrong(' is neither a list nor an object');
+}
+
+function fromCsv(file: ProjectFile, wrong: Wrong): Entry[] {
+  let lines: string[][];
+  try {
+    lines = parse(file.content, { bom: true, skip_empty_lines: true, trim: true });
+  } catch (error) {
+    throw wrong(`: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const [header = [], ...rows] = lines;
+  const category = header.indexOf('category');
+  const code = header.indexOf('code');
+  if (category < 0) throw wrong(` has no column \`category\`; it has ${header.join(', ')}`);
+  return rows.map((row, position) => [row[category] ?? '', code < 0 ? position : codeOf(row[code] ?? '')]);
+}
+
+/** The number that a cell holds, else the cell: Number('') would be 0. */
+function codeOf(text: string): number | string {
+  return /^-?\d+$/.test(text) ? Number(text) : text;
+}

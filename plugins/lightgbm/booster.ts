@@ -1,0 +1,85 @@
+import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { ModelFileError, type LightGbmModel } from './model.js';
+import { objectiveTransform } from './objective.js';
+import { readJson } from './read-json.js';
+import { readText } from './read-text.js';
+
+/** Which of a model's predictions is meant: `raw` is predict(raw_score=True), `objective` is predict(). */
+export type Prediction = 'raw' | 'objective';
+
+/** A model ready to be compiled. */
+export interface Booster {
+  readonly ensemble: TreeEnsemble;
+  readonly columns: ModelColumns;
+  readonly transform: Transform | undefined;
+}
+
+/**
+ * @param iterations how many to use, from the first; all of the file unless given
+ * @throws ModelFileError
+ */
+export function readBooster(content: Buffer, prediction: Prediction, iterations?: number): Booster {
+  const model = readModel(content);
+  const { treesPerIteration: outputs } = model;
+  const held = model.trees.length / outputs;
+  if (!Number.isInteger(held) || held === 0) {
+    throw new ModelFileError(`it has ${model.trees.length} trees, ${outputs} for each iteration`);
+  }
+  const used = iterations ?? held;
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  return {
+    ensemble: {
+      features: model.names.length,
+      outputs,
+      precision: 'float64',
+      comparison: 'less_or_equal',
+      trees: model.trees.slice(0, used * outputs),
+      base: new Array<number>(outputs).fill(0),
+    },
+    columns: columnsOf(model),
+    transform: prediction === 'raw' ? undefined : transformOf(model, used),
+  };
+}
+
+function readModel(content: Buffer): LightGbmModel {
+  const text = content.toString('utf8');
+  if (!text.trimStart().startsWith('{')) return readText(text);
+  try {
+    return readJson(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ModelFileError(`it is not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function transformOf({ objective, average }: LightGbmModel, iterations: number): Transform | undefined {
+  const convert = objectiveTransform(objective);
+  if (!average) return convert;
+  const mean = eachNumber((sum) => sum / iterations);
+  return (outputs, rows) => {
+    mean(outputs, rows);
+    convert?.(outputs, rows);
+  };
+}
+
+function columnsOf({ names, categorical, pandasCategories }: LightGbmModel): ModelColumns {
+  const unnamed = names.every((name, index) => name === `Column_${index}`);
+  if (pandasCategories.length === 0) return { names, unnamed };
+  // The file lists the category columns in order, without their names; columns that it used as such tell which.
+  if (pandasCategories.length !== categorical.length) {
+    throw new ModelFileError(
+      `it lists categories of ${pandasCategories.length} columns and splits by ${categorical.length}, so their codes are not known`,
+    );
+  }
+  const categories = categorical.map((column, index) => {
+    const codes = new Map<string | number, number>();
+    for (const [code, value] of (pandasCategories[index] ?? []).entries()) {
+      if (typeof value === 'string' || typeof value === 'number') codes.set(value, code);
+      else if (typeof value === 'boolean') codes.set(Number(value), code);
+    }
+    return [column, codes] as const;
+  });
+  return { names, unnamed, categories: new Map(categories) };
+}

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
+import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { TreeModel } from '../../runtime/api/tree-model.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { readBooster, type Prediction } from './booster.js';
+
+interface LightGbmOptions {
+  readonly model: ProjectFile;
+  readonly inputs?: WrittenInputs;
+  readonly predict: Prediction;
+  readonly iterations?: number;
+}
+
+export const plugin = definePlugin<LightGbmOptions>({
+  name: 'lightgbm',
+  kind: 'model',
+  summary: 'A LightGBM model, from its text or JSON file, scored in process.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  async create({ model, inputs, predict, iterations }, build) {
+    const wrong = (error: unknown): OptionError => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return new OptionError(['model'], `\`${model.path}\` is no LightGBM model that can be used: ${reason}`);
+    };
+    const booster = attempt(() => readBooster(model.content, predict, iterations), wrong);
+    const bound = bindModelInputs(booster.columns, inputs, build);
+    const scorer = await build.trees.compile(booster.ensemble).catch((error: unknown) => {
+      throw wrong(error);
+    });
+    return new TreeModel(bound, scorer, booster.ensemble.outputs, booster.transform);
+  },
+});
+
+function attempt<T>(run: () => T, wrong: (error: unknown) => Error): T {
+  try {
+    return run();
+  } catch (error) {
+    throw wrong(error);
+  }
+}

@@ -1,0 +1,70 @@
+import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { ModelFileError } from './model.js';
+
+/**
+ * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.
+ * `binary sigmoid:1` (ConvertOutput of LightGBM's objectives).
+ * @returns undefined where it leaves them as they are
+ * @throws ModelFileError for an objective that is not known
+ */
+export function objectiveTransform(objective: string): Transform | undefined {
+  const [name = '', ...parameters] = objective.split(/\s+/);
+  switch (name) {
+    case 'binary':
+      return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
+    case 'multiclassova':
+      return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
+    case 'multiclass':
+      return softmax;
+    case 'cross_entropy':
+    case 'xentropy':
+      return eachNumber(sigmoid(1));
+    case 'cross_entropy_lambda':
+    case 'xentlambda':
+      return eachNumber((x) => Math.log1p(Math.exp(x)));
+    case 'poisson':
+    case 'gamma':
+    case 'tweedie':
+      return eachNumber(Math.exp);
+    case 'regression':
+    case 'regression_l1':
+    case 'huber':
+    case 'fair':
+    case 'quantile':
+    case 'mape':
+      return parameters.includes('sqrt') ? eachNumber((x) => Math.sign(x) * x * x) : undefined;
+    case 'lambdarank':
+    case 'rank_xendcg':
+    case 'custom':
+    case 'none':
+    case '':
+      return undefined;
+    default:
+      throw new ModelFileError(`its objective \`${name}\` is not known, so it has only raw scores`);
+  }
+}
+
+function sigmoid(slope: number): (x: number) => number {
+  return (x) => 1 / (1 + Math.exp(-slope * x));
+}
+
+function parameter(parameters: readonly string[], name: string): number {
+  const written = parameters.find((one) => one.startsWith(`${name}:`));
+  const value = written === undefined ? 1 : Number(written.slice(name.length + 1));
+  if (value > 0) return value;
+  throw new ModelFileError(`its objective's ${name} is not a positive number`);
+}
+
+const softmax: Transform = (outputs, rows) => {
+  for (const row of rows) {
+    let most = -Infinity;
+    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
+    let sum = 0;
+    for (const values of outputs) {
+      const value = Math.exp((values[row] ?? NaN) - most);
+      values[row] = value;
+      sum += value;
+    }
+    for (const values of outputs) values[row] = (values[row] ?? NaN) / sum;
+  }
+};

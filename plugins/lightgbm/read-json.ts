@@ -1,0 +1,132 @@
+import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
+import { ModelFileError, type LightGbmModel } from './model.js';
+import { listOfLists } from './read-text.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MISSING: ReadonlyMap<unknown, number> = new Map([
+  ['None', NodeRule.none],
+  ['Zero', NodeRule.zero],
+  ['NaN', NodeRule.nan],
+]);
+
+/**
+ * Reads the JSON of `Booster.dump_model()`.
+ * @throws ModelFileError
+ */
+export function readJson(content: unknown): LightGbmModel {
+  const model = object(content, 'it');
+  const treesPerIteration = number(model, 'num_tree_per_iteration');
+  const names = list(model, 'feature_names').map(String);
+  if (names.length !== number(model, 'max_feature_idx') + 1) {
+    throw new ModelFileError('`feature_names` and `max_feature_idx` differ');
+  }
+  const categorical = new Set<number>();
+  const trees = list(model, 'tree_info').map((one, index) => {
+    const tree = object(one, `tree ${index}`);
+    return readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration, categorical);
+  });
+  for (const [name, info] of Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`'))) {
+    // A category column lists its values.
+    const { values } = object(info, '`feature_infos`');
+    if (Array.isArray(values) && values.length > 0) categorical.add(names.indexOf(name));
+  }
+  return {
+    names,
+    treesPerIteration,
+    objective: typeof model['objective'] === 'string' ? model['objective'] : '',
+    average: model['average_output'] === true,
+    trees,
+    categorical: [...categorical].sort((a, b) => a - b),
+    pandasCategories: listOfLists(model['pandas_categorical']),
+  };
+}
+
+/** Nested objects to columns, without recursion: trees can be deep. */
+function readTree(root: Json, output: number, categorical: Set<number>): DecisionTree {
+  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
+  const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
+  const categories: (Int32Array | undefined)[] = [];
+  const linear: (LinearLeaf | undefined)[] = [];
+  const open: { readonly part: Json; readonly hang: (child: number) => void }[] = [
+    { part: root, hang: () => undefined },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { part, hang } = next;
+    if (part['split_feature'] === undefined) {
+      hang(~leaves.length);
+      leaves.push(number(part, 'leaf_value'));
+      linear.push(linearLeaf(part));
+      continue;
+    }
+    const node = feature.length;
+    hang(node);
+    feature.push(number(part, 'split_feature'));
+    const isCategorical = part['decision_type'] === '==';
+    rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
+    threshold.push(isCategorical ? 0 : number(part, 'threshold'));
+    categories.push(isCategorical ? categorySet(part['threshold']) : undefined);
+    if (isCategorical) categorical.add(number(part, 'split_feature'));
+    open.push({ part: object(part['left_child'], 'a child'), hang: (child) => (left[node] = child) });
+    open.push({ part: object(part['right_child'], 'a child'), hang: (child) => (right[node] = child) });
+  }
+  const tree = {
+    output,
+    feature: Int32Array.from(feature),
+    rule: Uint8Array.from(rule),
+    threshold: Float64Array.from(threshold),
+    categories,
+    left: Int32Array.from(left),
+    right: Int32Array.from(right),
+    leaves: Float64Array.from(leaves),
+  };
+  const known = linear.filter((leaf) => leaf !== undefined);
+  if (known.length === 0) return tree;
+  if (known.length < leaves.length) throw new ModelFileError('only some leaves are linear');
+  return { ...tree, linear: known };
+}
+
+function numericRule(part: Json): number {
+  if (part['decision_type'] !== '<=') {
+    throw new ModelFileError(`a node compares by ${JSON.stringify(part['decision_type'])}`);
+  }
+  const missing = MISSING.get(part['missing_type'] ?? 'None');
+  if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
+  return missing | (part['default_left'] === true && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
+}
+
+/** `0||3||7`, or one category as a number. */
+function categorySet(threshold: unknown): Int32Array {
+  const words = typeof threshold === 'number' ? [threshold] : String(threshold).split('||');
+  const set = words.map(Number);
+  if (!set.every((one) => Number.isInteger(one) && one >= 0)) {
+    throw new ModelFileError(`${JSON.stringify(threshold)} is no set of categories`);
+  }
+  return Int32Array.from(set).sort();
+}
+
+function linearLeaf(part: Json): LinearLeaf | undefined {
+  if (part['leaf_const'] === undefined) return undefined;
+  return {
+    constant: number(part, 'leaf_const'),
+    features: Int32Array.from(list(part, 'leaf_features').map(Number)),
+    coefficients: Float64Array.from(list(part, 'leaf_coeff').map(Number)),
+  };
+}
+
+function object(value: unknown, what: string): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw new ModelFileError(`${what} is not an object`);
+}
+
+function list(of: Json, key: string): readonly unknown[] {
+  const value = of[key];
+  if (Array.isArray(value)) return value;
+  throw new ModelFileError(`\`${key}\` is not a list`);
+}
+
+function number(of: Json, key: string): number {
+  const value = of[key];
+  if (typeof value === 'number' && !Number.isNaN(value)) return value;
+  throw new ModelFileError(`\`${key}\` is not a number`);
+}

@@ -1,0 +1,52 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError, type Input } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { OneHot, OTHER } from './one-hot.js';
+
+interface OneHotOptions {
+  readonly of: Input;
+  /** Output → the text, or texts, that it stands for. */
+  readonly categories: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export const plugin = definePlugin<OneHotOptions>({
+  name: 'one_hot',
+  kind: 'feature',
+  summary: 'An output for each declared category: 1 where the text is of it, else 0.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create({ of, categories }) {
+    if (!isText(of)) {
+      throw new OptionError(['of'], `\`${of.text}\` is neither a text nor a list of texts`);
+    }
+    return new OneHot(of, Object.keys(categories), outputsByText(categories));
+  },
+});
+
+function isText(input: Input): input is Input<'text'> | Input<'texts'> {
+  return input.kind === 'text' || input.kind === 'texts';
+}
+
+/** The position of the output that each text belongs to. */
+function outputsByText(categories: OneHotOptions['categories']): Map<string, number> {
+  const outputs = new Map<string, number>();
+  for (const [position, [name, texts]] of Object.entries(categories).entries()) {
+    if (name === OTHER) {
+      throw new OptionError(
+        ['categories', name],
+        `\`${OTHER}\` is the output for texts of no category`,
+        'give this category another name',
+      );
+    }
+    for (const [index, text] of (typeof texts === 'string' ? [texts] : texts).entries()) {
+      if (outputs.has(text)) {
+        throw new OptionError(
+          typeof texts === 'string' ? ['categories', name] : ['categories', name, index],
+          `\`${text}\` is there twice`,
+          'a text is of one category; remove one of the two',
+        );
+      }
+      outputs.set(text, position);
+    }
+  }
+  return outputs;
+}

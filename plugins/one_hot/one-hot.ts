@@ -1,0 +1,44 @@
+import type { TextColumn, TextsColumn } from '../../runtime/api/columns.js';
+import type { FeatureComponent, Input, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+
+/** The output that is 1 where a text is of no declared category. */
+export const OTHER = 'other';
+
+/** Says of each category whether the candidate's text, or one of its texts, is of it. */
+export class OneHot implements FeatureComponent {
+  readonly outputs: Readonly<Record<string, OutputKind>>;
+  readonly #of: Input<'text' | 'texts'>;
+  readonly #names: readonly string[];
+  readonly #positions: ReadonlyMap<string, number>;
+
+  /** @param positions by text: the position among `names` of its category */
+  constructor(of: Input<'text' | 'texts'>, names: readonly string[], positions: ReadonlyMap<string, number>) {
+    this.#of = of;
+    this.#names = [...names, OTHER];
+    this.#positions = positions;
+    this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'bool']));
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const column: TextColumn | TextsColumn = input.column(this.#of);
+    const hot = this.#names.map((name) => output.number(name));
+    const other = this.#names.length - 1;
+    for (const row of input.rows) {
+      const cell = row * column.stride;
+      const status = column.status[cell] ?? Status.absent;
+      const known = isKnown(status);
+      for (const one of hot) {
+        one.status[row] = known ? Status.present : status;
+        if (known) one.values[row] = 0;
+      }
+      if (!known) continue;
+      const start = column.kind === 'text' ? cell : (column.offsets[cell] ?? 0);
+      const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
+      for (let i = start; i < end; i++) {
+        const one = hot[this.#positions.get(column.values[i] ?? '') ?? other];
+        if (one !== undefined) one.values[row] = 1;
+      }
+    }
+  }
+}

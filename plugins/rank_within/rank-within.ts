@@ -1,0 +1,83 @@
+import type { NumberColumn } from '../../runtime/api/columns.js';
+import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+import { Distribution } from './distribution.js';
+
+/** Which numbers are the best: the largest (descending) or the smallest (ascending). */
+export type Direction = 'descending' | 'ascending';
+
+/** Whom a candidate is compared with: those that this step works on, or all of the request. */
+export type Among = 'remaining' | 'all';
+
+/** Where each candidate's number stands among those of the others; candidates without one do not count. */
+export class RankWithin implements FeatureComponent {
+  readonly outputs = {
+    rank: 'number',
+    percentile: 'number',
+    share: 'number',
+    z_score: 'number',
+    min_max: 'number',
+  } as const;
+  readonly #value: Input<'number'>;
+  readonly #direction: Direction;
+  readonly #among: Among;
+  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  #known = new Float64Array(0);
+
+  constructor(value: Input<'number'>, direction: Direction, among: Among) {
+    this.#value = value;
+    this.#direction = direction;
+    this.#among = among;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const column = input.column(this.#value);
+    const ranks = output.number('rank');
+    const percentiles = output.number('percentile');
+    const shares = output.number('share');
+    const zScores = output.number('z_score');
+    const minMaxes = output.number('min_max');
+    const all = this.#distribution(input, column);
+    for (const row of input.rows) {
+      const cell = row * column.stride;
+      const status = column.status[cell] ?? Status.absent;
+      if (!isKnown(status)) {
+        ranks.status[row] = percentiles.status[row] = shares.status[row] = status;
+        zScores.status[row] = minMaxes.status[row] = status;
+        continue;
+      }
+      const value = column.values[cell] ?? NaN;
+      const below = all.below(value);
+      const upTo = all.upTo(value);
+      const better = this.#direction === 'descending' ? all.count - upTo : below;
+      const equal = upTo - below;
+      write(ranks, row, 1 + better);
+      // Ties count half, so that it is the same seen from either end.
+      write(percentiles, row, 1 - (better + equal / 2) / all.count);
+      write(shares, row, all.share(value));
+      write(zScores, row, all.zScore(value));
+      write(minMaxes, row, all.minMax(value));
+    }
+  }
+
+  #distribution({ count, rows }: StepInput, { values, status, stride }: NumberColumn): Distribution {
+    if (this.#known.length < count) this.#known = new Float64Array(count);
+    const known = this.#known;
+    let length = 0;
+    const size = this.#among === 'all' ? count : rows.length;
+    for (let i = 0; i < size; i++) {
+      const cell = (this.#among === 'all' ? i : (rows[i] ?? 0)) * stride;
+      if (isKnown(status[cell] ?? Status.absent)) known[length++] = values[cell] ?? NaN;
+    }
+    return new Distribution(known.subarray(0, length).sort());
+  }
+}
+
+/** NaN: there is no such number, e.g. no z-score where all candidates are equal. */
+function write(column: NumberColumn, row: number, value: number): void {
+  if (Number.isNaN(value)) column.status[row] = Status.absent;
+  else {
+    column.values[row] = value;
+    column.status[row] = Status.present;
+  }
+}

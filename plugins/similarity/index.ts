@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError, type FeatureComponent, type Input } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { TextSimilarity } from './text-similarity.js';
+import { VectorSimilarity } from './vector-similarity.js';
+
+type Pair<K extends 'vector' | 'texts'> = readonly [Input<K>, Input<K>];
+
+/** What a user writes under `with:`, checked and bound. */
+interface SimilarityOptions {
+  readonly vectors?: Pair<'vector'>;
+  readonly texts?: Pair<'texts'>;
+}
+
+export const plugin = definePlugin<SimilarityOptions>({
+  name: 'similarity',
+  kind: 'feature',
+  summary: 'How alike two vectors are (cosine, dot product), or two lists of texts (Jaccard, overlap).',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create({ vectors, texts }): FeatureComponent {
+    if (vectors !== undefined && texts !== undefined) {
+      throw new OptionError(['texts'], '`vectors` and `texts` are both given', 'use a step for each');
+    }
+    if (vectors !== undefined) {
+      checkSizes(vectors);
+      return new VectorSimilarity(...vectors);
+    }
+    if (texts !== undefined) return new TextSimilarity(...texts);
+    throw new OptionError(
+      [],
+      '`vectors` is missing',
+      'add e.g. `vectors: [product.embedding, user.embedding]`',
+    );
+  },
+});
+
+function checkSizes([a, b]: Pair<'vector'>): void {
+  if (a.size === b.size) return;
+  throw new OptionError(
+    ['vectors', 1],
+    `\`${b.text}\` is a vector(${String(b.size)}), \`${a.text}\` a vector(${String(a.size)})`,
+    'only vectors of one size, made by one model, can be compared',
+  );
+}

@@ -1,0 +1,82 @@
+import type { NumberColumn } from '../../runtime/api/columns.js';
+import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { Status } from '../../runtime/api/status.js';
+import { statusOfPair } from './cell-pairs.js';
+
+/**
+ * Cosine and dot product of two vectors of one size. The sums are kept in double precision, where no square of a
+ * float32 can underflow: the norm of a vector is 0 exactly if all its elements are.
+ */
+export class VectorSimilarity implements FeatureComponent {
+  readonly outputs = { cosine: 'number', dot: 'number' } as const;
+  readonly #a: Input<'vector'>;
+  readonly #b: Input<'vector'>;
+
+  constructor(a: Input<'vector'>, b: Input<'vector'>) {
+    this.#a = a;
+    this.#b = b;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const first = input.column(this.#a);
+    const second = input.column(this.#b);
+    // Where only one of the two is of the request, it is `one`: its norm is worked out once.
+    const [one, other] = first.stride === 0 ? [first, second] : [second, first];
+    const size = one.size;
+    const dots = output.number('dot');
+    const cosines = output.number('cosine');
+    const normOfRequest = one.stride === 0 ? norm(one.values, 0, size) : NaN;
+    for (const row of input.rows) {
+      const status = statusOfPair(first, second, row);
+      if (status !== Status.present) {
+        dots.status[row] = cosines.status[row] = status;
+        continue;
+      }
+      const a = row * one.stride * size;
+      const b = row * other.stride * size;
+      const product = dot(one.values, a, other.values, b, size);
+      const norms =
+        (one.stride === 0 ? normOfRequest : norm(one.values, a, size)) * norm(other.values, b, size);
+      write(dots, row, product);
+      if (norms === 0) {
+        // A vector of zeros points nowhere.
+        cosines.status[row] = Status.absent;
+      } else {
+        // Rounding can lead a hair beyond 1.
+        write(cosines, row, Math.max(-1, Math.min(1, product / norms)));
+      }
+    }
+  }
+}
+
+function write(column: NumberColumn, row: number, value: number): void {
+  // An element beyond the range of float32 is Infinity here.
+  if (!Number.isFinite(value)) column.status[row] = Status.failed;
+  else {
+    column.values[row] = value;
+    column.status[row] = Status.present;
+  }
+}
+
+function norm(values: Float32Array, start: number, size: number): number {
+  return Math.sqrt(dot(values, start, values, start, size));
+}
+
+/** Four sums side by side, so that an addition need not wait for the one before. */
+function dot(a: Float32Array, startA: number, b: Float32Array, startB: number, size: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
+  let i = 0;
+  for (; i + 3 < size; i += 4) {
+    const at = startA + i;
+    const bt = startB + i;
+    sum0 += (a[at] as number) * (b[bt] as number);
+    sum1 += (a[at + 1] as number) * (b[bt + 1] as number);
+    sum2 += (a[at + 2] as number) * (b[bt + 2] as number);
+    sum3 += (a[at + 3] as number) * (b[bt + 3] as number);
+  }
+  for (; i < size; i++) sum0 += (a[startA + i] as number) * (b[startB + i] as number);
+  return sum0 + sum1 + (sum2 + sum3);
+}

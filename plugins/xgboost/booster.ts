@@ -1,0 +1,143 @@
+import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import type { DecisionTree, TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+import type { Transform } from '../../runtime/api/tree-model.js';
+import { readCategories } from './categories.js';
+import { LinearScorer } from './linear-scorer.js';
+import { countAt, listAt, ModelFileError, numbersAt, objectAt, type Json } from './model.js';
+import { objectiveOf } from './objective.js';
+import { readTree } from './read-tree.js';
+import { readUbjson } from './read-ubjson.js';
+
+/** Which of a model's predictions is meant: `raw` is predict(output_margin=True), `objective` is predict(). */
+export type Prediction = 'raw' | 'objective';
+/** Iterations to use: `best` are those up to the best one if the file says which it is. */
+export type Iterations = 'best' | 'all' | number;
+
+/** A model ready to be compiled, or of booster gblinear. */
+export interface Booster {
+  readonly scored: { readonly ensemble: TreeEnsemble } | { readonly linear: LinearScorer };
+  readonly outputs: number;
+  readonly columns: ModelColumns;
+  readonly transform: Transform | undefined;
+}
+
+/**
+ * Reads what `save_model` writes as JSON or UBJSON (XGBoost 1.0 and later).
+ * @throws ModelFileError
+ */
+export function readBooster(content: Buffer, prediction: Prediction, iterations: Iterations): Booster {
+  const learner = objectAt(readFile(content), 'learner');
+  const parameters = objectAt(learner, 'learner_model_param');
+  const features = countAt(parameters, 'num_feature');
+  const outputs = Math.max(1, countAt(parameters, 'num_class', 0), countAt(parameters, 'num_target', 1));
+  const objective = objectiveOf(String(objectAt(learner, 'objective')['name']));
+  const base = baseScores(parameters['base_score'], outputs).map((score) => {
+    const margin = Math.fround(objective.margin(Math.fround(score)));
+    if (Number.isFinite(margin)) return margin;
+    throw new ModelFileError(`its base_score ${score} does not fit its objective`);
+  });
+  const booster = objectAt(learner, 'gradient_booster');
+  const transform = prediction === 'raw' ? undefined : objective.transform;
+  if (booster['name'] === 'gblinear') {
+    const weights = Float32Array.from(numbersAt(objectAt(booster, 'model'), 'weights', (features + 1) * outputs));
+    const linear = new LinearScorer(features, weights, base);
+    return { scored: { linear }, outputs, columns: columnsOf(learner, features, {}), transform };
+  }
+  const isDart = booster['name'] === 'dart';
+  if (!isDart && booster['name'] !== 'gbtree') {
+    throw new ModelFileError(`its booster is ${JSON.stringify(booster['name'])}`);
+  }
+  const model = objectAt(isDart ? objectAt(booster, 'gbtree') : booster, 'model');
+  const weights = isDart ? numbersAt(booster, 'weight_drop') : undefined;
+  const trees = readTrees(model, weights, treesOf(model, learner, outputs, iterations));
+  return {
+    scored: {
+      ensemble: { features, outputs, precision: 'float32', comparison: 'less', trees, base },
+    },
+    outputs,
+    columns: columnsOf(learner, features, model),
+    transform,
+  };
+}
+
+function readFile(content: Buffer): Json {
+  // UBJSON's objects start like JSON's, and go on with the length of a key, never with white space or a quote.
+  const isJson = content[0] === 0x7b && /^\{\s*["}]/.test(content.toString('latin1', 0, 64));
+  if (!isJson && content[0] !== 0x7b) {
+    throw new ModelFileError(
+      'it is neither JSON nor UBJSON; a file of the old binary format has to be saved again as JSON',
+    );
+  }
+  const read = isJson ? parseJson(content.toString('utf8')) : readUbjson(content);
+  if (typeof read === 'object' && read !== null) return read as Json;
+  throw new ModelFileError('it is not an object');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Training statistics, which scoring does not read, may hold NaN and Infinity.
+    const plain = text.replace(/(?<=[[,:]\s*)-?(?:NaN|Infinity|nan|inf)(?=\s*[,\]}])/g, 'null');
+    if (plain !== text) return JSON.parse(plain);
+    throw new ModelFileError(`it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** One score for all outputs or one for each, written as 0.5, "5E-1", "[5E-1]" or "[3E-1,3E-1,4E-1]". */
+function baseScores(written: unknown, outputs: number): number[] {
+  const words = Array.isArray(written)
+    ? (written as readonly unknown[]).map(String)
+    : String(written ?? '0.5').replace(/^\s*\[|\]\s*$/g, '').split(',');
+  const scores = words.map((word) => (word.trim() === '' ? NaN : Number(word)));
+  if (scores.every(Number.isFinite)) {
+    if (scores.length === outputs) return scores;
+    if (scores.length === 1) return new Array<number>(outputs).fill(scores[0] ?? NaN);
+  }
+  throw new ModelFileError(`its base_score is ${JSON.stringify(written)}`);
+}
+
+/** How many trees, from the first, to use. */
+function treesOf(model: Json, learner: Json, outputs: number, iterations: Iterations): number {
+  const count = listAt(model, 'trees').length;
+  if (iterations === 'all') return count;
+  const best = (learner['attributes'] as Json | undefined)?.['best_iteration'];
+  if (iterations === 'best' && best === undefined) return count;
+  const wanted = iterations === 'best' ? Number(best) + 1 : iterations;
+  const parallel = Math.max(1, countAt(objectAt(model, 'gbtree_model_param'), 'num_parallel_tree', 1));
+  // Files since XGBoost 2.0 say where each iteration starts.
+  const starts =
+    model['iteration_indptr'] === undefined ? undefined : numbersAt(model, 'iteration_indptr');
+  const held = starts === undefined ? count / (parallel * outputs) : starts.length - 1;
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > held) {
+    throw new ModelFileError(`it has ${held} iterations, and ${wanted} are asked for`);
+  }
+  return starts === undefined ? wanted * parallel * outputs : (starts[wanted] ?? count);
+}
+
+function readTrees(model: Json, weights: readonly number[] | undefined, used: number): DecisionTree[] {
+  const written = Array.from(listAt(model, 'trees'));
+  const groups = numbersAt(model, 'tree_info', written.length);
+  if (weights !== undefined && weights.length !== written.length) {
+    throw new ModelFileError('`weight_drop` has not a weight for each tree');
+  }
+  return written.slice(0, used).map((tree, index) => {
+    try {
+      const weight = weights === undefined ? 1 : Math.fround(weights[index] ?? 1);
+      return readTree(objectAt({ tree }, 'tree'), groups[index] ?? 0, weight);
+    } catch (error) {
+      if (error instanceof ModelFileError) throw new ModelFileError(`tree ${index}: ${error.message}`);
+      throw error;
+    }
+  });
+}
+
+function columnsOf(learner: Json, features: number, model: Json): ModelColumns {
+  const written = learner['feature_names'] === undefined ? [] : Array.from(listAt(learner, 'feature_names'), String);
+  const unnamed = written.length === 0;
+  if (!unnamed && written.length !== features) {
+    throw new ModelFileError(`it has ${features} features and ${written.length} names of features`);
+  }
+  const names = unnamed ? Array.from({ length: features }, (_, i) => `f${i}`) : written;
+  return { names, unnamed, categories: readCategories(model) };
+}

@@ -1,0 +1,65 @@
+import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { ModelFileError } from './model.js';
+
+/** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
+interface Objective {
+  readonly transform: Transform | undefined;
+  /** Of base_score, which a file holds as a prediction. */
+  readonly margin: (score: number) => number;
+}
+
+const same = (score: number): number => score;
+const logit = (score: number): number => -Math.log(1 / score - 1);
+const sigmoid = eachNumber((x) => Math.fround(1 / (1 + Math.exp(-x))));
+const exponential = eachNumber((x) => Math.fround(Math.exp(x)));
+
+/** Class probabilities, also for multi:softmax, whose `predict` would say only which is the largest. */
+const softmax: Transform = (outputs, rows) => {
+  for (const row of rows) {
+    let most = -Infinity;
+    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
+    let sum = 0;
+    for (const values of outputs) {
+      const value = Math.fround(Math.exp((values[row] ?? NaN) - most));
+      values[row] = value;
+      sum += value;
+    }
+    for (const values of outputs) values[row] = Math.fround((values[row] ?? NaN) / sum);
+  }
+};
+
+const PLAIN: Objective = { transform: undefined, margin: same };
+const LOGISTIC: Objective = { transform: sigmoid, margin: logit };
+const LOG: Objective = { transform: exponential, margin: Math.log };
+
+/** PredTransform and ProbToMargin of XGBoost's objectives. */
+const OBJECTIVES: ReadonlyMap<string, Objective> = new Map([
+  ['reg:squarederror', PLAIN],
+  ['reg:linear', PLAIN],
+  ['reg:squaredlogerror', PLAIN],
+  ['reg:pseudohubererror', PLAIN],
+  ['reg:absoluteerror', PLAIN],
+  ['reg:quantileerror', PLAIN],
+  ['reg:expectileerror', PLAIN],
+  ['reg:logistic', LOGISTIC],
+  ['binary:logistic', LOGISTIC],
+  ['binary:logitraw', { transform: undefined, margin: logit }],
+  ['binary:hinge', { transform: eachNumber((x) => (x > 0 ? 1 : 0)), margin: same }],
+  ['count:poisson', LOG],
+  ['reg:gamma', LOG],
+  ['reg:tweedie', LOG],
+  ['survival:cox', LOG],
+  ['survival:aft', LOG],
+  ['multi:softprob', { transform: softmax, margin: same }],
+  ['multi:softmax', { transform: softmax, margin: same }],
+  ['rank:pairwise', PLAIN],
+  ['rank:ndcg', PLAIN],
+  ['rank:map', PLAIN],
+]);
+
+/** @throws ModelFileError for an objective that is not known, since then base_score has no meaning */
+export function objectiveOf(name: string): Objective {
+  const objective = OBJECTIVES.get(name);
+  if (objective === undefined) throw new ModelFileError(`its objective \`${name}\` is not known`);
+  return objective;
+}

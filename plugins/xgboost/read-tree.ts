@@ -1,0 +1,87 @@
+import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
+import { countAt, ModelFileError, numbersAt, objectAt, type Json } from './model.js';
+
+/**
+ * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
+ * node has its threshold, and numbers that are float32.
+ * @param weight multiplies the leaves, in float32: DART's
+ */
+export function readTree(json: Json, output: number, weight: number): DecisionTree {
+  if (countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1) > 1) {
+    throw new ModelFileError('its leaves are vectors (multi_strategy: multi_output_tree), which is not supported');
+  }
+  const lefts = numbersAt(json, 'left_children');
+  const count = lefts.length;
+  const rights = numbersAt(json, 'right_children', count);
+  const features = numbersAt(json, 'split_indices', count);
+  const conditions = numbersAt(json, 'split_conditions', count);
+  const defaultLeft = numbersAt(json, 'default_left', count);
+  const types = json['split_type'] === undefined ? [] : numbersAt(json, 'split_type', count);
+  const sets = categorySets(json);
+
+  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
+  const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
+  const categories: (Int32Array | undefined)[] = [];
+  // Only what hangs from the root counts: pruning leaves nodes behind.
+  const open: { readonly at: number; readonly hang: (child: number) => void }[] = [
+    { at: 0, hang: () => undefined },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { at, hang } = next;
+    const condition = conditions[at];
+    if (condition === undefined || feature.length > count) throw new ModelFileError('a node leads nowhere');
+    if (lefts[at] === -1) {
+      hang(~leaves.length);
+      leaves.push(Math.fround(Math.fround(condition) * weight));
+      continue;
+    }
+    const node = feature.length;
+    hang(node);
+    feature.push(features[at] ?? 0);
+    const toDefault = defaultLeft[at] === 0 ? 0 : NodeRule.defaultLeft;
+    const one = { at: lefts[at] ?? -1, hang: (child: number) => (left[node] = child) };
+    const other = { at: rights[at] ?? -1, hang: (child: number) => (right[node] = child) };
+    if (types[at] === 1) {
+      const set = sets.get(at);
+      if (set === undefined) throw new ModelFileError('a categorical node has no categories');
+      categories.push(set);
+      threshold.push(0);
+      // The categories of the file go right; here they go left, so the sides are exchanged.
+      rule.push(NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft));
+      open.push(
+        { at: one.at, hang: other.hang },
+        { at: other.at, hang: one.hang },
+      );
+    } else {
+      categories.push(undefined);
+      threshold.push(Math.fround(condition));
+      rule.push(NodeRule.nan | toDefault);
+      open.push(one, other);
+    }
+  }
+  return {
+    output,
+    feature: Int32Array.from(feature),
+    rule: Uint8Array.from(rule),
+    threshold: Float64Array.from(threshold),
+    categories,
+    left: Int32Array.from(left),
+    right: Int32Array.from(right),
+    leaves: Float64Array.from(leaves),
+  };
+}
+
+/** By node, its categories; files older than XGBoost 1.3 have none. */
+function categorySets(json: Json): ReadonlyMap<number, Int32Array> {
+  if (json['categories_nodes'] === undefined) return new Map();
+  const nodes = numbersAt(json, 'categories_nodes');
+  const segments = numbersAt(json, 'categories_segments', nodes.length);
+  const sizes = numbersAt(json, 'categories_sizes', nodes.length);
+  const categories = numbersAt(json, 'categories');
+  return new Map(
+    nodes.map((node, i) => {
+      const from = segments[i] ?? 0;
+      return [node, Int32Array.from(categories.slice(from, from + (sizes[i] ?? 0))).sort()];
+    }),
+  );
+}

@@ -1,0 +1,137 @@
+import { ModelFileError } from './model.js';
+
+const DEEPEST = 64;
+
+/**
+ * Reads Universal Binary JSON (draft 12) as XGBoost's `save_model('….ubj')` writes it. Numbers are big-endian; a list
+ * of one type of number becomes an array of numbers.
+ * @throws ModelFileError
+ */
+export function readUbjson(content: Buffer): unknown {
+  try {
+    return new Reader(content).value(0);
+  } catch (error) {
+    if (error instanceof RangeError) throw new ModelFileError('the UBJSON is cut short');
+    throw error;
+  }
+}
+
+class Reader {
+  #at = 0;
+
+  constructor(readonly content: Buffer) {}
+
+  value(depth: number): unknown {
+    return this.#typed(this.#marker(), depth);
+  }
+
+  #typed(marker: string, depth: number): unknown {
+    if (depth > DEEPEST) throw new ModelFileError('the UBJSON is nested too deeply');
+    switch (marker) {
+      case 'Z':
+        return null;
+      case 'T':
+        return true;
+      case 'F':
+        return false;
+      case 'C':
+        return this.#text(1);
+      case 'S':
+      case 'H':
+        return this.#text(this.#length());
+      case '[':
+        return this.#list(depth);
+      case '{':
+        return this.#object(depth);
+      default:
+        return this.#number(marker);
+    }
+  }
+
+  #marker(): string {
+    for (;;) {
+      const marker = String.fromCharCode(this.content.readUInt8(this.#at++));
+      if (marker !== 'N') return marker;
+    }
+  }
+
+  #number(marker: string): number {
+    const at = this.#at;
+    const { content } = this;
+    switch (marker) {
+      case 'i':
+        this.#at += 1;
+        return content.readInt8(at);
+      case 'U':
+        this.#at += 1;
+        return content.readUInt8(at);
+      case 'I':
+        this.#at += 2;
+        return content.readInt16BE(at);
+      case 'l':
+        this.#at += 4;
+        return content.readInt32BE(at);
+      case 'L':
+        this.#at += 8;
+        return Number(content.readBigInt64BE(at));
+      case 'd':
+        this.#at += 4;
+        return content.readFloatBE(at);
+      case 'D':
+        this.#at += 8;
+        return content.readDoubleBE(at);
+      default:
+        throw new ModelFileError(`the UBJSON has an unknown type at byte ${at - 1}`);
+    }
+  }
+
+  #length(): number {
+    const length = this.#number(this.#marker());
+    // Every element takes a byte, but for nulls and truths, of which no list is long.
+    if (length >= 0 && length <= this.content.length) return length;
+    throw new ModelFileError('the UBJSON has a length beyond its end');
+  }
+
+  #text(length: number): string {
+    const [from, to] = [this.#at, this.#at + length];
+    if (to > this.content.length) throw new ModelFileError('the UBJSON is cut short');
+    this.#at = to;
+    return this.content.toString('utf8', from, to);
+  }
+
+  /** What may follow `[` or `{`: one type for all elements, and their number. */
+  #head(): { readonly type: string | undefined; readonly count: number | undefined } {
+    let type: string | undefined;
+    if (this.#next('$')) type = this.#marker();
+    const count = this.#next('#') ? this.#length() : undefined;
+    if (type !== undefined && count === undefined) throw new ModelFileError('the UBJSON has a type without a count');
+    return { type, count };
+  }
+
+  #next(marker: string): boolean {
+    if (this.content.readUInt8(this.#at) !== marker.charCodeAt(0)) return false;
+    this.#at++;
+    return true;
+  }
+
+  #list(depth: number): unknown[] {
+    const { type, count } = this.#head();
+    const list: unknown[] = [];
+    if (count === undefined) while (!this.#next(']')) list.push(this.value(depth + 1));
+    else for (let i = 0; i < count; i++) list.push(this.#typed(type ?? this.#marker(), depth + 1));
+    return list;
+  }
+
+  #object(depth: number): unknown {
+    const { type, count } = this.#head();
+    const entries: [string, unknown][] = [];
+    const one = (): void => {
+      const key = this.#text(this.#length());
+      entries.push([key, this.#typed(type ?? this.#marker(), depth + 1)]);
+    };
+    if (count === undefined) while (!this.#next('}')) one();
+    else for (let i = 0; i < count; i++) one();
+    // As own properties, whatever the keys are called.
+    return Object.fromEntries(entries);
+  }
+}

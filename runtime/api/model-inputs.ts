@@ -1,0 +1,133 @@
+import type { ColumnOf } from './columns.js';
+import { OptionError, type BuildContext, type Input, type StepInput } from './plugin.js';
+import { isKnown, Status } from './status.js';
+import type { FeatureColumn } from './tree-ensemble.js';
+
+/** What a user writes under `inputs:`: by the model's name of a column, or a list in the model's order. */
+export type WrittenInputs = Readonly<Record<string, Input>> | readonly Input[];
+
+/** What the model file says of its columns. */
+export interface ModelColumns {
+  /** In the model's order. */
+  readonly names: readonly string[];
+  /** Whether the names are only numbers in disguise, e.g. Column_0, so that nothing can be bound by them. */
+  readonly unnamed: boolean;
+  /** By column: the code of each category that the model was trained with. */
+  readonly categories?: ReadonlyMap<number, ReadonlyMap<string | number, number>>;
+}
+
+/** Names that may be bound as they stand: never a longer expression from a file. */
+const BINDABLE = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*$/;
+
+/**
+ * Binds every column of a model: by `inputs:` where it is given there, else by name.
+ * @throws OptionError at the column's place, for one that is missing, unused or of a wrong type
+ */
+export function bindModelInputs(
+  columns: ModelColumns,
+  written: WrittenInputs | undefined,
+  build: Pick<BuildContext, 'needColumn'>,
+): ModelInputs {
+  const { names } = columns;
+  if (isList(written)) {
+    if (written.length !== names.length) {
+      throw new OptionError(['inputs'], `the model has ${names.length} columns, and \`inputs\` ${written.length}`);
+    }
+    return new ModelInputs(columns, written, (index) => ['inputs', index]);
+  }
+  const given = new Map(Object.entries(written ?? {}));
+  for (const name of given.keys()) {
+    if (names.includes(name)) continue;
+    throw new OptionError(['inputs', name], `the model has no column \`${name}\``, `it has ${shortList(names)}`);
+  }
+  if (columns.unnamed && names.some((name) => !given.has(name))) {
+    throw new OptionError(
+      ['inputs'],
+      `the columns of the model have no names, so \`inputs\` must give all ${names.length} in their order`,
+      'write a list of expressions, e.g. inputs: [ product.price, stats:ctr_30d ]',
+    );
+  }
+  const bound = names.map((name) => {
+    const input = given.get(name);
+    if (input !== undefined) return input;
+    if (BINDABLE.test(name)) return build.needColumn(name);
+    throw new OptionError(
+      ['inputs'],
+      `the model's column \`${name}\` cannot be bound by name`,
+      `give it under inputs, e.g. ${JSON.stringify(name)}: product.price`,
+    );
+  });
+  return new ModelInputs(columns, bound, (index) => {
+    const name = names[index] ?? '';
+    return given.has(name) ? ['inputs', name] : ['model'];
+  });
+}
+
+/** The bound columns of a model; gives their numbers for a request, NaN where a value is not known. */
+export class ModelInputs {
+  readonly #columns: (FeatureColumn | undefined)[] = [];
+  readonly #readers: readonly ((step: StepInput) => FeatureColumn)[];
+
+  constructor(
+    { names, categories }: ModelColumns,
+    inputs: readonly Input[],
+    pathOf: (index: number) => readonly (string | number)[],
+  ) {
+    this.#readers = inputs.map((input, index) => {
+      const codes = categories?.get(index);
+      if (isKind(input, 'number')) {
+        return codes === undefined
+          ? (step) => step.column(input)
+          : codeReader((step) => step.column(input), codes);
+      }
+      if (isKind(input, 'text') && codes !== undefined) {
+        return codeReader((step) => step.column(input), codes);
+      }
+      const name = names[index] ?? '';
+      throw new OptionError(
+        pathOf(index),
+        `the model's column \`${name}\` needs a number, and \`${input.text}\` is none`,
+        isKind(input, 'text')
+          ? 'a text needs a model that knows its categories: train with a pandas category column'
+          : undefined,
+      );
+    });
+  }
+
+  /** By column of the model. The same array each time: use it before the next call. */
+  read(step: StepInput): readonly (FeatureColumn | undefined)[] {
+    for (const [index, read] of this.#readers.entries()) this.#columns[index] = read(step);
+    return this.#columns;
+  }
+}
+
+/** Reads a column as category codes; a value that the model never saw is missing, as in training. */
+function codeReader(
+  find: (step: StepInput) => ColumnOf<'number'> | ColumnOf<'text'>,
+  codes: ReadonlyMap<string | number, number>,
+): (step: StepInput) => FeatureColumn {
+  let coded = new Float64Array(0);
+  return (step) => {
+    const { values, status, stride } = find(step);
+    const count = stride === 0 ? 1 : step.count;
+    if (coded.length < count) coded = new Float64Array(Math.max(count, 2 * coded.length));
+    for (let row = 0; row < count; row++) {
+      const value = isKnown(status[row] ?? Status.absent) ? values[row] : undefined;
+      coded[row] = value === undefined ? NaN : (codes.get(value) ?? NaN);
+    }
+    return { values: coded, stride };
+  };
+}
+
+function isKind<K extends Input['kind']>(input: Input, kind: K): input is Input<K> {
+  return input.kind === kind;
+}
+
+function isList(written: WrittenInputs | undefined): written is readonly Input[] {
+  return Array.isArray(written);
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 8).join(', ');
+  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
+}

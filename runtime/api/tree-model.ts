@@ -1,0 +1,51 @@
+import type { ModelInputs } from './model-inputs.js';
+import type { ModelComponent, StepInput, StepOutput } from './plugin.js';
+import { Status } from './status.js';
+import type { TreeScorer } from './tree-ensemble.js';
+
+/** Turns sums into predictions, in place: by output, then row; only `rows` count. */
+export type Transform = (outputs: readonly Float64Array[], rows: Int32Array) => void;
+
+/** A transform of each number by itself. */
+export function eachNumber(change: (sum: number) => number): Transform {
+  return (outputs, rows) => {
+    for (const values of outputs) for (const row of rows) values[row] = change(values[row] ?? NaN);
+  };
+}
+
+/**
+ * A booster as a component: `score`, or `class_0`, `class_1` … for one with several outputs. A feature that is not
+ * known goes in as NaN, whatever its status, and the trees say what becomes of it; the score is always present.
+ */
+export class TreeModel implements ModelComponent {
+  readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly #inputs: ModelInputs;
+  readonly #scorer: Pick<TreeScorer, 'score'>;
+  readonly #transform: Transform | undefined;
+  readonly #names: readonly string[];
+  readonly #values: Float64Array[] = [];
+
+  constructor(
+    inputs: ModelInputs,
+    scorer: Pick<TreeScorer, 'score'>,
+    outputs: number,
+    transform: Transform | undefined,
+  ) {
+    this.#names = outputs === 1 ? ['score'] : Array.from({ length: outputs }, (_, i) => `class_${i}`);
+    this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'number']));
+    this.#inputs = inputs;
+    this.#scorer = scorer;
+    this.#transform = transform;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const { rows } = input;
+    for (const [index, name] of this.#names.entries()) {
+      const { values, status } = output.number(name);
+      this.#values[index] = values;
+      for (const row of rows) status[row] = Status.present;
+    }
+    this.#scorer.score(rows, this.#inputs.read(input), this.#values);
+    this.#transform?.(this.#values, rows);
+  }
+}

@@ -1,0 +1,100 @@
+import type { Column } from '../api/columns.js';
+import { Status } from '../api/status.js';
+import type { FeatureView, FeastSource } from '../config/model.js';
+import { DefaultCells } from '../store/default-cells.js';
+import type { WantedFeature } from '../store/feature-decoder.js';
+import { decodeTime } from './feast-value.js';
+import { featureField, timeField } from './hash-fields.js';
+import { writeCell } from './write-cell.js';
+
+/** The values of the fields of one hash, in the order asked for; null where it has no such field. */
+export type HashValues = readonly (Buffer | null)[];
+
+interface WantedView {
+  readonly view: FeatureView;
+  /** Where the reply has the event time; its features follow. */
+  readonly time: number;
+  /** Columns of the features, in the reply's order. */
+  readonly indices: readonly number[];
+}
+
+/**
+ * Reads the wanted features of Feast's hashes into columns: the statuses, expiry and defaults are those of the store's
+ * own views (FeatureDecoder). Where a value is there and its event time is not, its age is not known: it counts as
+ * expired if the view has a ttl.
+ */
+export class FeastDecoder {
+  /** What to ask each hash for. */
+  readonly fields: readonly Buffer[];
+  readonly #views: readonly WantedView[];
+  readonly #wanted: readonly WantedFeature[];
+  readonly #defaults: DefaultCells;
+
+  constructor(wanted: readonly WantedFeature[]) {
+    this.#wanted = wanted;
+    this.#defaults = new DefaultCells(wanted.map(({ feature }) => feature));
+    const fields: Buffer[] = [];
+    const views = new Map(wanted.map(({ view }) => [view.name, view]));
+    this.#views = [...views.values()].map((view) => {
+      const names = namesOf(view);
+      const indices = wanted.flatMap((want, i) => (want.view.name === view.name ? [i] : []));
+      const time = fields.push(timeField(names.view)) - 1;
+      for (const i of indices)
+        fields.push(featureField(names.view, names.feature(wanted[i]?.feature.name ?? '')));
+      return { view, time, indices };
+    });
+    this.fields = fields;
+  }
+
+  /** Writes one row; columns in the order of the wanted features. */
+  decode(values: HashValues, columns: readonly Column[], row: number, now: number): void {
+    for (const wanted of this.#views) {
+      const { view, indices, time } = wanted;
+      const at = eventTime(values[time]);
+      const isExpired = view.ttl !== null && !(now - (at ?? NaN) <= view.ttl);
+      const gone = isExpired && view.expired !== 'stale';
+      for (let i = 0; i < indices.length; i++) {
+        const index = indices[i] as number;
+        const value = values[time + 1 + i] ?? null;
+        const column = columns[index] as Column;
+        if (gone && (value !== null || at !== undefined))
+          this.#defaults.write(columns, index, row, view.expired === 'fail' ? Status.failed : Status.expired);
+        else if (value === null) this.#defaults.write(columns, index, row, Status.missing_feature);
+        else {
+          writeCell(column, row, value, this.#wanted[index]?.feature.type ?? { kind: 'string' });
+          const status = column.status[row] as number;
+          if (status !== Status.present) this.#defaults.write(columns, index, row, status);
+          else if (isExpired) column.status[row] = Status.stale;
+        }
+      }
+    }
+  }
+
+  decodeMissing(cause: number, columns: readonly Column[], row: number): void {
+    for (let i = 0; i < columns.length; i++) this.#defaults.write(columns, i, row, cause);
+  }
+
+  /** Epoch milliseconds of a view's row; undefined where there is none, or no telling. */
+  eventTime(values: HashValues, viewName: string): number | undefined {
+    const wanted = this.#views.find(({ view }) => view.name === viewName);
+    return wanted && eventTime(values[wanted.time]);
+  }
+}
+
+function eventTime(bytes: Buffer | null | undefined): number | undefined {
+  if (bytes === null || bytes === undefined) return undefined;
+  try {
+    return decodeTime(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Feast's names of a view and its features. */
+export function namesOf(view: FeatureView): {
+  readonly view: string;
+  readonly feature: (name: string) => string;
+} {
+  const source: FeastSource | undefined = view.source;
+  return { view: source?.view ?? view.name, feature: (name) => source?.fields.get(name) ?? name };
+}

@@ -1,0 +1,75 @@
+import { MillraceError } from '../api/errors.js';
+import { RedisConnection } from '../store/redis/connection.js';
+import { within } from '../store/redis/deadline.js';
+import { DEFAULT_LIMITS } from '../store/redis/limits.js';
+import { accessOf, topologyOf, type RedisSettings } from '../store/redis/target.js';
+import type { HashValues } from './feast-decoder.js';
+import type { Hmget } from './hmget.js';
+
+/** A Redis that Feast materialises into: read, and never written to. */
+export interface FeastRedis {
+  /**
+   * Reads fields of many hashes in one round trip.
+   * @returns by key; of a hash that is not there every value is null
+   * @throws MillraceError store_unavailable
+   */
+  read(keys: readonly Buffer[], hmget: Hmget, signal?: AbortSignal): Promise<HashValues[]>;
+  /** @throws MillraceError store_unavailable */
+  ping(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Connects to Feast's Redis: one server, or the master that Sentinels watch.
+ * @throws MillraceError store_unavailable; invalid_setting for a cluster
+ */
+export async function connectFeastRedis(settings: RedisSettings): Promise<FeastRedis> {
+  const topology = topologyOf(settings);
+  if (topology.kind === 'cluster') {
+    const detail = 'features that Feast keeps cannot be read from a Redis Cluster; give their view a `url`';
+    throw new MillraceError('invalid_setting', detail);
+  }
+  const connection = new RedisConnection({
+    place: topology.kind === 'single' ? topology.node : topology,
+    purpose: 'feast',
+    access: accessOf(settings),
+    limits: { ...DEFAULT_LIMITS, ...settings.limits },
+  });
+  await connection.open();
+  return new OneFeastRedis(connection);
+}
+
+class OneFeastRedis implements FeastRedis {
+  readonly #connection: RedisConnection;
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection;
+  }
+
+  async read(keys: readonly Buffer[], hmget: Hmget, signal?: AbortSignal): Promise<HashValues[]> {
+    if (keys.length === 0) return [];
+    try {
+      const reading = this.#connection.run(keys.length, 0, (redis) => {
+        redis.stream.cork();
+        const replies = keys.map((key) => redis.sendCommand(hmget.command(key)) as Promise<HashValues>);
+        redis.stream.uncork();
+        return Promise.all(replies);
+      });
+      return await within(reading, signal);
+    } catch (error) {
+      throw this.#connection.unavailable(error);
+    }
+  }
+
+  async ping(): Promise<void> {
+    try {
+      await this.#connection.run(1, 0, (redis) => redis.ping());
+    } catch (error) {
+      throw this.#connection.unavailable(error);
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,235 @@
+import { stringify } from 'yaml';
+import { NAME_PATTERN } from '../api/types.js';
+import { PREDEFINED_TYPES } from '../config/load-entities.js';
+import type { JoinKeyType } from '../config/model.js';
+import { TYPE_KINDS } from '../config/parse-type.js';
+import { ROW_FIELDS } from '../config/reserved-names.js';
+import { collidingFeatures } from './hash-fields.js';
+import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
+
+/** Files of a project that declare what a Feast registry holds. */
+export interface RegistryImport {
+  /** By name of the feature view: the content of schemas/features/<name>.yaml. */
+  readonly views: ReadonlyMap<string, string>;
+  /** By name of the entity type, without the predefined ones: the content of schemas/entities/<name>.yaml. */
+  readonly entities: ReadonlyMap<string, string>;
+  /** Features in all. */
+  readonly features: number;
+  /** What could not be mapped, or needs a look: a sentence each. */
+  readonly problems: readonly string[];
+}
+
+export interface ImportOptions {
+  /** Feast's project. */
+  readonly project: string;
+  readonly keyVersion: 2 | 3;
+  /** Environment variable that will hold the address of Feast's Redis; undefined: the service's own Redis. */
+  readonly urlVariable: string | undefined;
+}
+
+const FEATURE_TYPES: Readonly<Record<string, string>> = {
+  INT32: 'int',
+  INT64: 'int',
+  FLOAT: 'float',
+  DOUBLE: 'float',
+  BOOL: 'bool',
+  STRING: 'string',
+  UUID: 'string',
+  DECIMAL: 'string',
+  UNIX_TIMESTAMP: 'timestamp',
+  STRING_LIST: 'list(string)',
+  STRING_SET: 'list(string)',
+};
+const VECTOR_TYPES = new Set(['FLOAT_LIST', 'DOUBLE_LIST', 'INT32_LIST', 'INT64_LIST']);
+const JOIN_KEY_TYPES: Readonly<Record<string, JoinKeyType>> = {
+  STRING: 'string',
+  INT64: 'int64',
+  INT32: 'int32',
+  UNIX_TIMESTAMP: 'timestamp',
+  BYTES: 'bytes',
+};
+/** Feast's entity of views without entities. */
+const NO_ENTITY = '__dummy';
+
+/** Maps a registry to the files of a project. */
+export function importRegistry(registry: FeastRegistry, options: ImportOptions): RegistryImport {
+  const problems = registry.onDemand.map(
+    (name) => `${name}: an on-demand view is computed when it is asked for; Redis does not hold it`,
+  );
+  const views = new Map<string, string>();
+  const entities = new Map<string, string>();
+  const fields = new Map<string, { readonly view: string; readonly feature: string }[]>();
+  let features = 0;
+  for (const view of registry.views) {
+    const mapped = new ViewImport(view, registry, problems).map();
+    if (mapped === undefined) continue;
+    if (views.has(mapped.name)) {
+      problems.push(`${view.name}: another view is called ${mapped.name} already; it is left out`);
+      continue;
+    }
+    for (const type of mapped.of)
+      if (!PREDEFINED_TYPES.includes(type)) entities.set(type, stringify({ entity: type }));
+    views.set(mapped.name, viewText(view, mapped, options));
+    features += mapped.features.length;
+    const hash = JSON.stringify(mapped.joinKeys.map(({ name }) => name).sort());
+    fields.set(hash, [
+      ...(fields.get(hash) ?? []),
+      ...mapped.features.map(({ feast }) => ({ view: view.name, feature: feast })),
+    ]);
+  }
+  for (const list of fields.values())
+    for (const [one, other] of collidingFeatures(list))
+      problems.push(
+        `${other.view}:${other.feature} and ${one.view}:${one.feature} share one field in Redis, since their names have ` +
+          'one hash, so that each reads as the other; rename one of them in Feast',
+      );
+  return { views, entities, features, problems };
+}
+
+interface MappedView {
+  readonly name: string;
+  readonly of: readonly string[];
+  readonly joinKeys: readonly { readonly name: string; readonly entity: string; readonly type: JoinKeyType }[];
+  readonly features: readonly { readonly name: string; readonly feast: string; readonly type: string }[];
+}
+
+/** Maps one view; what cannot be mapped is told. */
+class ViewImport {
+  readonly #view: RegistryView;
+  readonly #registry: FeastRegistry;
+  readonly #problems: string[];
+
+  constructor(view: RegistryView, registry: FeastRegistry, problems: string[]) {
+    this.#view = view;
+    this.#registry = registry;
+    this.#problems = problems;
+  }
+
+  /** Undefined where nothing of the view can be read. */
+  map(): MappedView | undefined {
+    const view = this.#view;
+    if (!view.online) return this.#refuse('is not online, so that Redis does not hold it');
+    const name = nameFor(view.name);
+    if (name === undefined) return this.#refuse('has a name that no file can have');
+    const joinKeys = this.#joinKeys();
+    if (joinKeys === undefined) return undefined;
+    const of = joinKeys.map(({ entity }) => entity);
+    if (new Set(of).size < of.length) return this.#refuse('has two entities that map to one entity type');
+    const features = this.#features(of);
+    if (features.length === 0) return this.#refuse('has no feature that can be mapped');
+    return { name, of, joinKeys, features };
+  }
+
+  #refuse(why: string): undefined {
+    this.#problems.push(`${this.#view.name}: the view ${why}; it is left out`);
+  }
+
+  #joinKeys(): MappedView['joinKeys'] | undefined {
+    const joinKeys: MappedView['joinKeys'][number][] = [];
+    for (const entityName of this.#view.entities) {
+      if (entityName === NO_ENTITY) continue;
+      const entity = this.#registry.entities.get(entityName);
+      const type = entity && entityTypeFor(entity);
+      if (entity === undefined || type === undefined)
+        return this.#refuse(`is of the entity ${entityName}, which the registry does not hold or no file can name`);
+      const given = this.#view.keyTypes.get(entity.joinKey) ?? entity.type;
+      const keyType = JOIN_KEY_TYPES[given ?? 'STRING'];
+      if (keyType === undefined)
+        return this.#refuse(`has ids of the type ${given ?? 'none'} in ${entity.joinKey}`);
+      if (given === undefined)
+        this.#problems.push(`${this.#view.name}: ${entity.joinKey} has no type in the registry; taken to be string`);
+      joinKeys.push({ name: entity.joinKey, entity: type, type: keyType });
+    }
+    return joinKeys;
+  }
+
+  #features(of: readonly string[]): MappedView['features'][number][] {
+    const taken = new Set([...ROW_FIELDS, ...of.map(keyOf)]);
+    const features: MappedView['features'][number][] = [];
+    for (const feature of this.#view.features) {
+      const type = featureTypeFor(feature);
+      const subject = `${this.#view.name}:${feature.name}`;
+      if (type === undefined) {
+        this.#problems.push(
+          VECTOR_TYPES.has(feature.type ?? '')
+            ? `${subject}: ${feature.type ?? ''} without a length in the registry; add it by hand as vector(n)`
+            : `${subject}: no feature can be of the type ${feature.type ?? 'that the registry lacks'}; it is left out`,
+        );
+        continue;
+      }
+      const wanted = nameFor(feature.name);
+      const name = wanted !== undefined && taken.has(wanted) ? `${wanted}_feature` : wanted;
+      if (name === undefined || taken.has(name)) {
+        this.#problems.push(`${subject}: its name cannot be one here, or is taken; it is left out`);
+        continue;
+      }
+      taken.add(name);
+      features.push({ name, feast: feature.name, type });
+    }
+    return features;
+  }
+}
+
+function featureTypeFor({ type = '', length }: RegistryFeature): string | undefined {
+  if (VECTOR_TYPES.has(type)) return length === undefined ? undefined : `vector(${length})`;
+  return Object.hasOwn(FEATURE_TYPES, type) ? FEATURE_TYPES[type] : undefined;
+}
+
+/** `driver` for the entity `driver`, and for `driver_id` too: here the key of a type is `<type>_id`. */
+function entityTypeFor({ name }: RegistryEntity): string | undefined {
+  const type = nameFor(name)?.replace(/(?<=.)_id$/, '');
+  return type !== undefined && TYPE_KINDS.includes(type) ? `${type}_entity` : type;
+}
+
+const keyOf = (type: string): string => (type === 'query' ? 'query' : `${type}_id`);
+
+/** A name of ours for one of Feast's: `Conv-Rate` becomes `conv_rate`. */
+function nameFor(feast: string): string | undefined {
+  const name = feast
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[_0-9]+|_+$/g, '');
+  return NAME_PATTERN.test(name) && name.length <= 100 ? name : undefined;
+}
+
+function viewText(view: RegistryView, mapped: MappedView, options: ImportOptions): string {
+  const renamed = mapped.features.filter(({ name, feast }) => name !== feast);
+  const usualKeys = mapped.joinKeys.every(({ name, entity, type }) => name === keyOf(entity) && type === 'string');
+  return stringify({
+    view: mapped.name,
+    of: mapped.of,
+    ...(view.ttl === undefined ? {} : { ttl: durationText(view.ttl) }),
+    source: {
+      feast: {
+        project: options.project,
+        ...(options.urlVariable === undefined ? {} : { url: `\${${options.urlVariable}}` }),
+        ...(options.keyVersion === 3 ? {} : { key_version: options.keyVersion }),
+        ...(view.name === mapped.name ? {} : { view: view.name }),
+        ...(usualKeys
+          ? {}
+          : {
+              join_keys: Object.fromEntries(
+                mapped.joinKeys.map(({ name, entity, type }) => [name, type === 'string' ? entity : { entity, type }]),
+              ),
+            }),
+        ...(renamed.length === 0
+          ? {}
+          : { fields: Object.fromEntries(renamed.map(({ name, feast }) => [name, feast])) }),
+      },
+    },
+    features: Object.fromEntries(mapped.features.map(({ name, type }) => [name, type])),
+  });
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+function durationText(milliseconds: number): string {
+  const unit = UNITS.find(([, length]) => milliseconds % length === 0);
+  return unit === undefined ? `${milliseconds}ms` : `${milliseconds / unit[1]}${unit[0]}`;
+}

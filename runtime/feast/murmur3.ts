@@ -1,0 +1,29 @@
+/**
+ * MurmurHash3 x86 32-bit with seed 0, as an unsigned number.
+ * Source: Austin Appleby's MurmurHash3, https://github.com/aappleby/smhasher (public domain).
+ */
+export function murmur3(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const blocks = bytes.length - (bytes.length % 4);
+  let hash = 0;
+  for (let at = 0; at < blocks; at += 4) {
+    hash ^= scramble(view.getUint32(at, true));
+    hash = Math.imul(rotate(hash, 13), 5) + 0xe6546b64;
+  }
+  let tail = 0;
+  for (let at = bytes.length - 1; at >= blocks; at--) tail = (tail << 8) | view.getUint8(at);
+  hash ^= scramble(tail);
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Of no bytes, 0: an empty tail changes nothing. */
+function scramble(block: number): number {
+  return Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
+}
+
+function rotate(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { isJsonList, isJsonObject, own } from '../store/value-fit.js';
+
+/** What an import needs of the JSON that `feast registry-dump` prints. */
+export interface FeastRegistry {
+  readonly project: string | undefined;
+  readonly entities: ReadonlyMap<string, RegistryEntity>;
+  /** Batch and stream views. */
+  readonly views: readonly RegistryView[];
+  /** Names of views that are computed when asked for, which no Redis has. */
+  readonly onDemand: readonly string[];
+}
+
+export interface RegistryEntity {
+  readonly name: string;
+  readonly joinKey: string;
+  /** Feast's name of the type, e.g. INT64; undefined where the dump has none. */
+  readonly type: string | undefined;
+}
+
+export interface RegistryView {
+  readonly name: string;
+  readonly entities: readonly string[];
+  readonly features: readonly RegistryFeature[];
+  /** Types of the join keys as the view's source has them. */
+  readonly keyTypes: ReadonlyMap<string, string>;
+  /** Milliseconds; undefined: rows never expire. */
+  readonly ttl: number | undefined;
+  /** Whether it is materialised. */
+  readonly online: boolean;
+}
+
+export interface RegistryFeature {
+  readonly name: string;
+  readonly type: string | undefined;
+  /** Elements of a vector; undefined where the dump does not say. */
+  readonly length: number | undefined;
+}
+
+/** @returns undefined where the document is no registry's dump */
+export function readRegistry(document: unknown): FeastRegistry | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const views = [...specsIn(document, 'featureViews'), ...specsIn(document, 'streamFeatureViews')];
+  if (own(document, 'featureViews') === undefined && own(document, 'entities') === undefined) return undefined;
+  const entities = specsIn(document, 'entities').map((spec): RegistryEntity => {
+    const name = textIn(spec, 'name') ?? '';
+    return { name, joinKey: textIn(spec, 'joinKey') ?? name, type: textIn(spec, 'valueType') };
+  });
+  const [projects] = specsIn(document, 'projects').map((spec) => textIn(spec, 'name'));
+  return {
+    project: textIn(document, 'project') ?? views.map((spec) => textIn(spec, 'project')).find(Boolean) ?? projects,
+    entities: new Map(entities.map((entity) => [entity.name, entity])),
+    views: views.map(readView),
+    onDemand: specsIn(document, 'onDemandFeatureViews').flatMap((spec) => textIn(spec, 'name') ?? []),
+  };
+}
+
+function readView(spec: JsonObject): RegistryView {
+  const columns = objectsIn(spec, 'entityColumns').flatMap((column): [string, string][] => {
+    const [name, type] = [textIn(column, 'name'), textIn(column, 'valueType')];
+    return name === undefined || type === undefined ? [] : [[name, type]];
+  });
+  const entities = own(spec, 'entities');
+  return {
+    name: textIn(spec, 'name') ?? '',
+    entities: isJsonList(entities) ? entities.filter((one) => typeof one === 'string') : [],
+    features: objectsIn(spec, 'features').map(readFeature),
+    keyTypes: new Map(columns),
+    ttl: durationOf(own(spec, 'ttl')),
+    online: own(spec, 'online') !== false,
+  };
+}
+
+function readFeature(feature: JsonObject): RegistryFeature {
+  const length = Number(own(feature, 'vectorLength') ?? NaN);
+  return {
+    name: textIn(feature, 'name') ?? '',
+    type: textIn(feature, 'valueType'),
+    length: Number.isSafeInteger(length) && length > 0 ? length : undefined,
+  };
+}
+
+/** A protobuf Duration as JSON has it, `86400s`; none and zero mean that rows never expire. */
+function durationOf(value: JsonValue | undefined): number | undefined {
+  const match = typeof value === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(value) : null;
+  const milliseconds = match === null ? 0 : Math.round(Number(match[1]) * 1000);
+  return milliseconds > 0 ? milliseconds : undefined;
+}
+
+/** The objects of a list, and of each its `spec`, if it has one. */
+function specsIn(document: JsonObject, name: string): JsonObject[] {
+  return objectsIn(document, name).map((one) => {
+    const spec = own(one, 'spec');
+    return isJsonObject(spec) ? spec : one;
+  });
+}
+
+function objectsIn(object: JsonObject, name: string): JsonObject[] {
+  const list = own(object, name);
+  return isJsonList(list) ? list.filter(isJsonObject) : [];
+}
+
+function textIn(object: JsonObject, name: string): string | undefined {
+  const value = own(object, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,118 @@
+import type { EntityType, FeatureView } from '../../config/model.js';
+import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../features/online-request.js';
+import { rowKeys } from '../../features/row-keys.js';
+import { exampleId } from './entity-operations.js';
+import { BODY_PROBLEMS, problemResponses } from './problems.js';
+import { jsonAnswer, jsonBody, type Operation, type Schema } from './types.js';
+import { exampleFields } from './value-schema.js';
+
+const STATUSES = ['PRESENT', 'NULL_VALUE', 'NOT_FOUND', 'OUTSIDE_MAX_AGE', 'INVALID'];
+
+type EntityTypes = ReadonlyMap<string, EntityType>;
+
+export function getOnlineFeatures(views: readonly FeatureView[], types: EntityTypes): Operation {
+  const [first] = views;
+  return {
+    operationId: 'get_online_features',
+    tags: ['Features'],
+    summary: 'Read features as ranking reads them',
+    description:
+      "In the shape of Feast's feature server. A default stands among the values where ranking would read it; its status says " +
+      'why. INVALID is a value that could not be read.',
+    requestBody: jsonBody(
+      {
+        type: 'object',
+        required: ['features', 'entities'],
+        properties: {
+          features: {
+            type: 'array',
+            minItems: 1,
+            maxItems: MAX_ONLINE_FEATURES,
+            items: { type: 'string', description: '`view:feature`.' },
+          },
+          entities: {
+            type: 'object',
+            description:
+              "A list of ids by the key of each entity type that the views are of (or by Feast's join key); all of one length.",
+            additionalProperties: {
+              type: 'array',
+              maxItems: MAX_ONLINE_ROWS,
+              items: { type: ['string', 'integer'] },
+            },
+          },
+          full_feature_names: {
+            type: ['boolean', 'null'],
+            description: 'Names in the answer are `view__feature` rather than `feature`.',
+          },
+        },
+      },
+      Object.fromEntries(
+        views.map((view) => [view.name, { summary: view.name, value: exampleRequest(view, types) }]),
+      ),
+    ),
+    responses: {
+      200: jsonAnswer(
+        'One result for each list of ids and for each feature, in the order of `feature_names`.',
+        ANSWER,
+        first && exampleAnswer(first, types),
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable']),
+    },
+  };
+}
+
+const ANSWER: Schema = {
+  type: 'object',
+  required: ['metadata', 'results'],
+  properties: {
+    metadata: {
+      type: 'object',
+      required: ['feature_names'],
+      properties: { feature_names: { type: 'array', items: { type: 'string' } } },
+    },
+    results: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['values', 'statuses', 'event_timestamps'],
+        properties: {
+          values: { type: 'array', description: 'By row; null where there is no value.' },
+          statuses: { type: 'array', items: { type: 'string', enum: STATUSES } },
+          event_timestamps: {
+            type: 'array',
+            description: 'When the value was true; 1970-01-01T00:00:00Z where that is not known.',
+            items: { type: 'string', format: 'date-time' },
+          },
+        },
+      },
+    },
+  },
+};
+
+function exampleRequest(view: FeatureView, types: EntityTypes): Schema {
+  const ids = rowKeys(view, types).map((key, i) => [key, [exampleId(view.of[i] ?? '')]] as const);
+  return {
+    features: [...view.features.keys()].slice(0, 2).map((feature) => `${view.name}:${feature}`),
+    entities: Object.fromEntries(ids),
+    full_feature_names: false,
+  };
+}
+
+function exampleAnswer(view: FeatureView, types: EntityTypes): Schema {
+  const keys = rowKeys(view, types);
+  const [feature] = view.features.values();
+  const value = feature && exampleFields([feature])[feature.name];
+  return {
+    metadata: { feature_names: [...keys, ...(feature === undefined ? [] : [feature.name])] },
+    results: [
+      ...view.of.map((type) => ({
+        values: [exampleId(type)],
+        statuses: ['PRESENT'],
+        event_timestamps: ['1970-01-01T00:00:00Z'],
+      })),
+      ...(feature === undefined
+        ? []
+        : [{ values: [value ?? null], statuses: ['PRESENT'], event_timestamps: ['2026-01-01T00:00:00Z'] }]),
+    ],
+  };
+}

@@ -1,0 +1,49 @@
+const DOLLAR = 36;
+const ZERO = 48;
+const CR = 13;
+const LF = 10;
+/** Bytes of a key's frame beside the key: `$`, its length in digits, and two line ends. */
+const FRAME_BYTES = 16;
+
+/** Bytes that a key can take as a bulk string, at most. */
+export function bulkRoom(key: string): number {
+  return FRAME_BYTES + 3 * key.length;
+}
+
+/**
+ * Writes a key as a bulk string; returns where it ends.
+ * Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
+ */
+export function writeBulk(bytes: Buffer, start: number, key: string): number {
+  let at = writeLength(bytes, start, key.length);
+  const end = writeAscii(bytes, at, key);
+  if (end < 0) {
+    at = writeLength(bytes, start, Buffer.byteLength(key));
+    at += bytes.write(key, at, 'utf8');
+  } else at = end;
+  bytes[at++] = CR;
+  bytes[at++] = LF;
+  return at;
+}
+
+/** Writes `$`, the length and a line end; returns where they end. */
+function writeLength(bytes: Buffer, start: number, length: number): number {
+  let at = start;
+  bytes[at++] = DOLLAR;
+  let unit = 1;
+  while (unit * 10 <= length) unit *= 10;
+  for (; unit >= 1; unit = Math.floor(unit / 10)) bytes[at++] = ZERO + (Math.floor(length / unit) % 10);
+  bytes[at++] = CR;
+  bytes[at++] = LF;
+  return at;
+}
+
+/** Writes a text; returns where it ends, or -1 if it is not ASCII. */
+function writeAscii(bytes: Buffer, start: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return -1;
+    bytes[start + i] = code;
+  }
+  return start + text.length;
+}

@@ -1,0 +1,137 @@
+import {
+  NodeRule,
+  ZERO,
+  type DecisionTree,
+  type FeatureColumn,
+  type TreeEnsemble,
+  type TreeScorer,
+} from '../api/tree-ensemble.js';
+import { leafValue } from './interpreter.js';
+
+/**
+ * The scalar form: all trees in one set of flat arrays, walked row by row. It takes every ensemble, and wins where
+ * there are only a few rows.
+ */
+export class FlatScorer implements TreeScorer {
+  readonly form = 'scalar';
+  readonly #ensemble: TreeEnsemble;
+  readonly #feature: Int32Array;
+  readonly #rule: Uint8Array;
+  readonly #threshold: Float64Array;
+  readonly #left: Int32Array;
+  readonly #right: Int32Array;
+  readonly #leaves: Float64Array;
+  /** Per tree: its root (a node, or `~leaf`) and its output. */
+  readonly #roots: Int32Array;
+  readonly #outputs: Int32Array;
+  /** Per node; undefined where no tree has a categorical node. */
+  readonly #categories: readonly (ReadonlySet<number> | undefined)[] | undefined;
+  /** Per tree; undefined where none has linear leaves. */
+  readonly #linear: readonly { readonly tree: DecisionTree; readonly firstLeaf: number }[] | undefined;
+  readonly #row: Float64Array;
+  readonly #sums: Float64Array;
+
+  /** @param ensemble one that `checkEnsemble` has passed */
+  constructor(ensemble: TreeEnsemble) {
+    const { trees } = ensemble;
+    const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
+    this.#ensemble = ensemble;
+    this.#feature = new Int32Array(nodes);
+    this.#rule = new Uint8Array(nodes);
+    this.#threshold = new Float64Array(nodes);
+    this.#left = new Int32Array(nodes);
+    this.#right = new Int32Array(nodes);
+    this.#leaves = new Float64Array(nodes + trees.length);
+    this.#roots = new Int32Array(trees.length);
+    this.#outputs = Int32Array.from(trees, (tree) => tree.output);
+    this.#row = new Float64Array(ensemble.features);
+    this.#sums = new Float64Array(ensemble.outputs);
+    const categories: (ReadonlySet<number> | undefined)[] = [];
+    const linear: { tree: DecisionTree; firstLeaf: number }[] = [];
+    let [node, leaf] = [0, 0];
+    for (const [index, tree] of trees.entries()) {
+      const [firstNode, firstLeaf] = [node, leaf];
+      const moved = (child: number): number => (child >= 0 ? child + firstNode : ~(~child + firstLeaf));
+      this.#roots[index] = tree.feature.length === 0 ? ~firstLeaf : firstNode;
+      this.#feature.set(tree.feature, firstNode);
+      this.#rule.set(tree.rule, firstNode);
+      this.#threshold.set(tree.threshold, firstNode);
+      this.#left.set(tree.left.map(moved), firstNode);
+      this.#right.set(tree.right.map(moved), firstNode);
+      this.#leaves.set(tree.leaves, firstLeaf);
+      for (const set of tree.categories) categories.push(set && new Set(set));
+      linear.push({ tree, firstLeaf });
+      node += tree.feature.length;
+      leaf += tree.leaves.length;
+    }
+    this.#categories = categories.some((set) => set !== undefined) ? categories : undefined;
+    this.#linear = trees.some((tree) => tree.linear !== undefined) ? linear : undefined;
+  }
+
+  score(
+    rows: Int32Array,
+    columns: readonly (FeatureColumn | undefined)[],
+    outputs: readonly Float64Array[],
+  ): void {
+    const { base, precision } = this.#ensemble;
+    const single = precision === 'float32';
+    const [row, sums, roots, treeOutputs, leaves] = [
+      this.#row,
+      this.#sums,
+      this.#roots,
+      this.#outputs,
+      this.#leaves,
+    ];
+    for (const index of rows) {
+      for (let feature = 0; feature < row.length; feature++) {
+        const column = columns[feature];
+        row[feature] = column === undefined ? NaN : (column.values[index * column.stride] ?? NaN);
+      }
+      sums.set(base);
+      for (let tree = 0; tree < roots.length; tree++) {
+        const leaf = this.#leaf(roots[tree] ?? 0, single);
+        const to = treeOutputs[tree] ?? 0;
+        const value = this.#linear === undefined ? (leaves[leaf] ?? NaN) : this.#linearValue(tree, leaf);
+        const sum = (sums[to] ?? 0) + value;
+        sums[to] = single ? Math.fround(sum) : sum;
+      }
+      for (let to = 0; to < sums.length; to++) {
+        const output = outputs[to];
+        if (output !== undefined) output[index] = sums[to] ?? NaN;
+      }
+    }
+  }
+
+  #linearValue(tree: number, leaf: number): number {
+    const found = this.#linear?.[tree];
+    return found === undefined ? NaN : leafValue(found.tree, leaf - found.firstLeaf, this.#row);
+  }
+
+  #leaf(root: number, single: boolean): number {
+    const [row, feature, rule, threshold] = [this.#row, this.#feature, this.#rule, this.#threshold];
+    const less = this.#ensemble.comparison === 'less';
+    let at = root;
+    while (at >= 0) {
+      const bits = rule[at] ?? 0;
+      let value = row[feature[at] ?? 0] ?? NaN;
+      if (single) value = Math.fround(value);
+      const missing = bits & NodeRule.missing;
+      let left: boolean;
+      // Not itself only where it is NaN.
+      if (value !== value && missing !== NodeRule.none) left = (bits & NodeRule.defaultLeft) !== 0;
+      else {
+        if (value !== value) value = 0;
+        if ((bits & NodeRule.categorical) !== 0) left = this.#isIn(at, value, single);
+        else if (missing === NodeRule.zero && Math.abs(value) <= ZERO) {
+          left = (bits & NodeRule.defaultLeft) !== 0;
+        } else left = less ? value < (threshold[at] ?? NaN) : value <= (threshold[at] ?? NaN);
+      }
+      at = (left ? this.#left[at] : this.#right[at]) ?? ~0;
+    }
+    return ~at;
+  }
+
+  #isIn(node: number, value: number, single: boolean): boolean {
+    return !(single && value < 0) && this.#categories?.[node]?.has(Math.trunc(value)) === true;
+  }
+}

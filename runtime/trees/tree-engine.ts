@@ -1,0 +1,35 @@
+import type { FeatureColumn, TreeCompiler, TreeEnsemble, TreeScorer } from '../api/tree-ensemble.js';
+import { checkEnsemble } from './check-ensemble.js';
+import { ColumnScorer } from './columns/column-scorer.js';
+import { FlatScorer } from './flat-scorer.js';
+
+/** Below so many rows the scalar form is faster: `npm run bench -- models`. */
+const COLUMNS_FROM = 8;
+
+/** Compiles ensembles to their fastest form. */
+export const treeEngine: TreeCompiler = {
+  async compile(ensemble: TreeEnsemble): Promise<TreeScorer> {
+    checkEnsemble(ensemble);
+    const scalar = new FlatScorer(ensemble);
+    const columns = await ColumnScorer.compile(ensemble);
+    return columns === undefined ? scalar : new EitherScorer(scalar, columns);
+  },
+};
+
+/** Few rows one way, many the other; both give the same bits. */
+class EitherScorer implements TreeScorer {
+  readonly form = 'columns';
+
+  constructor(
+    readonly scalar: FlatScorer,
+    readonly columns: ColumnScorer,
+  ) {}
+
+  score(
+    rows: Int32Array,
+    columns: readonly (FeatureColumn | undefined)[],
+    outputs: readonly Float64Array[],
+  ): void {
+    (rows.length < COLUMNS_FROM ? this.scalar : this.columns).score(rows, columns, outputs);
+  }
+}

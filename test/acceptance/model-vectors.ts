@@ -1,0 +1,152 @@
+/**
+ * Scores the models of a folder of vectors and compares with what their own libraries gave:
+ * `node dist/test/acceptance/model-vectors.js --vectors <folder>`. LightGBM (`model.txt` and `model.json`
+ * beside `input.json` and `expected.json`) within 1e-12, XGBoost (`NAME.model.json`) within
+ * 1e-6·max(1, |expected|). Prints the table of files and fails outside; each form of scorer is tried.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readBooster as readLightGbm } from '../../plugins/lightgbm/booster.js';
+import { readBooster as readXgboost } from '../../plugins/xgboost/booster.js';
+import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../runtime/api/tree-ensemble.js';
+import type { Transform } from '../../runtime/api/tree-model.js';
+import { ColumnScorer } from '../../runtime/trees/columns/column-scorer.js';
+import { FlatScorer } from '../../runtime/trees/flat-scorer.js';
+import { table } from '../../bench/support/measure.js';
+
+interface Case {
+  readonly file: string;
+  readonly rows: readonly (readonly (number | null)[])[];
+  /** By row: a number, or one for each class. */
+  readonly raw: readonly (number | readonly number[])[];
+  readonly predicted: readonly (number | readonly number[])[] | undefined;
+  readonly tolerance: (expected: number) => number;
+  readonly read: (prediction: 'raw' | 'objective') => Promise<Scored>;
+}
+
+interface Scored {
+  readonly scorers: ReadonlyMap<string, Pick<TreeScorer, 'score'>>;
+  readonly outputs: number;
+  readonly transform: Transform | undefined;
+}
+
+function cases(folder: string): Case[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return files.flatMap((name) => {
+    const file = join(folder, name);
+    if (/model\.(txt|json)$/.test(basename(name)) && basename(dirname(dirname(file))) === 'inference')
+      return [lightgbm(file)];
+    return name.endsWith('.model.json') ? [xgboost(file)] : [];
+  });
+}
+
+function lightgbm(file: string): Case {
+  const { data } = json(join(dirname(file), 'input.json')) as { data: Case['rows'] };
+  const { raw, proba } = json(join(dirname(file), 'expected.json')) as {
+    raw: Case['raw'];
+    proba?: Case['raw'];
+  };
+  return {
+    file,
+    rows: data,
+    raw,
+    predicted: proba,
+    tolerance: () => 1e-12,
+    read: async (prediction) => {
+      const { ensemble, transform } = readLightGbm(readFileSync(file), prediction);
+      return { scorers: await formsOf(ensemble), outputs: ensemble.outputs, transform };
+    },
+  };
+}
+
+function xgboost(file: string): Case {
+  const { features } = json(file.replace('.model.', '.input.')) as { features: Case['rows'] };
+  const expected = json(file.replace('.model.', '.expected.')) as {
+    predictions: Case['raw'];
+    predictions_transformed?: Case['raw'];
+  };
+  return {
+    file,
+    rows: features,
+    raw: expected.predictions,
+    predicted: expected.predictions_transformed,
+    tolerance: (value) => 1e-6 * Math.max(1, Math.abs(value)),
+    read: async (prediction) => {
+      const { scored, outputs, transform } = readXgboost(readFileSync(file), prediction, 'best');
+      const scorers =
+        'linear' in scored ? new Map([['linear', scored.linear]]) : await formsOf(scored.ensemble);
+      return { scorers, outputs, transform };
+    },
+  };
+}
+
+async function formsOf(ensemble: TreeEnsemble): Promise<Map<string, Pick<TreeScorer, 'score'>>> {
+  const columns = await ColumnScorer.compile(ensemble);
+  const forms = new Map<string, Pick<TreeScorer, 'score'>>([['scalar', new FlatScorer(ensemble)]]);
+  if (columns !== undefined) forms.set('columns', columns);
+  return forms;
+}
+
+function json(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** The largest difference, and how many numbers lie outside the tolerance. */
+function compare(one: Case, { scorers, outputs, transform }: Scored, expected: Case['raw']): Result {
+  const width = one.rows[0]?.length ?? 0;
+  const columns: FeatureColumn[] = Array.from({ length: width }, (_, feature) => ({
+    values: Float64Array.from(one.rows, (row) => row[feature] ?? NaN),
+    stride: 1,
+  }));
+  const rows = Int32Array.from(one.rows.keys());
+  const result: Result = { largest: 0, outside: 0, numbers: 0 };
+  for (const scorer of scorers.values()) {
+    const found = Array.from({ length: outputs }, () => new Float64Array(rows.length));
+    scorer.score(rows, columns, found);
+    transform?.(found, rows);
+    for (const row of rows) {
+      const wanted = [expected[row] ?? NaN].flat();
+      for (const [output, value] of wanted.entries()) {
+        const difference = Math.abs((found[output]?.[row] ?? NaN) - value);
+        result.largest = Math.max(result.largest, difference);
+        result.numbers++;
+        if (!(difference <= one.tolerance(value))) result.outside++;
+      }
+    }
+  }
+  return result;
+}
+
+interface Result {
+  largest: number;
+  outside: number;
+  numbers: number;
+}
+
+const { values } = parseArgs({ options: { vectors: { type: 'string' } } });
+if (values.vectors === undefined) throw new Error('--vectors is missing: the folder of the vectors');
+const found = cases(values.vectors);
+if (found.length === 0) throw new Error(`${values.vectors} holds no vectors`);
+const lines: string[][] = [];
+let outside = 0;
+for (const one of found) {
+  for (const prediction of ['raw', 'objective'] as const) {
+    const expected = prediction === 'raw' ? one.raw : one.predicted;
+    if (expected === undefined) continue;
+    const scored = await one.read(prediction);
+    const result = compare(one, scored, expected);
+    outside += result.outside;
+    lines.push([
+      relative(values.vectors, one.file),
+      prediction,
+      [...scored.scorers.keys()].join(' '),
+      String(result.numbers),
+      result.largest.toExponential(1),
+      result.outside === 0 ? 'within' : `${result.outside} OUTSIDE`,
+    ]);
+  }
+}
+console.log(table(['file', 'prediction', 'forms', 'numbers', 'largest difference', ''], lines));
+console.log(`\n${found.length} files, ${outside} numbers outside their tolerance`);
+if (outside > 0) process.exitCode = 1;

@@ -1,0 +1,241 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ClassicLevel } from 'classic-level';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import type { Store } from '../../runtime/store/store.js';
+import { folderSize } from '../support/folder-size.js';
+import type { Attempt } from '../support/full-disk-writer.js';
+
+const script = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
+
+async function failure(opening: Promise<unknown>): Promise<MillraceError> {
+  const error: unknown = await opening.catch((reason: unknown) => reason);
+  if (!(error instanceof MillraceError)) throw new Error(`expected a MillraceError, got ${String(error)}`);
+  return error;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+describe('the data folder of the embedded store', () => {
+  let dataDir = '';
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'millrace-folder-'));
+  });
+  afterEach(async () => {
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const openOnce = async (use?: (store: Store) => Promise<void>): Promise<void> => {
+    const store = await openEmbeddedStore({ dataDir });
+    await use?.(store);
+    await store.close();
+  };
+  const records = (count: number, size = 200): { key: string; value: Buffer }[] =>
+    Array.from({ length: count }, (_, i) => ({ key: `k${i}`, value: Buffer.alloc(size, `${i} `) }));
+
+  describe('who owns it', () => {
+    it('is open to the next process after a crash, whoever the pid that was left behind is now', async () => {
+      const writer = fork(script('embedded-writer.js'), [dataDir]);
+      await once(writer, 'message');
+      await kill(writer);
+      expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).to.contain(String(writer.pid));
+      await openOnce();
+      // As if the system had given the number to some other program, here to this one's parent.
+      await writeFile(join(dataDir, 'owner.pid'), `${process.ppid}\n`);
+      await openOnce();
+      expect(await readdir(dataDir)).not.to.include('owner.pid');
+    });
+
+    it('names the process that holds it, not the one that a stale file names', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const writer = fork(script('embedded-writer.js'), [dataDir]);
+      try {
+        await once(writer, 'message');
+        for (const stale of ['999999999\n', `${process.ppid}\n`, '', 'not a number']) {
+          await writeFile(join(dataDir, 'owner.pid'), stale);
+          const error = await failure(openEmbeddedStore({ dataDir }));
+          expect(error.code).to.equal('data_folder_in_use');
+          expect(error.message).to.contain(`process ${String(writer.pid)}.`);
+        }
+      } finally {
+        await kill(writer);
+      }
+    });
+
+    it('says on which machine, where several share the folder', async () => {
+      const store = await openEmbeddedStore({ dataDir });
+      await writeFile(join(dataDir, 'owner.pid'), '17\nanother-machine\n');
+      const error = await failure(openEmbeddedStore({ dataDir }));
+      expect(error.message).to.contain('process 17 on another-machine');
+      await store.close();
+    });
+  });
+
+  describe('its size', () => {
+    it('follows what is in it, not what was ever written', async function () {
+      this.timeout(60_000);
+      const size = 100_000;
+      const noise = (): Buffer => {
+        const bytes = Buffer.allocUnsafe(size);
+        for (let at = 0; at < size; at += 4) bytes.writeUInt32LE(Math.floor(Math.random() * 2 ** 32), at);
+        return bytes;
+      };
+      const keys = Array.from({ length: 40 }, (_, i) => `k${i}`);
+      const store = await openEmbeddedStore({ dataDir });
+      for (let round = 0; round < 50; round++)
+        await store.write(keys.map((key) => ({ key, value: noise() })));
+      await store.close();
+      // 200 MB went in, and 4 MB are there.
+      expect(await folderSize(dataDir)).to.be.lessThan(80e6);
+      await openOnce(async (again) => {
+        expect((await again.read(keys)).every((value) => value?.length === size)).to.equal(true);
+        for (let round = 0; round < 10; round++) {
+          await again.write(keys.map((key) => ({ key, value: noise() })));
+          await again.remove(keys);
+        }
+      });
+      expect(await folderSize(dataDir)).to.be.lessThan(80e6);
+    });
+  });
+
+  describe('a full disk', () => {
+    it('fails writes until there is room, and loses none that it acknowledged', async function () {
+      if (process.platform === 'win32') this.skip();
+      this.timeout(60_000);
+      // No file of this process may grow beyond 2 MB: each write that would is cut off in its middle, as on a full disk.
+      const limited = ['-c', 'ulimit -S -f 2048; exec "$0" "$@"'];
+      const writer = spawn('bash', [...limited, process.execPath, script('full-disk-writer.js'), dataDir], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      const acknowledged = new Map<string, number>();
+      let failed = 0;
+      let afterwards = 0;
+      writer.on('message', (attempt: Attempt) => {
+        if (attempt.error === undefined) {
+          acknowledged.set(attempt.key, attempt.number);
+          if (failed > 0) afterwards += 1;
+        } else {
+          failed += 1;
+          expect(attempt.error).to.contain('could not write').and.to.contain(dataDir);
+        }
+        expect(attempt.holds).to.deep.equal(acknowledged.get(attempt.key) ?? NaN);
+      });
+      while (failed < 3 || afterwards < 50) await once(writer, 'message');
+      await kill(writer);
+      await openOnce(async (store) => {
+        for (const [key, number] of acknowledged) {
+          const [value] = await store.read([key]);
+          // Later ones may have been acknowledged on their way here when the process was killed.
+          expect(value?.readDoubleLE(0)).to.be.at.least(number);
+        }
+      });
+    });
+  });
+
+  describe('a folder that cannot be written', () => {
+    it('says so', async function () {
+      await chmod(dataDir, 0o555);
+      // Root may write anywhere; so be somebody else for a moment.
+      const isRoot = process.getuid?.() === 0;
+      if (isRoot) process.seteuid?.(65_534);
+      try {
+        const error = await failure(openEmbeddedStore({ dataDir: join(dataDir, 'data') }));
+        expect(error.code).to.equal('invalid_setting');
+        expect(error.message)
+          .to.contain(dataDir)
+          .and.to.match(/permission denied/i);
+        expect(error.message).to.contain('MILLRACE_DATA_DIR');
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+        await chmod(dataDir, 0o755);
+      }
+    });
+  });
+
+  describe('damage', () => {
+    /** Overwrites bytes in the middle of each file with this ending. */
+    async function scribble(ending: string, length: number, fill: string): Promise<number> {
+      const folder = join(dataDir, 'records');
+      const files = (await readdir(folder)).filter((name) => name.endsWith(ending));
+      for (const name of files) {
+        const file = await open(join(folder, name), 'r+');
+        const { size } = await file.stat();
+        await file.write(Buffer.alloc(Math.min(length, size), fill), 0, undefined, Math.floor(size / 3));
+        await file.close();
+      }
+      return files.length;
+    }
+
+    /** Makes LevelDB put all that it has into tables. */
+    async function toTables(): Promise<void> {
+      const database = new ClassicLevel(join(dataDir, 'records'));
+      await database.open();
+      await database.compactRange('', '\u{10ffff}');
+      await database.close();
+    }
+
+    const isTold = async (): Promise<void> => {
+      const before = await folderSize(join(dataDir, 'records'));
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const error = await failure(openEmbeddedStore({ dataDir }));
+        expect(error.code).to.equal('data_folder_damaged');
+        expect(error.message).to.contain(dataDir);
+      }
+      expect(before).to.be.greaterThan(0);
+    };
+
+    it('is told: bytes of a table that are not those that were written', async () => {
+      await openOnce((store) => store.write(records(2000)));
+      await toTables();
+      expect(await scribble('.ldb', 8, 'damaged!')).to.be.greaterThan(0);
+      await isTold();
+    });
+
+    it('is told: a piece missing from the middle of the log', async () => {
+      await openOnce(async (store) => {
+        for (const record of records(2000)) await store.write([record]);
+      });
+      expect(await scribble('.log', 5000, '\u0000')).to.be.greaterThan(0);
+      await isTold();
+    });
+
+    it('is told: a table that is not there', async () => {
+      await openOnce((store) => store.write(records(2000)));
+      await toTables();
+      for (const name of await readdir(join(dataDir, 'records')))
+        if (name.endsWith('.ldb')) await rm(join(dataDir, 'records', name));
+      await isTold();
+    });
+
+    it('is told: records of which one was taken away', async () => {
+      await openOnce((store) => store.write(records(100)));
+      const database = new ClassicLevel(join(dataDir, 'records'));
+      await database.open();
+      await database.del('k7');
+      await database.close();
+      const error = await failure(openEmbeddedStore({ dataDir }));
+      expect(error.message).to.contain('should have 100 records and has 99');
+    });
+
+    it('is told: a manifest that is none', async () => {
+      await openOnce((store) => store.write(records(100)));
+      await toTables();
+      const folder = join(dataDir, 'records');
+      for (const name of await readdir(folder))
+        if (name.startsWith('MANIFEST')) await writeFile(join(folder, name), 'nothing of use');
+      const error = await failure(openEmbeddedStore({ dataDir }));
+      expect(error.code).to.be.oneOf(['data_folder_damaged', 'invalid_setting']);
+      expect(error.message).to.contain(dataDir);
+    });
+  });
+});

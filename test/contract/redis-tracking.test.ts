@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
+import { RedisTracking } from '../../runtime/store/redis/tracking.js';
+import { startRedisCluster } from '../support/redis-cluster.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startTrackingProxy, type TrackingProxy } from '../support/tracking-proxy.js';
+
+/** Waits until it holds; mocha's time-out ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await pause(5);
+}
+
+describe('invalidations of redis', function () {
+  this.timeout(20_000);
+  let server: PrivateRedis;
+  let proxy: TrackingProxy;
+  let client: Redis;
+  let store: RedisStore;
+  let tracking: RedisTracking;
+  let told: string[];
+  let flushes: number;
+
+  before(async function () {
+    needRedisServer(this);
+    server = await startRedisServer();
+    client = new Redis(server.url);
+  });
+  after(async () => {
+    client.disconnect();
+    await server.remove();
+  });
+  beforeEach(async () => {
+    proxy = await startTrackingProxy(server.port);
+    store = await connectRedisStore({ url: proxy.url });
+    told = [];
+    flushes = 0;
+    tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:', 'p:features:a:'], leaseMs: 60 });
+    tracking.start({
+      invalidate: (keys) => told.push(...keys),
+      flush: () => flushes++,
+    });
+    await until(() => tracking.isCurrent());
+  });
+  afterEach(async () => {
+    tracking.close();
+    await store.close();
+    await proxy.close();
+  });
+
+  it('name the keys that any client wrote, whatever their ids hold', async () => {
+    const keys = ['p:entity:a:1', 'p:entity:a:x,y', 'p:features:a:é\u0000\r\n:2', 'p:entity:a:{}'];
+    await client.mset(...keys.flatMap((key) => [key, 'v']), 'p:entity:b:1', 'v', 'q', 'v');
+    await until(() => told.length >= keys.length);
+    expect([...told].sort()).to.deep.equal([...keys].sort());
+    told.length = 0;
+    await client.unlink('p:entity:a:x,y');
+    await until(() => told.length > 0);
+    expect(told).to.deep.equal(['p:entity:a:x,y']);
+  });
+
+  it('are a flush when the server forgets everything', async () => {
+    const before = flushes;
+    await client.flushall();
+    await until(() => flushes > before);
+    expect(tracking.isCurrent()).to.equal(true);
+  });
+
+  it('are not trusted once the connection is cut, and again on a new one, after a flush', async () => {
+    const before = flushes;
+    proxy.cut();
+    await until(() => !tracking.isCurrent());
+    expect(flushes).to.be.greaterThan(before);
+    await until(() => tracking.isCurrent());
+    await client.set('p:entity:a:1', 'w');
+    await until(() => told.includes('p:entity:a:1'));
+  });
+
+  it('are not trusted while the connection is silent; then come what was held back, and trust after it', async () => {
+    const before = flushes;
+    proxy.set('pause');
+    await until(() => !tracking.isCurrent());
+    await client.set('p:entity:a:late', 'v');
+    expect(told).not.to.include('p:entity:a:late');
+    proxy.set('forward');
+    await until(() => tracking.isCurrent());
+    expect(told).to.include('p:entity:a:late');
+    expect(flushes).to.equal(before);
+  });
+
+  it('give a half-open connection up for a new one', async () => {
+    proxy.set('black hole');
+    proxy.set('forward');
+    await until(() => !tracking.isCurrent());
+    await until(() => tracking.isCurrent());
+    await client.set('p:entity:a:2', 'w');
+    await until(() => told.includes('p:entity:a:2'));
+  });
+
+  it('end with close', async () => {
+    tracking.close();
+    expect(tracking.isCurrent()).to.equal(false);
+    await until(() => proxy.tracking === 0);
+  });
+});
+
+describe('invalidations of a redis cluster', function () {
+  this.timeout(60_000);
+
+  it('come from every master, and the tables are not trusted while one of them is silent', async function () {
+    needRedisServer(this);
+    const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000 });
+    const store = await connectRedisStore({ cluster: cluster.addresses });
+    const tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:'], leaseMs: 100 });
+    const told = new Set<string>();
+    try {
+      tracking.start({
+        invalidate: (keys) => {
+          for (const key of keys) told.add(key);
+        },
+        flush: () => undefined,
+      });
+      await until(() => tracking.isCurrent());
+      const keys = Array.from({ length: 60 }, (_, i) => `p:entity:a:${i}`);
+      await store.write(keys.map((key) => ({ key, value: Buffer.from('v') })));
+      await until(() => keys.every((key) => told.has(key)));
+
+      const [server] = cluster.servers;
+      if (server === undefined) throw new Error('the cluster has servers');
+      process.kill(server.pid(), 'SIGSTOP');
+      try {
+        await until(() => !tracking.isCurrent());
+        expect(await tracking.renew()).not.to.equal(true);
+      } finally {
+        process.kill(server.pid(), 'SIGCONT');
+      }
+      await until(() => tracking.isCurrent());
+    } finally {
+      tracking.close();
+      await store.close();
+      await cluster.remove();
+    }
+  });
+});

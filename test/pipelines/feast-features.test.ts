@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import { createApp, type App } from '../../runtime/app.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { scoresOf, writeProject } from '../support/project.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { rm } from 'node:fs/promises';
+
+/** Features that Feast materialised into a Redis, through a ranking and through get-online-features. */
+
+const NOW = Date.UTC(2026, 0, 2);
+const HOUR = 3_600_000;
+
+const files = (url: string): Record<string, string> => ({
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { brand: ref(brand), price: float }\n',
+  'schemas/features/own.yaml': 'view: own\nof: [product]\nfeatures: { clicks: { type: int, default: 3 } }\n',
+  'schemas/features/stats.yaml': `view: stats
+of: [product]
+ttl: 2h
+source: { feast: { project: shop, url: "${url}", view: product_stats, fields: { ctr: CTR } } }
+features: { ctr: float, orders: { type: int, default: 5 }, words: list(string) }
+`,
+  'schemas/features/user_stats.yaml': `view: user_stats
+of: [user]
+source:
+  feast:
+    project: shop
+    url: "${url}"
+    key_version: 2
+    join_keys: { customer: { entity: user, type: int64 } }
+features: { visits: int }
+`,
+  'schemas/features/taste.yaml': `view: taste
+of: [user, brand]
+source:
+  feast:
+    project: shop
+    url: "${url}"
+    join_keys: { brand_id: brand, user_id: { entity: user, type: int64 } }
+features: { score: { type: float, default: 0.25 } }
+`,
+  'schemas/features/site.yaml': `view: site
+of: []
+source: { feast: { project: shop, url: "${url}" } }
+features: { factor: float }
+`,
+  'pipelines/p.yaml': `pipeline: p
+rank: product
+request: { user: user }
+features:
+  - own
+  - stats
+  - user_stats
+  - site
+  - liking: taste(user, product.brand)
+components:
+  - use: score
+    with:
+      value: >-
+        coalesce(stats:ctr, 100) + 1000 * stats:orders + 0.001 * own:clicks
+        + 1000000 * coalesce(user_stats:visits, 9) + liking:score + coalesce(site:factor, 7) * 10000000
+        + if(coalesce("red" in stats:words, false), 0.5, 0)
+limits: { time: 10s }
+`,
+});
+
+const product = (id: string, time: number | undefined, features: FeastRow['features']): FeastRow => ({
+  keys: [['product_id', 'string', id]],
+  view: 'product_stats',
+  time,
+  features,
+});
+
+function pipelineOf({ pipelines: [pipeline] }: App): App['pipelines'][number] {
+  if (pipeline === undefined) throw new Error('the project has a pipeline');
+  return pipeline;
+}
+
+describe('features that Feast keeps', () => {
+  let redis: PrivateRedis;
+  let app: App;
+  let root = '';
+
+  before(async function () {
+    needRedisServer(this);
+    this.timeout(20_000);
+    redis = await startRedisServer();
+    await materialise(redis.url, [
+      product('p1', NOW - HOUR, {
+        CTR: feastValue('double_val', 0.125),
+        orders: feastValue('int64_val', 2),
+        words: feastValue('string_list_val', ['red', 'shoe']),
+      }),
+      product('p2', NOW - 3 * HOUR, { CTR: feastValue('double_val', 9), orders: feastValue('int64_val', 9) }),
+      {
+        keys: [['customer', 'int64', '1001']],
+        version: 2,
+        view: 'user_stats',
+        time: NOW,
+        features: { visits: feastValue('int32_val', 4) },
+      },
+      {
+        keys: [
+          ['user_id', 'int64', '1001'],
+          ['brand_id', 'string', 'b1'],
+        ],
+        view: 'taste',
+        time: NOW,
+        features: { score: feastValue('float_val', 0.5) },
+      },
+      { keys: [], view: 'site', time: NOW, features: { factor: feastValue('float_val', 1) } },
+    ]);
+    root = await writeProject(files(redis.url));
+    const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
+    app = await createApp(settings, { store: new MemoryStore(), clock: () => NOW });
+    const entities = ['p1', 'p2', 'p3'].map((id) => ({ product_id: id, brand: id === 'p3' ? 'b2' : 'b1' }));
+    await app.entities.upload({ entity_type: 'product', entities });
+    await app.features.push({ view: 'own', rows: [{ product_id: 'p1', clicks: 8 }] });
+  });
+
+  after(async () => {
+    await (app as App | undefined)?.close();
+    await (redis as PrivateRedis | undefined)?.remove();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const rank = async (userId: string): Promise<Record<string, number>> => {
+    const candidates = ['p1', 'p2', 'p3'].map((id) => ({ product_id: id }));
+    const body = { user: { user_id: userId }, candidates };
+    const { answer } = await pipelineOf(app).run(body, { requestId: 'r' });
+    return scoresOf(answer.ranked_candidates);
+  };
+
+  it('are read like the store’s own: by every kind of key, expired, missing, with defaults', async () => {
+    const base = 4_000_000 + 10_000_000;
+    expect(await rank('1001')).to.deep.equal({
+      p1: base + 0.125 + 2000 + 0.008 + 0.5 + 0.5,
+      p2: base + 100 + 5000 + 0.003 + 0.5,
+      p3: base + 100 + 5000 + 0.003 + 0.25,
+    });
+  });
+
+  it('are missing for ids that Feast’s join key cannot hold', async () => {
+    const base = 9_000_000 + 10_000_000;
+    expect((await rank('not a number')).p3).to.equal(base + 100 + 5000 + 0.003 + 0.25);
+  });
+
+  it('are the same to get-online-features', async () => {
+    const { metadata, results } = await app.online.get({
+      features: ['stats:ctr', 'stats:orders', 'own:clicks', 'stats:words'],
+      entities: { product_id: ['p1', 'p2', 'p3'] },
+    });
+    expect(metadata.feature_names).to.deep.equal(['product_id', 'ctr', 'orders', 'clicks', 'words']);
+    expect(results.map(({ values }) => values)).to.deep.equal([
+      ['p1', 'p2', 'p3'],
+      [0.125, null, null],
+      [2, 5, 5],
+      [8, 3, 3],
+      [['red', 'shoe'], null, null],
+    ]);
+    const statuses = results.map((result) => result.statuses.join(' '));
+    expect(statuses.slice(1)).to.deep.equal([
+      'PRESENT OUTSIDE_MAX_AGE NOT_FOUND',
+      'PRESENT OUTSIDE_MAX_AGE NOT_FOUND',
+      'PRESENT NOT_FOUND NOT_FOUND',
+      'PRESENT OUTSIDE_MAX_AGE NOT_FOUND',
+    ]);
+    expect(results[1]?.event_timestamps).to.deep.equal([
+      '2026-01-01T23:00:00Z',
+      '2026-01-01T21:00:00Z',
+      '1970-01-01T00:00:00Z',
+    ]);
+  });
+
+  it('are found by their join keys or ours, also by numbers, also composite and global', async () => {
+    const { results } = await app.online.get({
+      features: ['user_stats:visits', 'taste:score', 'site:factor'],
+      entities: { customer: [1001, 1], user_id: ['1001', 1001], brand_id: ['b1', 'b2'] },
+      full_feature_names: true,
+    });
+    expect(results.slice(3).map(({ values }) => values)).to.deep.equal([
+      [4, null],
+      [0.5, 0.25],
+      [1, 1],
+    ]);
+  });
+
+  it('cannot be pushed', async () => {
+    const error: unknown = await app.features
+      .push({ view: 'stats', rows: [{ product_id: 'p1', ctr: 1 }] })
+      .catch((caught: unknown) => caught);
+    expect(error).to.include({ code: 'invalid_body' });
+    expect(String(error)).to.contain("are Feast's");
+  });
+
+  it('fail a ranking while Feast’s Redis is away, and are back with it', async function () {
+    this.timeout(20_000);
+    await redis.stop();
+    const error: unknown = await rank('1001').catch((caught: unknown) => caught);
+    expect(error).to.include({ code: 'store_unavailable' });
+    await redis.start();
+    for (;;) {
+      const scores = await rank('1001').catch(() => undefined);
+      if (scores !== undefined) {
+        expect(scores.p1).to.equal(9_000_000 + 70_000_000 + 100 + 5000 + 0.008 + 0.25); // the server came back empty
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { compileProject } from '../../runtime/app.js';
+import type { Plan } from '../../runtime/compile/plan.js';
+import type { Frame } from '../../runtime/frame/frame.js';
+import { BatchRead } from '../../runtime/pipeline/batch-read.js';
+import { Deadline } from '../../runtime/pipeline/deadline.js';
+import { fetchFeatures } from '../../runtime/pipeline/fetch-features.js';
+import { fillRequest } from '../../runtime/pipeline/fill-request.js';
+import { hydrate } from '../../runtime/pipeline/hydrate.js';
+import { readRequest } from '../../runtime/pipeline/read-request.js';
+import { ResidentSession } from '../../runtime/pipeline/resident-session.js';
+import type { ResidentTables } from '../../runtime/resident/resident-tables.js';
+import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
+import type { Store } from '../../runtime/store/store.js';
+
+/** The only pipeline of a project's folder. */
+export async function planOf(root: string): Promise<Plan> {
+  const { pipelines, diagnostics } = await compileProject(root);
+  const [first] = pipelines;
+  if (first === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return first.plan;
+}
+
+/** What hydrate and fetch features made of a request. */
+export interface Filled {
+  /** `[status, value]` of each row, by column name. */
+  readonly cells: Readonly<Record<string, readonly (readonly [number, unknown])[]>>;
+  readonly roundTrips: number;
+  readonly keysRead: number;
+}
+
+/** Runs the first two stages alone. */
+export async function fillFrame(
+  plan: Plan,
+  store: Store,
+  body: unknown,
+  options: { readonly resident?: ResidentTables; readonly now?: number } = {},
+): Promise<Filled> {
+  const request = readRequest(plan, body, 'r');
+  const deadline = new Deadline(60_000, undefined);
+  const resident = options.resident && new ResidentSession(options.resident);
+  const frame = plan.frames.acquire(request.ids.length, options.now ?? 0);
+  try {
+    fillRequest(plan, frame, request);
+    const batch = new BatchRead(store, deadline);
+    const layouts = new LayoutRegistry(store, plan.prefix);
+    fetchFeatures(plan, frame, await hydrate(plan, frame, request, { batch, layouts, resident }));
+    const cells = cellsOf(plan, frame);
+    plan.frames.release(frame);
+    return { cells, roundTrips: batch.roundTrips, keysRead: batch.keysRead };
+  } finally {
+    resident?.end();
+    deadline.end();
+  }
+}
+
+function cellsOf(plan: Plan, frame: Frame): Filled['cells'] {
+  const cells: Record<string, (readonly [number, unknown])[]> = {};
+  const slots = new Set(frame.groups.flat());
+  plan.layout.columns.forEach(({ name }, slot) => {
+    const column = frame.columns[slot];
+    if (name === undefined || column === undefined || !slots.has(column)) return;
+    const rows = column.stride === 0 ? 1 : frame.count;
+    cells[name] = Array.from({ length: rows }, (_, row) => {
+      const status = column.status[row] ?? -1;
+      switch (column.kind) {
+        case 'texts':
+        case 'numbers':
+          return [status, [...column.values.slice(column.offsets[row], column.offsets[row + 1])]];
+        case 'vector':
+          return [status, [...column.values.slice(row * column.size, (row + 1) * column.size)]];
+        default:
+          return [status, column.values[row]];
+      }
+    });
+  });
+  return cells;
+}

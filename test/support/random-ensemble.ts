@@ -1,0 +1,112 @@
+import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
+
+/** What random trees are like. */
+export interface EnsembleShape {
+  readonly trees: number;
+  readonly leaves: number;
+  readonly features: number;
+  readonly outputs?: number;
+  /** Distinct thresholds of a feature, as a booster's bins have them. */
+  readonly thresholds: number;
+  readonly precision: TreeEnsemble['precision'];
+  readonly comparison: TreeEnsemble['comparison'];
+  /** Missing rules that nodes have: `NodeRule` bits. */
+  readonly rules: readonly number[];
+  /** Features from here on are categorical. */
+  readonly categoricalFrom?: number;
+}
+
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(state ^ (state >>> 15), state | 1);
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Trees grown leaf by leaf, a random one each time, so that they are as lopsided as trained ones. */
+export function randomEnsemble(seed: number, shape: EnsembleShape): TreeEnsemble {
+  const random = randomNumbers(seed);
+  const round = shape.precision === 'float32' ? Math.fround : (x: number): number => x;
+  const outputs = shape.outputs ?? 1;
+  const grid = Array.from({ length: shape.features }, () =>
+    Array.from({ length: shape.thresholds }, () => round(random() < 0.1 ? 0 : random() * 4 - 2)),
+  );
+  const trees = Array.from({ length: shape.trees }, (_, index) =>
+    randomTree(random, round, shape, grid, index % outputs),
+  );
+  return {
+    features: shape.features,
+    outputs,
+    precision: shape.precision,
+    comparison: shape.comparison,
+    base: Array.from({ length: outputs }, () => round(random())),
+    trees,
+  };
+}
+
+function randomTree(
+  random: () => number,
+  round: (x: number) => number,
+  shape: EnsembleShape,
+  grid: readonly (readonly number[])[],
+  output: number,
+): DecisionTree {
+  const below = (count: number): number => Math.floor(random() * count);
+  const count = shape.leaves - 1;
+  const [left, right] = [new Int32Array(count), new Int32Array(count)];
+  const feature = new Int32Array(count);
+  const rule = new Uint8Array(count);
+  const threshold = new Float64Array(count);
+  const categories: (Int32Array | undefined)[] = [];
+  /** Where each leaf hangs. */
+  const parents: { node: number; side: Int32Array }[] = [];
+  for (let node = 0; node < count; node++) {
+    const of = (feature[node] = below(shape.features));
+    rule[node] = shape.rules[below(shape.rules.length)] ?? 0;
+    if (of >= (shape.categoricalFrom ?? Infinity)) {
+      rule[node] = NodeRule.categorical | NodeRule.nan | (random() < 0.5 ? NodeRule.defaultLeft : 0);
+      const set = new Set(Array.from({ length: 1 + below(5) }, () => below(12)));
+      categories[node] = Int32Array.from(set).sort();
+    } else {
+      threshold[node] = grid[of]?.[below(shape.thresholds)] ?? 0;
+      categories[node] = undefined;
+    }
+    const split = node === 0 ? undefined : below(parents.length);
+    const place = split === undefined ? undefined : parents[split];
+    if (place !== undefined) place.side[place.node] = node;
+    const [one, other] = [
+      { node, side: left },
+      { node, side: right },
+    ];
+    if (split === undefined) parents.push(one, other);
+    else {
+      parents[split] = one;
+      parents.push(other);
+    }
+  }
+  for (const [leaf, { node, side }] of parents.entries()) side[node] = ~leaf;
+  const leaves = Float64Array.from({ length: shape.leaves }, () => round(random() - 0.5));
+  return { output, feature, rule, threshold, categories, left, right, leaves };
+}
+
+/** Values around the thresholds, and on them: NaN, ±Infinity, ±0, tiny and fractional ones among them. */
+export function randomColumns(seed: number, ensemble: TreeEnsemble, rows: number): Float64Array[] {
+  const random = randomNumbers(seed);
+  const odd = [NaN, Infinity, -Infinity, 0, -0, 1e-36, -1e-36, 1e-35, Math.fround(1e-35), -0.5, 3, 7.9, -1];
+  const known = Array.from({ length: ensemble.features }, () => [] as number[]);
+  for (const tree of ensemble.trees)
+    for (const [node, feature] of tree.feature.entries()) known[feature]?.push(tree.threshold[node] ?? 0);
+  return known.map((thresholds) =>
+    Float64Array.from({ length: rows }, () => {
+      const kind = random();
+      if (kind < 0.2) return odd[Math.floor(random() * odd.length)] ?? NaN;
+      if (kind < 0.5) return thresholds[Math.floor(random() * thresholds.length)] ?? 1;
+      if (kind < 0.6) return Math.floor(random() * 14);
+      return random() * 5 - 2.5;
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** What a proxy does with what the server sends. */
+export type Weather =
+  /** Passes it on. */
+  | 'clear'
+  /** Keeps it, and keeps the connection open: a cable that was pulled. */
+  | 'blackhole'
+  /** Passes a byte on every few milliseconds. */
+  | 'drip'
+  /** Passes some bytes on and resets the connection. */
+  | 'reset';
+
+/** A TCP proxy on this machine that can spoil the way to a server. */
+export interface TcpProxy {
+  readonly port: number;
+  /** For what comes from now on, on open connections too. */
+  weather: Weather;
+  /** Connections that were made to it. */
+  readonly connections: number;
+  /** Bytes that clients sent through it. */
+  readonly sent: number;
+  close(): Promise<void>;
+}
+
+const RESET_AFTER = 3;
+const DRIP_EVERY = 5;
+
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const proxy = { weather: 'clear' as Weather, connections: 0, sent: 0 };
+  const server = createServer((client) => {
+    proxy.connections++;
+    const upstream = connect(target, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined); // 'close' follows
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (data) => {
+      proxy.sent += data.length;
+      upstream.write(data);
+    });
+    let dripping = Promise.resolve();
+    upstream.on('data', (data: Buffer) => {
+      if (proxy.weather === 'clear') client.write(data);
+      else if (proxy.weather === 'drip') dripping = dripping.then(() => drip(client, data));
+      else if (proxy.weather === 'reset') {
+        client.write(data.subarray(0, RESET_AFTER), () => client.resetAndDestroy());
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(proxy, {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
+
+async function drip(client: Socket, data: Buffer): Promise<void> {
+  for (const byte of data) {
+    if (client.destroyed) return;
+    client.write(Buffer.from([byte]));
+    await new Promise((resolve) => setTimeout(resolve, DRIP_EVERY));
+  }
+}

@@ -1,0 +1,40 @@
+import type { Answer } from './history.js';
+
+/** `200 × 1234, deadline_exceeded × 5`, and the slowest answers. */
+export function summary(answers: readonly Answer[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, code } of answers) {
+    const name = status === 200 ? '200' : `${status} ${code}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const times = answers.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
+  const at = (share: number): string => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(0);
+  const text = [...counts].map(([name, count]) => `${name} × ${count}`).join(', ');
+  return `${text}; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`;
+}
+
+/** Milliseconds from `since` until the last failed answer, or 0 if none failed after it. */
+export function lastFailureAfter(answers: readonly Answer[], since: number): number {
+  const failed = answers.filter(({ status, at }) => status !== 200 && at > since).map(({ at }) => at);
+  return failed.length === 0 ? 0 : Math.max(...failed) - since;
+}
+
+/** Prints a figure beside what it has to be, and remembers whether all are so. */
+export class Verdict {
+  #failed = 0;
+
+  check(what: string, holds: boolean, figure: string): void {
+    if (!holds) this.#failed++;
+    console.log(`${holds ? 'ok  ' : 'FAIL'} ${what}: ${figure}`);
+  }
+
+  /** Sets the exit code. */
+  end(): void {
+    console.log(this.#failed === 0 ? 'all held' : `${this.#failed} did not hold`);
+    if (this.#failed > 0) process.exitCode = 1;
+  }
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../../runtime/api/errors.js';
+import { Deadline } from '../../../runtime/pipeline/deadline.js';
+
+const FAR = 600_000;
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  return error instanceof MillraceError ? error.code : String(error);
+}
+
+describe('Deadline', () => {
+  it('gives what the work gives, an error too', async () => {
+    const deadline = new Deadline(FAR, undefined);
+    expect(await deadline.within(Promise.resolve(7))).to.equal(7);
+    expect(await codeOf(deadline.within(Promise.reject(new Error('its own'))))).to.equal('Error: its own');
+    deadline.end();
+  });
+
+  it('ends work that never does', async () => {
+    const deadline = new Deadline(1, undefined);
+    expect(await codeOf(deadline.within(new Promise(() => undefined)))).to.equal('deadline_exceeded');
+    expect(() => {
+      deadline.check();
+    }).to.throw(MillraceError);
+    deadline.end();
+  });
+
+  it('ends with its client, one that was gone before it began too', async () => {
+    const client = new AbortController();
+    const deadline = new Deadline(FAR, client.signal);
+    const work = deadline.within(new Promise(() => undefined));
+    client.abort();
+    expect(await codeOf(work)).to.equal('deadline_exceeded');
+    deadline.end();
+    const late = new Deadline(FAR, client.signal);
+    expect(late.signal.aborted).to.equal(true);
+    late.end();
+  });
+
+  it('leaves a client alone once the request is answered', () => {
+    const client = new AbortController();
+    const deadline = new Deadline(FAR, client.signal);
+    deadline.end();
+    client.abort();
+    expect(deadline.signal.aborted).to.equal(false);
+  });
+});

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { keySlot, SLOTS } from '../../../../runtime/store/redis/cluster/key-slot.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
+
+describe('the slot of a key', () => {
+  it('is that of the specification’s example', () => {
+    expect(keySlot('123456789')).to.equal(0x31c3);
+    expect(keySlot('')).to.equal(0);
+  });
+
+  it('is that of the hash tag alone, where there is one', () => {
+    expect(keySlot('{user1000}.following')).to.equal(keySlot('{user1000}.followers'));
+    expect(keySlot('foo{bar}{zap}')).to.equal(keySlot('bar'));
+    expect(keySlot('foo{{bar}}zap')).to.equal(keySlot('{bar'));
+    expect(keySlot('foo{}{bar}')).not.to.equal(keySlot('bar'));
+  });
+
+  describe('for any key', () => {
+    let server: PrivateRedis | undefined;
+    let client: Redis;
+    before(async function () {
+      needRedisServer(this);
+      server = await startRedisServer(['--cluster-enabled', 'yes', '--cluster-port', '0']).catch(
+        () => undefined,
+      );
+      server ??= await startRedisServer(['--cluster-enabled', 'yes'], lowPort);
+      client = new Redis(server.url);
+    });
+    after(async () => {
+      (client as Redis | undefined)?.disconnect();
+      await server?.remove();
+    });
+
+    it('is what a server of a cluster says', async () => {
+      const text = fc.oneof(
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: fc.constantFrom('{', '}', 'a', 'ß', '😀') }),
+      );
+      const keys = fc.sample(text, 500);
+      const theirs = await Promise.all(keys.map((key) => client.cluster('KEYSLOT', key)));
+      expect(keys.map(keySlot)).to.deep.equal(theirs);
+      for (const key of keys) expect(keySlot(key)).to.be.within(0, SLOTS - 1);
+    });
+  });
+});
+
+/** The bus port lies 10,000 above. */
+function lowPort(): Promise<number> {
+  return Promise.resolve(17_000 + Math.floor(Math.random() * 5000));
+}
