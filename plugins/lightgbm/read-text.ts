@@ -16,7 +16,11 @@ export function readText(text: string): LightGbmModel {
   if (end < 0) throw new ModelFileError('it is cut short: there is no `end of trees`');
   const starts = [...lines.keys()].filter((line) => line < end && lines[line]?.startsWith('Tree=') === true);
   const header = fieldsOf(lines.slice(1, starts[0] ?? end));
-  const treesPerIteration = wholeNumber(header, 'num_tree_per_iteration', wholeNumber(header, 'num_class', 1));
+  const treesPerIteration = wholeNumber(
+    header,
+    'num_tree_per_iteration',
+    wholeNumber(header, 'num_class', 1),
+  );
   const names = words(header.get('feature_names') ?? '');
   const features = wholeNumber(header, 'max_feature_idx') + 1;
   if (names.length !== features) {
@@ -98,7 +102,8 @@ function linearLeaves(fields: Fields, count: number): LinearLeaf[] {
   let at = 0;
   return sizes.map((size, leaf) => {
     const [from, to] = [at, (at += size)];
-    if (to > features.length || to > coefficients.length) throw new ModelFileError('`leaf_coeff` is too short');
+    if (to > features.length || to > coefficients.length)
+      throw new ModelFileError('`leaf_coeff` is too short');
     return {
       constant: constants[leaf] ?? 0,
       features: Int32Array.from(features.slice(from, to)),

@@ -39,7 +39,9 @@ export function readBooster(content: Buffer, prediction: Prediction, iterations:
   const booster = objectAt(learner, 'gradient_booster');
   const transform = prediction === 'raw' ? undefined : objective.transform;
   if (booster['name'] === 'gblinear') {
-    const weights = Float32Array.from(numbersAt(objectAt(booster, 'model'), 'weights', (features + 1) * outputs));
+    const weights = Float32Array.from(
+      numbersAt(objectAt(booster, 'model'), 'weights', (features + 1) * outputs),
+    );
     const linear = new LinearScorer(features, weights, base);
     return { scored: { linear }, outputs, columns: columnsOf(learner, features, {}), transform };
   }
@@ -88,7 +90,9 @@ function parseJson(text: string): unknown {
 function baseScores(written: unknown, outputs: number): number[] {
   const words = Array.isArray(written)
     ? (written as readonly unknown[]).map(String)
-    : String(written ?? '0.5').replace(/^\s*\[|\]\s*$/g, '').split(',');
+    : String(written ?? '0.5')
+        .replace(/^\s*\[|\]\s*$/g, '')
+        .split(',');
   const scores = words.map((word) => (word.trim() === '' ? NaN : Number(word)));
   if (scores.every(Number.isFinite)) {
     if (scores.length === outputs) return scores;
@@ -106,8 +110,7 @@ function treesOf(model: Json, learner: Json, outputs: number, iterations: Iterat
   const wanted = iterations === 'best' ? Number(best) + 1 : iterations;
   const parallel = Math.max(1, countAt(objectAt(model, 'gbtree_model_param'), 'num_parallel_tree', 1));
   // Files since XGBoost 2.0 say where each iteration starts.
-  const starts =
-    model['iteration_indptr'] === undefined ? undefined : numbersAt(model, 'iteration_indptr');
+  const starts = model['iteration_indptr'] === undefined ? undefined : numbersAt(model, 'iteration_indptr');
   const held = starts === undefined ? count / (parallel * outputs) : starts.length - 1;
   if (!Number.isInteger(wanted) || wanted < 1 || wanted > held) {
     throw new ModelFileError(`it has ${held} iterations, and ${wanted} are asked for`);
@@ -133,7 +136,8 @@ function readTrees(model: Json, weights: readonly number[] | undefined, used: nu
 }
 
 function columnsOf(learner: Json, features: number, model: Json): ModelColumns {
-  const written = learner['feature_names'] === undefined ? [] : Array.from(listAt(learner, 'feature_names'), String);
+  const written =
+    learner['feature_names'] === undefined ? [] : Array.from(listAt(learner, 'feature_names'), String);
   const unnamed = written.length === 0;
   if (!unnamed && written.length !== features) {
     throw new ModelFileError(`it has ${features} features and ${written.length} names of features`);

@@ -14,7 +14,7 @@ export function readCategories(model: Json): ReadonlyMap<number, ReadonlyMap<str
     const values = numbersAt(one as Json, 'values');
     const codes = new Map<string | number, number>();
     if ('offsets' in one) {
-      const offsets = numbersAt(one as Json, 'offsets');
+      const offsets = numbersAt(one, 'offsets');
       const bytes = Buffer.from(Uint8Array.from(values));
       for (let code = 0; code + 1 < offsets.length; code++)
         codes.set(bytes.toString('utf8', offsets[code], offsets[code + 1]), code);

@@ -8,7 +8,9 @@ import { countAt, ModelFileError, numbersAt, objectAt, type Json } from './model
  */
 export function readTree(json: Json, output: number, weight: number): DecisionTree {
   if (countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1) > 1) {
-    throw new ModelFileError('its leaves are vectors (multi_strategy: multi_output_tree), which is not supported');
+    throw new ModelFileError(
+      'its leaves are vectors (multi_strategy: multi_output_tree), which is not supported',
+    );
   }
   const lefts = numbersAt(json, 'left_children');
   const count = lefts.length;
@@ -48,10 +50,7 @@ export function readTree(json: Json, output: number, weight: number): DecisionTr
       threshold.push(0);
       // The categories of the file go right; here they go left, so the sides are exchanged.
       rule.push(NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft));
-      open.push(
-        { at: one.at, hang: other.hang },
-        { at: other.at, hang: one.hang },
-      );
+      open.push({ at: one.at, hang: other.hang }, { at: other.at, hang: one.hang });
     } else {
       categories.push(undefined);
       threshold.push(Math.fround(condition));

@@ -104,7 +104,8 @@ class Reader {
     let type: string | undefined;
     if (this.#next('$')) type = this.#marker();
     const count = this.#next('#') ? this.#length() : undefined;
-    if (type !== undefined && count === undefined) throw new ModelFileError('the UBJSON has a type without a count');
+    if (type !== undefined && count === undefined)
+      throw new ModelFileError('the UBJSON has a type without a count');
     return { type, count };
   }
 

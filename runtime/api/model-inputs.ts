@@ -31,14 +31,21 @@ export function bindModelInputs(
   const { names } = columns;
   if (isList(written)) {
     if (written.length !== names.length) {
-      throw new OptionError(['inputs'], `the model has ${names.length} columns, and \`inputs\` ${written.length}`);
+      throw new OptionError(
+        ['inputs'],
+        `the model has ${names.length} columns, and \`inputs\` ${written.length}`,
+      );
     }
     return new ModelInputs(columns, written, (index) => ['inputs', index]);
   }
   const given = new Map(Object.entries(written ?? {}));
   for (const name of given.keys()) {
     if (names.includes(name)) continue;
-    throw new OptionError(['inputs', name], `the model has no column \`${name}\``, `it has ${shortList(names)}`);
+    throw new OptionError(
+      ['inputs', name],
+      `the model has no column \`${name}\``,
+      `it has ${shortList(names)}`,
+    );
   }
   if (columns.unnamed && names.some((name) => !given.has(name))) {
     throw new OptionError(

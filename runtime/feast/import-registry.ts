@@ -108,15 +108,15 @@ class ViewImport {
   /** Undefined where nothing of the view can be read. */
   map(): MappedView | undefined {
     const view = this.#view;
-    if (!view.online) return this.#refuse('is not online, so that Redis does not hold it');
+    if (!view.online) { this.#refuse('is not online, so that Redis does not hold it'); return; }
     const name = nameFor(view.name);
-    if (name === undefined) return this.#refuse('has a name that no file can have');
+    if (name === undefined) { this.#refuse('has a name that no file can have'); return; }
     const joinKeys = this.#joinKeys();
     if (joinKeys === undefined) return undefined;
     const of = joinKeys.map(({ entity }) => entity);
-    if (new Set(of).size < of.length) return this.#refuse('has two entities that map to one entity type');
+    if (new Set(of).size < of.length) { this.#refuse('has two entities that map to one entity type'); return; }
     const features = this.#features(of);
-    if (features.length === 0) return this.#refuse('has no feature that can be mapped');
+    if (features.length === 0) { this.#refuse('has no feature that can be mapped'); return; }
     return { name, of, joinKeys, features };
   }
 
@@ -131,11 +131,11 @@ class ViewImport {
       const entity = this.#registry.entities.get(entityName);
       const type = entity && entityTypeFor(entity);
       if (entity === undefined || type === undefined)
-        return this.#refuse(`is of the entity ${entityName}, which the registry does not hold or no file can name`);
+        { this.#refuse(`is of the entity ${entityName}, which the registry does not hold or no file can name`); return; }
       const given = this.#view.keyTypes.get(entity.joinKey) ?? entity.type;
-      const keyType = JOIN_KEY_TYPES[given ?? 'STRING'];
+      const keyType = joinKeyTypeFor(given ?? 'STRING');
       if (keyType === undefined)
-        return this.#refuse(`has ids of the type ${given ?? 'none'} in ${entity.joinKey}`);
+        { this.#refuse(`has ids of the type ${given ?? 'none'} in ${entity.joinKey}`); return; }
       if (given === undefined)
         this.#problems.push(`${this.#view.name}: ${entity.joinKey} has no type in the registry; taken to be string`);
       joinKeys.push({ name: entity.joinKey, entity: type, type: keyType });
@@ -175,6 +175,10 @@ function featureTypeFor({ type = '', length }: RegistryFeature): string | undefi
   return Object.hasOwn(FEATURE_TYPES, type) ? FEATURE_TYPES[type] : undefined;
 }
 
+function joinKeyTypeFor(type: string): JoinKeyType | undefined {
+  return Object.hasOwn(JOIN_KEY_TYPES, type) ? JOIN_KEY_TYPES[type] : undefined;
+}
+
 /** `driver` for the entity `driver`, and for `driver_id` too: here the key of a type is `<type>_id`. */
 function entityTypeFor({ name }: RegistryEntity): string | undefined {
   const type = nameFor(name)?.replace(/(?<=.)_id$/, '');
@@ -195,7 +199,6 @@ function nameFor(feast: string): string | undefined {
 
 function viewText(view: RegistryView, mapped: MappedView, options: ImportOptions): string {
   const renamed = mapped.features.filter(({ name, feast }) => name !== feast);
-  const usualKeys = mapped.joinKeys.every(({ name, entity, type }) => name === keyOf(entity) && type === 'string');
   return stringify({
     view: mapped.name,
     of: mapped.of,
@@ -206,7 +209,7 @@ function viewText(view: RegistryView, mapped: MappedView, options: ImportOptions
         ...(options.urlVariable === undefined ? {} : { url: `\${${options.urlVariable}}` }),
         ...(options.keyVersion === 3 ? {} : { key_version: options.keyVersion }),
         ...(view.name === mapped.name ? {} : { view: view.name }),
-        ...(usualKeys
+        ...(mapped.joinKeys.length === 0
           ? {}
           : {
               join_keys: Object.fromEntries(

@@ -75,8 +75,8 @@ export function carriedChildren(
 ): CarriedRows | undefined {
   const children = parents.map((parent, row) => {
     if (parent === undefined) return undefined;
-    if (!(parent instanceof Array)) return inline(parent as JsonValue, path);
-    return (parent as readonly (JsonObject | undefined)[]).flatMap(
+    if (!(parent instanceof Array)) return inline(parent, path);
+    return (parent).flatMap(
       (one, element): (JsonObject | undefined)[] => {
         const found = one === undefined ? undefined : inline(one, path);
         if (found instanceof Array) return found;

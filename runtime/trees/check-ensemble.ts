@@ -28,10 +28,7 @@ function isSingle(values: ArrayLike<number>): boolean {
   return Array.from(values).every((value) => Number.isNaN(value) || Math.fround(value) === value);
 }
 
-function problemOf(
-  tree: DecisionTree,
-  { features, outputs, precision }: TreeEnsemble,
-): string | undefined {
+function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEnsemble): string | undefined {
   const { output, feature, rule, threshold, categories, left, right, leaves, linear } = tree;
   const count = feature.length;
   if (!Number.isInteger(output) || output < 0 || output >= outputs) return `its output is ${output}`;

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { MillraceError } from '../../runtime/api/errors.js';
+import { encodeSegment, viewId } from '../../runtime/store/feature-record.js';
+import { Layout } from '../../runtime/store/layout.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import type { RedisSettings } from '../../runtime/store/redis/target.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
@@ -179,6 +181,21 @@ describe('a redis that refuses', () => {
     await client.config('SET', 'maxmemory', '0');
     client.disconnect();
     await store.write([{ key: 'k', value: Buffer.from('w') }]);
+  });
+
+  it('all but what a user of its own needs', async () => {
+    // As docs/redis.md lists them.
+    const rights = '+@connection +@read +@write +@scripting +info +wait +cluster|slots';
+    server = await startRedisServer(['--user', `app on >secret resetchannels ~millrace:* -@all ${rights}`]);
+    const url = server.url.replace('//', '//app:secret@');
+    store = await connectRedisStore({ url, limits: QUICK });
+    const key = 'millrace:entity:product:p';
+    await store.write([{ key, value }]);
+    expect(await store.read([key])).to.deep.equal([value]);
+    const segment = encodeSegment(viewId('v'), new Layout([], undefined), 1, {});
+    expect(await store.mergeSegments([{ key: `${key}2`, segment }])).to.deep.equal(['stored']);
+    await store.remove([key]);
+    expect(await failed(store.write([{ key: 'other', value }]))).to.contain('NOPERM');
   });
 
   it('acknowledges no write that too few replicas have', async () => {

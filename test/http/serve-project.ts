@@ -7,10 +7,13 @@ import { MemoryStore } from '../support/memory-store.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
+/** When the examples of the docs happen: the rows in them are some hours old. */
+const SERVED_AT = Date.parse('2026-01-31T12:00:00Z');
+
 /** Serves the project of a folder, whole but for its store, which is in memory. */
 export async function serveProject(root: string, use: (url: string) => Promise<void>): Promise<void> {
   const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root });
-  const app = await createApp(settings, { store: new MemoryStore() });
+  const app = await createApp(settings, { store: new MemoryStore(), clock: () => SERVED_AT });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
   try {
     await use(`http://127.0.0.1:${server.port}`);

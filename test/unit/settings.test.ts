@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
+import { redisSettings } from '../../runtime/redis-settings.js';
 import { loadSettings, SETTINGS, type SettingFlags } from '../../runtime/settings.js';
 
 type Env = Record<string, string>;
@@ -58,6 +59,12 @@ describe('settings', () => {
     ['LOG_LEVEL', 'verbose'],
     ['REDIS_URL', 'http://localhost:6379'],
     ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'redis://localhost:6379/orders'],
+    ['REDIS_CLUSTER', 'redis://localhost:6379'],
+    ['REDIS_SENTINELS', 'localhost:26379,'],
+    ['REDIS_WAIT_REPLICAS', '-1'],
+    ['REDIS_TLS_VERIFY', 'no'],
+    ['REDIS_SOCKET_MS', '1s'],
     ['HOST', 'http://localhost'],
     ['MILLRACE_DRAIN_MS', '10s'],
     ['MILLRACE_RESIDENT', 'product,,brand'],
@@ -80,6 +87,36 @@ describe('settings', () => {
   it('never repeat an address that may hold a password', () => {
     expect(failure({ REDIS_URL: 'redi://user:hunter2@db:6379' }).message).not.to.contain('hunter2');
   });
+
+  it('lead to a cluster or to Sentinels', () => {
+    const settings = loadSettings({ REDIS_CLUSTER: 'a, b:7000', REDIS_PASSWORD: 'x', REDIS_TLS: 'true' });
+    expect(redisSettings(settings)).to.deep.include({
+      cluster: [
+        { host: 'a', port: 6379 },
+        { host: 'b', port: 7000 },
+      ],
+      password: 'x',
+    });
+    const sentinels = loadSettings({ REDIS_SENTINELS: 's', REDIS_SENTINEL_MASTER: 'main' });
+    expect(redisSettings(sentinels).sentinels).to.deep.equal([{ host: 's', port: 26_379 }]);
+  });
+
+  for (const [env, said] of [
+    [{ REDIS_URL: 'redis://a', REDIS_CLUSTER: 'b' }, 'REDIS_URL and REDIS_CLUSTER'],
+    [
+      { REDIS_URL: 'redis://a', REDIS_SENTINELS: 'b', REDIS_SENTINEL_MASTER: 'm' },
+      'REDIS_URL and REDIS_SENTINELS',
+    ],
+    [{ REDIS_CLUSTER: 'a', REDIS_SENTINELS: 'b' }, 'REDIS_CLUSTER and REDIS_SENTINELS'],
+    [{ REDIS_SENTINELS: 'a' }, 'REDIS_SENTINEL_MASTER'],
+    [{ REDIS_TLS_CA: 'ca.pem' }, 'REDIS_TLS'],
+  ] as const)
+    it(`refuse ${Object.keys(env).join(' with ')} as a contradiction`, () => {
+      const error = failure(env);
+      expect(error.code).to.equal('invalid_setting');
+      expect(error.message).to.contain(said);
+      expect(() => loadSettings(env, { store: 'embedded' })).not.to.throw();
+    });
 
   it('have each variable and flag once', () => {
     const rows = Object.values(SETTINGS);

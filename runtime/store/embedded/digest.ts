@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crc32 } from './crc32.js';
 import type { RecordMemory } from './record-memory.js';
 
 /** Where the digest lies in the database; no key of keys.ts begins so. */
@@ -44,12 +44,12 @@ export class Digest {
 
   add(key: string, value: Buffer): void {
     this.#count += 1;
-    this.#sum = (this.#sum + crc32(value, crc32(key))) >>> 0;
+    this.#sum = (this.#sum + crc32(value, crc32(Buffer.from(key)))) >>> 0;
   }
 
   #remove(key: string, value: Buffer): void {
     this.#count -= 1;
-    this.#sum = (this.#sum - crc32(value, crc32(key))) >>> 0;
+    this.#sum = (this.#sum - crc32(value, crc32(Buffer.from(key)))) >>> 0;
   }
 
   equals(other: Digest): boolean {

@@ -4,7 +4,8 @@ import { BLOCK, searchSteps, type ProgramLayout } from './layout.js';
 import type { NumericTests } from './node-tests.js';
 
 /**
- * Writes the function `(rows)` that computes the bits of one group of numeric tests. Each row's value is placed among
+ * Writes the function `(rows, values, masks)` that computes the bits of one group of numeric tests for a block, of
+ * which the last two are the offsets. Each row's value is placed among
  * the thresholds by a search without branches; its bit is set at the first threshold that it passes, and bits then
  * run up through the higher ones. A value that all rows share is placed once.
  * @param at where the thresholds lie
@@ -15,8 +16,8 @@ export function writeBinFunction(
   layout: ProgramLayout,
   ensemble: TreeEnsemble,
 ): FunctionWriter {
-  const f = new FunctionWriter(1);
-  const count = 0;
+  const f = new FunctionWriter(3);
+  const [count, valueOffset, maskOffset] = [0, 1, 2];
   const row = f.local(TYPE.i32);
   // The thresholds that the row's value is beyond, times 8; then where its bit goes.
   const place = f.local(TYPE.i32);
@@ -31,18 +32,21 @@ export function writeBinFunction(
     f.get(row)
       .i32(3)
       .op(OP.i32Shl)
+      .get(valueOffset)
+      .op(OP.i32Add)
       .memory(OP.f64Load, layout.values + column * BLOCK * 8);
     if (ensemble.precision === 'float32') f.op(OP.f32DemoteF64, OP.f64PromoteF32);
     f.set(value);
     writeSearch(f, tests, at, ensemble.comparison, { value, place });
-    f.get(place).i32(1).op(OP.i32Shl).get(row).i32(15).op(OP.i32And, OP.i32Add).tee(place);
+    f.get(place).i32(1).op(OP.i32Shl).get(row).i32(15).op(OP.i32And, OP.i32Add);
+    f.get(maskOffset).op(OP.i32Add).tee(place);
     f.get(place).memory(OP.i32Load8U, masks);
     f.i32(1).get(row).i32(4).op(OP.i32ShrU, OP.i32Shl, OP.i32Or).memory(OP.i32Store8, masks);
     f.get(row).i32(1).op(OP.i32Add).tee(row).get(count).op(OP.i32LtU);
   });
   isShared().op(OP.if, TYPE.empty);
   f.get(place).splat(0xff).simdStore(masks).op(OP.end);
-  writeRunUp(f, tests, masks, place);
+  writeRunUp(f, tests, masks, maskOffset);
   return f;
 }
 
@@ -78,15 +82,19 @@ function writeSearch(
 
 /** Lets each slot take the bits of those below it; a second set takes the missing rows' bits too. */
 function writeRunUp(f: FunctionWriter, { ways, thresholds }: NumericTests, masks: number, at: number): void {
+  const last = f.local(TYPE.i32);
   const bits = f.local(TYPE.v128);
   const missing = f.local(TYPE.v128);
   const end = thresholds.length * 16;
   const second = masks + end + 32;
-  if (ways === 'both') f.i32(0).simdLoad(masks + end + 16).set(missing);
-  f.i32(0).set(at);
+  if (ways === 'both')
+    f.get(at)
+      .simdLoad(masks + end + 16)
+      .set(missing);
+  f.get(at).i32(end).op(OP.i32Add).set(last);
   f.loopWhile(() => {
     f.get(at).get(at).simdLoad(masks).get(bits).simd(SIMD.or).tee(bits).simdStore(masks);
     if (ways === 'both') f.get(at).get(bits).get(missing).simd(SIMD.or).simdStore(second);
-    f.get(at).i32(16).op(OP.i32Add).tee(at).i32(end).op(OP.i32LtU);
+    f.get(at).i32(16).op(OP.i32Add).tee(at).get(last).op(OP.i32LtU);
   });
 }

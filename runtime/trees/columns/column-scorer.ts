@@ -1,7 +1,7 @@
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../api/tree-ensemble.js';
-import { encodeModule, FunctionWriter } from '../wasm/encoder.js';
+import { encodeModule, FunctionWriter, OP } from '../wasm/encoder.js';
 import { writeBinFunction } from './bin-function.js';
-import { BLOCK, layOut, type ProgramLayout } from './layout.js';
+import { BLOCK, BLOCKS, layOut, type ProgramLayout } from './layout.js';
 import { leafCodes, type LeafCodes } from './leaf-codes.js';
 import { collectTests, type CategoricalTests, type NodeTests } from './node-tests.js';
 import { writeTreeFunction } from './tree-function.js';
@@ -11,14 +11,14 @@ const MOST_NODES = 400_000;
 
 /** The functions of a column program. */
 interface Program {
-  /** Computes the bits of all numeric tests for so many rows of the block. */
-  readonly test: (rows: number) => void;
-  /** Adds all trees to the sums of so many groups of 16 rows. */
+  /** Computes the bits of all numeric tests for so many rows of a block, at its offsets of values and bits. */
+  readonly test: (rows: number, values: number, masks: number) => void;
+  /** Adds all trees to the sums of so many groups of 16 rows, from the first block on. */
   readonly add: (groups: number) => void;
 }
 
 /**
- * The column form: a program in WebAssembly SIMD, made for one ensemble. It takes 128 rows at a time: first every
+ * The column form: a program in WebAssembly SIMD, made for one ensemble. It takes blocks of 128 rows: first every
  * distinct test as a bit per row, then every tree with plain bit operations on those, so that one instruction does a
  * node's work for all of them. Leaves are added in the order of the trees, in the ensemble's precision.
  */
@@ -76,28 +76,44 @@ export class ColumnScorer implements TreeScorer {
     columns: readonly (FeatureColumn | undefined)[],
     outputs: readonly Float64Array[],
   ): void {
-    for (let from = 0; from < rows.length; from += BLOCK) {
-      const count = Math.min(BLOCK, rows.length - from);
-      this.#gather(rows, from, count, columns);
+    for (let from = 0; from < rows.length; from += BLOCKS * BLOCK) {
+      const count = Math.min(BLOCKS * BLOCK, rows.length - from);
+      for (let block = 0; block * BLOCK < count; block++) {
+        const first = from + block * BLOCK;
+        this.#test(rows, first, Math.min(BLOCK, rows.length - first), block, columns);
+      }
       this.#startSums(count);
-      this.#program.test(count);
-      for (const tests of this.#categorical) this.#testCategories(tests, count);
       this.#program.add((count + 15) >> 4);
       this.#writeSums(rows, from, count, outputs);
     }
+  }
+
+  /** The bits of all tests for one block. */
+  #test(
+    rows: Int32Array,
+    from: number,
+    count: number,
+    block: number,
+    columns: readonly (FeatureColumn | undefined)[],
+  ): void {
+    const { valueBytes, maskBytes } = this.#layout;
+    this.#gather(rows, from, count, block, columns);
+    this.#program.test(count, block * valueBytes, block * maskBytes);
+    for (const tests of this.#categorical) this.#testCategories(tests, count, block);
   }
 
   #gather(
     rows: Int32Array,
     from: number,
     count: number,
+    block: number,
     columns: readonly (FeatureColumn | undefined)[],
   ): void {
-    const { features, shared, values } = this.#layout;
+    const { features, shared, values, valueBytes } = this.#layout;
     const numbers = this.#numbers;
     for (let i = 0; i < features.length; i++) {
       const column = columns[features[i] ?? 0];
-      const at = values / 8 + i * BLOCK;
+      const at = (values + block * valueBytes) / 8 + i * BLOCK;
       const isShared = column?.stride !== 1;
       this.#bytes.fill(isShared ? 0xff : 0, shared + i * 16, shared + i * 16 + 16);
       // Categories are looked up row by row.
@@ -117,9 +133,9 @@ export class ColumnScorer implements TreeScorer {
     }
   }
 
-  #testCategories({ feature, slotsOf, missing }: CategoricalTests, count: number): void {
-    const { features, values, masks } = this.#layout;
-    const at = values / 8 + features.indexOf(feature) * BLOCK;
+  #testCategories({ feature, slotsOf, missing }: CategoricalTests, count: number, block: number): void {
+    const { features, values, valueBytes, masks, maskBytes } = this.#layout;
+    const at = (values + block * valueBytes) / 8 + features.indexOf(feature) * BLOCK;
     const single = this.#layout.width === 4;
     const bytes = this.#bytes;
     for (let row = 0; row < count; row++) {
@@ -132,7 +148,7 @@ export class ColumnScorer implements TreeScorer {
           : slotsOf.get(Math.trunc(value));
       if (slots === undefined) continue;
       const bit = 1 << (row >> 4);
-      const lane = masks + (row & 15);
+      const lane = masks + block * maskBytes + (row & 15);
       for (let i = 0; i < slots.length; i++) {
         const byte = lane + (slots[i] ?? 0) * 16;
         bytes[byte] = (bytes[byte] ?? 0) | bit;
@@ -192,16 +208,11 @@ function writeProgram(
       layout,
     ),
   );
-  const test = new FunctionWriter(1);
-  test
-    .i32(layout.masks)
-    .i32(0)
-    .i32(tests.slots * 16)
-    .fill();
-  for (const index of bins.keys()) test.get(0).call(index);
+  const test = new FunctionWriter(3);
+  test.get(2).i32(layout.masks).op(OP.i32Add).i32(0).i32(layout.maskBytes).fill();
+  for (const index of bins.keys()) test.get(0).get(1).get(2).call(index);
   const add = new FunctionWriter(1);
   for (const index of trees.keys()) add.get(0).call(bins.length + index);
   const all = [...bins, ...trees, test, add];
   return encodeModule(all, { test: all.length - 2, add: all.length - 1 });
 }
-

@@ -2,25 +2,30 @@ import type { TreeEnsemble } from '../../api/tree-ensemble.js';
 import type { LeafCodes } from './leaf-codes.js';
 import type { NodeTests } from './node-tests.js';
 
-/** Rows that one run of a column program takes: one bit of a 128-bit vector each. */
+/** Rows of a block: one bit of a 128-bit vector each. */
 export const BLOCK = 128;
+/** Blocks of one run: a tree's code is fetched once for all of them, while their bits still fit the cache. */
+export const BLOCKS = 4;
 const PAGE = 65_536;
 
 /** Where things lie in the memory of a column program; all in bytes, each a multiple of 16. */
 export interface ProgramLayout {
   /** Numbers of the features that any test reads, in the order of their values. */
   readonly features: readonly number[];
-  /** A float64 per row of the block, for each of `features`. */
+  /** By block: a float64 per row, for each of `features`. */
   readonly values: number;
   /** For each of `features`, 16 bytes: all ones where its value is the same for every row. */
   readonly shared: number;
-  /** The bits of the tests: by slot, 16 bytes. Row r is bit r>>4 of byte r&15. */
+  /** The bits of the tests: by block and slot, 16 bytes. Row r of the block is bit r>>4 of byte r&15. */
   readonly masks: number;
+  /** Bytes of one block's values and bits. */
+  readonly valueBytes: number;
+  readonly maskBytes: number;
   /** By numeric group of tests: its thresholds, filled up with NaN to one less than a power of two. */
   readonly thresholds: readonly number[];
   /** By tree: what its leaves add, by code. */
   readonly leaves: readonly number[];
-  /** By output, a sum for each row of the block, in the ensemble's precision. */
+  /** By output, a sum for each row of all blocks, in the ensemble's precision. */
   readonly sums: readonly number[];
   /** Bytes of one number of the ensemble's precision. */
   readonly width: 4 | 8;
@@ -29,11 +34,7 @@ export interface ProgramLayout {
   readonly pages: number;
 }
 
-export function layOut(
-  ensemble: TreeEnsemble,
-  tests: NodeTests,
-  codes: readonly LeafCodes[],
-): ProgramLayout {
+export function layOut(ensemble: TreeEnsemble, tests: NodeTests, codes: readonly LeafCodes[]): ProgramLayout {
   const width = ensemble.precision === 'float32' ? 4 : 8;
   const features = [...new Set([...tests.numeric, ...tests.categorical].map(({ feature }) => feature))];
   let end = 0;
@@ -42,16 +43,20 @@ export function layOut(
     end += Math.ceil(bytes / 16) * 16;
     return at;
   };
+  const valueBytes = features.length * BLOCK * 8;
+  const maskBytes = tests.slots * 16;
   return {
     features,
     width,
+    valueBytes,
+    maskBytes,
     scratch: take(32),
     shared: take(features.length * 16),
-    values: take(features.length * BLOCK * 8),
-    sums: ensemble.base.map(() => take(BLOCK * width)),
+    values: take(BLOCKS * valueBytes),
+    sums: ensemble.base.map(() => take(BLOCKS * BLOCK * width)),
     thresholds: tests.numeric.map(({ thresholds }) => take(2 ** searchSteps(thresholds.length) * 8)),
     leaves: codes.map(({ bits }) => take(2 ** bits * width)),
-    masks: take(tests.slots * 16),
+    masks: take(BLOCKS * maskBytes),
     pages: Math.ceil(end / PAGE),
   };
 }

@@ -1,13 +1,16 @@
 import type { DecisionTree } from '../../api/tree-ensemble.js';
 import { FunctionWriter, OP, SIMD, TYPE } from '../wasm/encoder.js';
-import type { ProgramLayout } from './layout.js';
+import { BLOCK, type ProgramLayout } from './layout.js';
 import { bottomUp, type LeafCodes } from './leaf-codes.js';
+
+/** Groups of 16 rows in a block. */
+const GROUPS = BLOCK / 16;
 
 /** A bit of the leaves' codes below a node, for 128 rows: the same for all, or in a local. */
 type Plane = 'zeros' | 'ones' | number;
 
 /**
- * Writes the function `(groups)` that adds one tree to the sums of `16 · groups` rows: from the leaves up, every node
+ * Writes the function `(groups)` that adds one tree to the sums of `16 · groups` rows, block by block: from the leaves up, every node
  * selects the bits of its left or right side's leaf codes for 128 rows at once; then the codes of 16 rows at a time
  * look up what their leaves add.
  * @param slots by node, the slot of its test
@@ -20,12 +23,23 @@ export function writeTreeFunction(
   layout: ProgramLayout,
 ): FunctionWriter {
   const f = new FunctionWriter(1);
-  const planes = new PlaneWriter(f, tree, slots, codes, layout.masks).root();
-  writeSums(f, planes, {
-    table: layout.leaves[index] ?? 0,
-    sums: layout.sums[tree.output] ?? 0,
-    scratch: layout.scratch,
-    width: layout.width,
+  const left = 0;
+  const groups = f.local(TYPE.i32);
+  const masks = f.local(TYPE.i32);
+  const sum = f.local(TYPE.i32);
+  f.loopWhile(() => {
+    const planes = new PlaneWriter(f, tree, slots, codes, { local: masks, offset: layout.masks }).root();
+    f.get(left).i32(GROUPS).get(left).i32(GROUPS).op(OP.i32LtU, OP.select).set(groups);
+    f.get(left).get(groups).op(OP.i32Sub).set(left);
+    writeSums(f, planes, {
+      groups,
+      sum,
+      table: layout.leaves[index] ?? 0,
+      sums: layout.sums[tree.output] ?? 0,
+      scratch: layout.scratch,
+      width: layout.width,
+    });
+    f.get(masks).i32(layout.maskBytes).op(OP.i32Add).set(masks).get(left);
   });
   return f;
 }
@@ -40,7 +54,7 @@ class PlaneWriter {
     readonly tree: DecisionTree,
     readonly slots: Int32Array,
     readonly codes: LeafCodes,
-    readonly masks: number,
+    readonly masks: { readonly local: number; readonly offset: number },
   ) {}
 
   root(): readonly Plane[] {
@@ -59,8 +73,8 @@ class PlaneWriter {
     const left = this.#of(this.tree.left[node] ?? ~0);
     const right = this.#of(this.tree.right[node] ?? ~0);
     const test = this.#take();
-    f.i32(0)
-      .simdLoad(this.masks + (this.slots[node] ?? 0) * 16)
+    f.get(this.masks.local)
+      .simdLoad(this.masks.offset + (this.slots[node] ?? 0) * 16)
       .set(test);
     const selected = left.map((one, bit) => this.#selectBit(test, one, right[bit] ?? 'zeros'));
     for (const plane of [...left, ...right, test]) if (typeof plane === 'number') this.#release(plane);
@@ -101,6 +115,10 @@ class PlaneWriter {
 }
 
 interface Addresses {
+  /** Local: the groups to do; 0 after that. */
+  readonly groups: number;
+  /** Local: offset of the next group's sums. */
+  readonly sum: number;
   readonly table: number;
   readonly sums: number;
   readonly scratch: number;
@@ -109,9 +127,7 @@ interface Addresses {
 
 /** For each group of 16 rows: the bits of its rows' codes, brought together to offsets into the table of leaves. */
 function writeSums(f: FunctionWriter, planes: readonly Plane[], addresses: Addresses): void {
-  const { table, sums, scratch, width } = addresses;
-  const groups = 0;
-  const at = f.local(TYPE.i32);
+  const { groups, sum: at, table, sums, scratch, width } = addresses;
   const low = f.local(TYPE.v128);
   const high = f.local(TYPE.v128);
   // A plane may stand for several bits, or for a test; shifting needs one of its own.

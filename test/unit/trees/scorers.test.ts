@@ -48,7 +48,7 @@ describe('scorers of trees', () => {
   it('all give the bits of the reference', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, async ({ seed, rows: count, shape }) => {
-        const ensemble = randomEnsemble(seed, shape as EnsembleShape);
+        const ensemble = randomEnsemble(seed, shape);
         checkEnsemble(ensemble);
         const columns = randomColumns(seed + 1, ensemble, count);
         const rows = Int32Array.from(columns[0]?.keys() ?? []).filter((row) => (row + seed) % 7 !== 0);

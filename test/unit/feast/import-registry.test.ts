@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadProject } from '../../../runtime/config/load-project.js';
+import { millrace } from '../../support/command-line.js';
+import { withFiles } from '../../support/temporary-files.js';
+
+const view = (spec: object): object => ({ spec: { online: true, ttl: '86400s', ...spec }, meta: {} });
+
+const REGISTRY = {
+  project: 'shop',
+  entities: [
+    { spec: { name: 'driver_id', joinKey: 'driver_id', valueType: 'INT64' } },
+    { spec: { name: 'user', joinKey: 'customer', valueType: 'STRING' } },
+    { spec: { name: 'string', joinKey: 's' } },
+    { spec: { name: '__dummy', joinKey: '__dummy_id', valueType: 'STRING' } },
+  ],
+  featureViews: [
+    view({
+      name: 'driver_hourly_stats',
+      entities: ['driver_id'],
+      entityColumns: [{ name: 'driver_id', valueType: 'INT64' }],
+      features: [
+        { name: 'Conv-Rate', valueType: 'FLOAT' },
+        { name: 'trips', valueType: 'INT64' },
+        { name: 'embedding', valueType: 'FLOAT_LIST' },
+        { name: 'sized', valueType: 'FLOAT_LIST', vectorLength: 3 },
+        { name: 'raw', valueType: 'BYTES' },
+        { name: 'conv_rate', valueType: 'FLOAT' },
+        { name: 'conv.rate', valueType: 'FLOAT' },
+        { name: 'event_time', valueType: 'UNIX_TIMESTAMP' },
+        { name: '__proto__', valueType: '__proto__' },
+      ],
+    }),
+    view({ name: 'UserDriver', entities: ['user', 'driver_id'], ttl: '90.5s', features: [{ name: 'n', valueType: 'INT32' }] }),
+    view({ name: 'site', entities: ['__dummy'], ttl: '0s', features: [{ name: 'tags', valueType: 'STRING_LIST' }] }),
+    view({ name: 'typed', entities: ['string'], features: [{ name: 'b', valueType: 'BOOL' }] }),
+    view({ name: 'offline', online: false, entities: ['user'], features: [{ name: 'b', valueType: 'BOOL' }] }),
+    view({ name: '../../evil', entities: ['nobody'], features: [{ name: 'b', valueType: 'BOOL' }] }),
+    view({
+      name: 'user_stats',
+      entities: ['user'],
+      features: ['clicks_19588', 'clicks_39480'].map((name) => ({ name, valueType: 'INT64' })),
+    }),
+  ],
+  onDemandFeatureViews: [{ spec: { name: 'computed' } }],
+};
+
+const EXPECTED = `view: driver_hourly_stats
+of:
+  - driver
+ttl: 1d
+source:
+  feast:
+    project: shop
+    url: \${FEAST_REDIS_URL}
+    join_keys:
+      driver_id:
+        entity: driver
+        type: int64
+    fields:
+      conv_rate_feature: Conv-Rate
+      event_time_feature: event_time
+features:
+  conv_rate_feature: float
+  trips: int
+  sized: vector(3)
+  conv_rate: float
+  event_time_feature: timestamp
+`;
+
+const withRegistry = (use: (root: string, file: string) => Promise<void>): Promise<void> =>
+  withFiles({ 'registry.json': JSON.stringify(REGISTRY) }, (root) => use(root, join(root, 'registry.json')));
+
+describe('features import-feast', () => {
+  it('writes views that load, and tells what it cannot map', () =>
+    withRegistry(async (root, file) => {
+      const argv = ['features', 'import-feast', file, '--project', root, '--url-from', 'FEAST_REDIS_URL'];
+      const { code, stdout, stderr } = await millrace(argv);
+      expect(code).to.equal(0);
+      expect(stdout.trim().split('\n').sort()).to.deep.equal([
+        'schemas/entities/driver.yaml  written',
+        'schemas/entities/string_entity.yaml  written',
+        'schemas/features/driver_hourly_stats.yaml  written',
+        'schemas/features/site.yaml  written',
+        'schemas/features/typed.yaml  written',
+        'schemas/features/user_driver.yaml  written',
+        'schemas/features/user_stats.yaml  written',
+      ]);
+      for (const part of [
+        'computed: an on-demand view',
+        'driver_hourly_stats:embedding: FLOAT_LIST without a length',
+        'driver_hourly_stats:raw: no feature can be of the type BYTES',
+        'driver_hourly_stats:conv.rate: its name cannot be one here, or is taken',
+        'driver_hourly_stats:__proto__: no feature can be of the type __proto__',
+        'typed: s has no type in the registry',
+        'offline: the view is not online',
+        '../../evil: the view is of the entity nobody',
+        'user_stats:clicks_39480 and user_stats:clicks_19588 share one field',
+        '5 feature views with 10 features in the registry; 7 files written',
+      ])
+        expect(stderr).to.contain(part);
+      expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(EXPECTED);
+
+      const { diagnostics, config } = await loadProject(root, { FEAST_REDIS_URL: 'redis://h:1' });
+      const errors = diagnostics.filter(({ severity, at }) => severity === 'error' && at.file.path.startsWith('schemas'));
+      expect(errors.map(({ code: one }) => one)).to.deep.equal(['feature_collision']);
+      expect(config).to.equal(undefined);
+    }));
+
+  it('keeps what is there, unless it is told to replace views', () =>
+    withRegistry(async (root, file) => {
+      const argv = ['features', 'import-feast', file, '--project', root];
+      await millrace(argv);
+      const again = await millrace(argv);
+      expect(again.stdout).to.contain('schemas/features/site.yaml  is there');
+      expect(again.stderr).to.contain('0 files written');
+      const other = [...argv, '--feast-project', 'other', '--key-version', '2'];
+      expect((await millrace(other)).stdout).to.contain('site.yaml  kept; --force replaces it');
+      const forced = await millrace([...other, '--force']);
+      expect(forced.stdout).to.contain('schemas/features/site.yaml  replaced');
+      expect(forced.stdout).to.contain('schemas/entities/driver.yaml  is there');
+      expect(await readFile(join(root, 'schemas/features/site.yaml'), 'utf8')).to.contain('project: other\n    key_version: 2');
+    }));
+
+  it('refuses what is no dump', () =>
+    withFiles({ 'a.json': '[]', 'b.json': '{', 'c.json': '{"entities":[]}' }, async (root) => {
+      for (const [name, part] of [
+        ['a.json', 'is not the dump of a Feast registry'],
+        ['b.json', 'is not JSON'],
+        ['c.json', 'does not name its project'],
+        ['none.json', 'cannot be read (ENOENT)'],
+      ] as const) {
+        const { code, stderr } = await millrace(['features', 'import-feast', join(root, name), '--project', root]);
+        expect(code, name).to.equal(1);
+        expect(stderr, name).to.contain(part);
+      }
+      const wrong = ['features', 'import-feast', join(root, 'a.json'), '--url-from', 'A-B'];
+      expect((await millrace(wrong)).code).to.equal(2);
+    }));
+});

@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../../runtime/api/errors.js';
+import { FeatureStore } from '../../../runtime/features/feature-store.js';
+import { NO_SOURCES } from '../../../runtime/features/feature-source.js';
+import { OnlineFeatures } from '../../../runtime/features/online-features.js';
+import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
+import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import { entityType, featureView } from '../../support/entity-types.js';
+import { MemoryStore } from '../../support/memory-store.js';
+
+const NOW = Date.UTC(2026, 2, 1);
+const TYPES = new Map(
+  [entityType('product'), entityType('user'), entityType('brand', {}, 'code')].map((type) => [type.name, type]),
+);
+const VIEWS = new Map(
+  [
+    featureView('stats', ['product'], {
+      clicks: { type: { kind: 'int' }, default: 7 },
+      ctr: { kind: 'float' },
+      hot: { kind: 'bool' },
+      label: { kind: 'string' },
+      seen: { kind: 'timestamp' },
+      tags: { kind: 'list', of: { kind: 'string' } },
+      taste: { kind: 'vector', size: 2 },
+    }),
+    featureView('fresh', ['product'], { ctr: { kind: 'float' } }, { ttl: 1000 }),
+    featureView('old', ['product'], { rate: { kind: 'float' } }, { ttl: 1000, expired: 'stale', group: 'slow' }),
+    featureView('strict', ['product'], { rate_2: { kind: 'float' } }, { ttl: 1000, expired: 'fail' }),
+    featureView('affinity', ['user', 'brand'], { score: { kind: 'float' } }),
+    featureView('friends', ['user', 'user'], { together: { kind: 'int' } }),
+    featureView('totals', [], { orders: { kind: 'int' } }),
+  ].map((view) => [view.name, view]),
+);
+
+describe('OnlineFeatures', () => {
+  let online: OnlineFeatures;
+  let store: MemoryStore;
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    const parts = {
+      store,
+      layouts: new LayoutRegistry(store, 'm', new KnownLayouts()),
+      prefix: 'm',
+      views: VIEWS,
+      types: TYPES,
+      clock: () => NOW,
+    };
+    online = new OnlineFeatures({ ...parts, sources: NO_SOURCES });
+    const features = new FeatureStore(parts);
+    const push = (view: string, ...rows: object[]): Promise<unknown> => features.push({ view, rows });
+    const whole = { clicks: 2, ctr: 0.5, hot: false, label: '', seen: 5, tags: ['a', 'b'], taste: [1, 2] };
+    await push('stats', { product_id: '1', ...whole, event_time: NOW - 0.5 }, { product_id: '2', clicks: null, ctr: null });
+    for (const view of ['fresh', 'old', 'strict']) {
+      const feature = { fresh: 'ctr', old: 'rate', strict: 'rate_2' }[view] ?? '';
+      await push(view, ...[500, 5000].map((age, i) => ({ product_id: String(i + 1), [feature]: 1, event_time: NOW - age })));
+    }
+    await push('affinity', { user_id: 'u', code: 'b', score: 3 });
+    await push('friends', { user_id: 'u', user_id_2: 'v', together: 4 });
+    await push('totals', { orders: 9 });
+  });
+
+  it('answers a result for each list of ids and each feature, one element for each row', async () => {
+    const names = ['clicks', 'ctr', 'hot', 'label', 'seen', 'tags', 'taste'];
+    const answer = await online.get({
+      features: names.map((name) => `stats:${name}`),
+      entities: { product_id: ['1', 2, 'no'] },
+    });
+    expect(answer.metadata).to.deep.equal({ feature_names: ['product_id', ...names] });
+    expect(answer.results.map(({ values }) => values)).to.deep.equal([
+      ['1', 2, 'no'],
+      [2, 7, 7],
+      [0.5, null, null],
+      [false, null, null],
+      ['', null, null],
+      [5, null, null],
+      [['a', 'b'], null, null],
+      [[1, 2], null, null],
+    ]);
+    expect(answer.results.slice(0, 4).map(({ statuses }) => statuses)).to.deep.equal([
+      ['PRESENT', 'PRESENT', 'PRESENT'],
+      ['PRESENT', 'NULL_VALUE', 'NOT_FOUND'],
+      ['PRESENT', 'NULL_VALUE', 'NOT_FOUND'],
+      ['PRESENT', 'NOT_FOUND', 'NOT_FOUND'],
+    ]);
+    expect(answer.results[1]?.event_timestamps).to.deep.equal([
+      '2026-02-28T23:59:59.999500Z',
+      '2026-03-01T00:00:00Z',
+      '1970-01-01T00:00:00Z',
+    ]);
+  });
+
+  it('tells what is too old, by the policy of its view', async () => {
+    const { results } = await online.get({
+      features: ['fresh:ctr', 'old:rate', 'strict:rate_2'],
+      entities: { product_id: ['1', '2'] },
+    });
+    expect(results.slice(1).map(({ values, statuses }) => [values, statuses])).to.deep.equal([
+      [[1, null], ['PRESENT', 'OUTSIDE_MAX_AGE']],
+      [[1, 1], ['PRESENT', 'OUTSIDE_MAX_AGE']],
+      [[1, null], ['PRESENT', 'INVALID']],
+    ]);
+  });
+
+  it('reads composites, a type twice, and global views, in one read of the store for each key', async () => {
+    const { results, metadata } = await online.get({
+      features: ['affinity:score', 'friends:together', 'totals:orders'],
+      entities: { code: ['b', 'b'], user_id: ['u', 'x'], user_id_2: ['v', 'v'] },
+      full_feature_names: true,
+    });
+    expect(metadata.feature_names.slice(3)).to.deep.equal(['affinity__score', 'friends__together', 'totals__orders']);
+    expect(results.slice(3).map(({ values }) => values)).to.deep.equal([
+      [3, null],
+      [4, null],
+      [9, 9],
+    ]);
+    const global = await online.get({ features: ['totals:orders'], entities: {} });
+    expect(global.results.map(({ values }) => values)).to.deep.equal([[9]]);
+  });
+
+  it('answers no rows for no ids', async () => {
+    const { results } = await online.get({ features: ['stats:ctr'], entities: { product_id: [] } });
+    expect(results).to.deep.equal([
+      { values: [], statuses: [], event_timestamps: [] },
+      { values: [], statuses: [], event_timestamps: [] },
+    ]);
+  });
+
+  const mistakes: readonly (readonly [body: unknown, pointer: string, part: string])[] = [
+    [[], '', 'expected an object'],
+    [{ entities: {} }, '/features', 'expected a list of view:feature, found nothing'],
+    [{ features: [], entities: {} }, '/features', 'expected 1 to 250, found 0'],
+    [{ features: Array(251).fill('totals:orders'), entities: {} }, '/features', 'expected 1 to 250, found 251'],
+    [{ features: ['totals'], entities: {} }, '/features/0', 'expected a feature as view:feature'],
+    [{ features: [7], entities: {} }, '/features/0', 'found the number 7'],
+    [{ features: ['totals:ordrs'], entities: {} }, '/features/0', 'did you mean "orders"?'],
+    [{ features: ['totals:constructor'], entities: {} }, '/features/0', 'has no feature "constructor"'],
+    [{ features: ['totals:orders', 'totals:orders'], entities: {} }, '/features', 'asked for twice'],
+    [{ features: ['stats:ctr', 'fresh:ctr'], entities: { product_id: [] } }, '/features', 'set full_feature_names'],
+    [{ features: ['totals:orders'] }, '/entities', 'expected lists of ids by name'],
+    [{ features: ['totals:orders'], entities: { a: 'x' } }, '/entities/a', 'expected a list of ids'],
+    [{ features: ['stats:ctr'], entities: { product: ['1'] } }, '/features/0', 'entities has no "product_id"'],
+    [{ features: ['totals:orders'], entities: { a: ['1'], b: [] } }, '/entities/b', 'b has 0 ids, a 1'],
+    [{ features: ['totals:orders'], entities: { a: Array(1001).fill('x') } }, '/entities/a', 'at most 1000 ids'],
+    [{ features: ['totals:orders'], entities: { a: [1.5] } }, '/entities/a/0', 'whole number up to 2^53'],
+    [{ features: ['totals:orders'], entities: { a: [''] } }, '/entities/a/0', 'an id is not empty'],
+    [{ features: ['totals:orders'], entities: {}, full_feature_names: 1 }, '/full_feature_names', 'true or false'],
+  ];
+  for (const [body, pointer, part] of mistakes) {
+    it(`refuses a body: ${part}`, async () => {
+      const error = await online.get(body).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(MillraceError);
+      const { code, violations } = error as MillraceError;
+      expect(code).to.equal('invalid_body');
+      expect(violations.find((one) => one.pointer === pointer)?.detail).to.contain(part);
+    });
+  }
+
+  it('does not know a view that is not declared', async () => {
+    const error = await online.get({ features: ['stat:ctr'], entities: {} }).catch((caught: unknown) => caught);
+    expect(error).to.include({ code: 'unknown_view' });
+    expect(String(error)).to.contain('did you mean "stats"?');
+  });
+});

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { crc32, crc32ByTable } from '../../../runtime/store/embedded/crc32.js';
+
+describe('CRC-32', () => {
+  it('is the one of IEEE 802.3: its check value', () => {
+    expect(crc32ByTable(Buffer.from('123456789'))).to.equal(0xcbf43926);
+    expect(crc32(Buffer.from('123456789'))).to.equal(0xcbf43926);
+  });
+
+  it('goes on from the CRC of what came before, and both ways agree', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
+        const [first, second] = [Buffer.from(a), Buffer.from(b)];
+        const whole = crc32ByTable(Buffer.concat([first, second]));
+        expect(crc32ByTable(second, crc32ByTable(first))).to.equal(whole);
+        expect(crc32(second, crc32(first))).to.equal(whole);
+      }),
+    );
+  });
+});
