@@ -1,4 +1,5 @@
 import { compositeBench } from './composite.js';
+import { feastBench } from './feast.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { requestBench } from './request.js';
@@ -8,6 +9,7 @@ import { storeBench } from './store.js';
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   request: requestBench,
   composite: compositeBench,
+  feast: feastBench,
   load: loadBench,
   models: modelsBench,
   store: storeBench,

@@ -90,7 +90,7 @@ function parseJson(text: string): unknown {
 function baseScores(written: unknown, outputs: number): number[] {
   const words = Array.isArray(written)
     ? (written as readonly unknown[]).map(String)
-    : String(written ?? '0.5')
+    : (typeof written === 'string' ? written : JSON.stringify(written ?? 0.5))
         .replace(/^\s*\[|\]\s*$/g, '')
         .split(',');
   const scores = words.map((word) => (word.trim() === '' ? NaN : Number(word)));

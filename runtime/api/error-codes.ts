@@ -65,7 +65,8 @@ export const ERROR_CODES = {
   record_unreadable: {
     status: 500,
     title: 'A stored record cannot be read',
-    remedy: 'Upload the entity again; if many are so, the store lost the layouts that its records were written under.',
+    remedy:
+      'Upload the entity again; if many are so, the store lost the layouts that its records were written under.',
   },
   deadline_exceeded: {
     status: 503,

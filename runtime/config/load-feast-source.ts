@@ -65,7 +65,12 @@ function readJoinKeys(
   return of.map((type) => {
     const joinKey = joinKeys.get(type);
     if (joinKey === undefined)
-      mismatch(diagnostics, given.keyAt, `\`join_keys\`: \`${type}\` has no join key`, `add \`<join key>: ${type}\``);
+      mismatch(
+        diagnostics,
+        given.keyAt,
+        `\`join_keys\`: \`${type}\` has no join key`,
+        `add \`<join key>: ${type}\``,
+      );
     return joinKey ?? { name: type, type: 'string' };
   });
 }

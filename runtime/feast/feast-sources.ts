@@ -40,7 +40,8 @@ class FeastSources implements FeatureSources {
   readerOf(wanted: readonly WantedFeature[]): SourceReader {
     const source = wanted[0]?.view.source;
     const server = this.#servers.get(source?.url);
-    if (source === undefined || server === undefined) throw new Error('the view is not of a source that is open');
+    if (source === undefined || server === undefined)
+      throw new Error('the view is not of a source that is open');
     const keys = new EntityKeyFormat(source.keyVersion, source.joinKeys, source.project);
     return new FeastReader(server, keys, new FeastDecoder(wanted));
   }

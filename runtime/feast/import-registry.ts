@@ -62,7 +62,10 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
   let features = 0;
   for (const view of registry.views) {
     const mapped = new ViewImport(view, registry, problems).map();
-    if (mapped === undefined) continue;
+    if (typeof mapped === 'string') {
+      problems.push(`${view.name}: the view ${mapped}; it is left out`);
+      continue;
+    }
     if (views.has(mapped.name)) {
       problems.push(`${view.name}: another view is called ${mapped.name} already; it is left out`);
       continue;
@@ -89,7 +92,11 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
 interface MappedView {
   readonly name: string;
   readonly of: readonly string[];
-  readonly joinKeys: readonly { readonly name: string; readonly entity: string; readonly type: JoinKeyType }[];
+  readonly joinKeys: readonly {
+    readonly name: string;
+    readonly entity: string;
+    readonly type: JoinKeyType;
+  }[];
   readonly features: readonly { readonly name: string; readonly feast: string; readonly type: string }[];
 }
 
@@ -105,39 +112,36 @@ class ViewImport {
     this.#problems = problems;
   }
 
-  /** Undefined where nothing of the view can be read. */
-  map(): MappedView | undefined {
+  /** The view, or why nothing of it can be read. */
+  map(): MappedView | string {
     const view = this.#view;
-    if (!view.online) { this.#refuse('is not online, so that Redis does not hold it'); return; }
+    if (!view.online) return 'is not online, so that Redis does not hold it';
     const name = nameFor(view.name);
-    if (name === undefined) { this.#refuse('has a name that no file can have'); return; }
+    if (name === undefined) return 'has a name that no file can have';
     const joinKeys = this.#joinKeys();
-    if (joinKeys === undefined) return undefined;
+    if (typeof joinKeys === 'string') return joinKeys;
     const of = joinKeys.map(({ entity }) => entity);
-    if (new Set(of).size < of.length) { this.#refuse('has two entities that map to one entity type'); return; }
+    if (new Set(of).size < of.length) return 'has two entities that map to one entity type';
     const features = this.#features(of);
-    if (features.length === 0) { this.#refuse('has no feature that can be mapped'); return; }
+    if (features.length === 0) return 'has no feature that can be mapped';
     return { name, of, joinKeys, features };
   }
 
-  #refuse(why: string): undefined {
-    this.#problems.push(`${this.#view.name}: the view ${why}; it is left out`);
-  }
-
-  #joinKeys(): MappedView['joinKeys'] | undefined {
+  #joinKeys(): MappedView['joinKeys'] | string {
     const joinKeys: MappedView['joinKeys'][number][] = [];
     for (const entityName of this.#view.entities) {
       if (entityName === NO_ENTITY) continue;
       const entity = this.#registry.entities.get(entityName);
       const type = entity && entityTypeFor(entity);
       if (entity === undefined || type === undefined)
-        { this.#refuse(`is of the entity ${entityName}, which the registry does not hold or no file can name`); return; }
+        return `is of the entity ${entityName}, which the registry does not hold or no file can name`;
       const given = this.#view.keyTypes.get(entity.joinKey) ?? entity.type;
       const keyType = joinKeyTypeFor(given ?? 'STRING');
-      if (keyType === undefined)
-        { this.#refuse(`has ids of the type ${given ?? 'none'} in ${entity.joinKey}`); return; }
+      if (keyType === undefined) return `has ids of the type ${given ?? 'none'} in ${entity.joinKey}`;
       if (given === undefined)
-        this.#problems.push(`${this.#view.name}: ${entity.joinKey} has no type in the registry; taken to be string`);
+        this.#problems.push(
+          `${this.#view.name}: ${entity.joinKey} has no type in the registry; taken to be string`,
+        );
       joinKeys.push({ name: entity.joinKey, entity: type, type: keyType });
     }
     return joinKeys;
@@ -145,6 +149,8 @@ class ViewImport {
 
   #features(of: readonly string[]): MappedView['features'][number][] {
     const taken = new Set([...ROW_FIELDS, ...of.map(keyOf)]);
+    // A feature whose name can stay keeps it, whichever comes first.
+    const kept = new Set(this.#view.features.map(({ name }) => name));
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
       const type = featureTypeFor(feature);
@@ -158,7 +164,9 @@ class ViewImport {
         continue;
       }
       const wanted = nameFor(feature.name);
-      const name = wanted !== undefined && taken.has(wanted) ? `${wanted}_feature` : wanted;
+      const clashes =
+        wanted !== undefined && (taken.has(wanted) || (kept.has(wanted) && wanted !== feature.name));
+      const name = clashes ? `${wanted}_feature` : wanted;
       if (name === undefined || taken.has(name)) {
         this.#problems.push(`${subject}: its name cannot be one here, or is taken; it is left out`);
         continue;
@@ -213,7 +221,10 @@ function viewText(view: RegistryView, mapped: MappedView, options: ImportOptions
           ? {}
           : {
               join_keys: Object.fromEntries(
-                mapped.joinKeys.map(({ name, entity, type }) => [name, type === 'string' ? entity : { entity, type }]),
+                mapped.joinKeys.map(({ name, entity, type }) => [
+                  name,
+                  type === 'string' ? entity : { entity, type },
+                ]),
               ),
             }),
         ...(renamed.length === 0

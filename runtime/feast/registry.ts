@@ -41,14 +41,16 @@ export interface RegistryFeature {
 export function readRegistry(document: unknown): FeastRegistry | undefined {
   if (!isJsonObject(document)) return undefined;
   const views = [...specsIn(document, 'featureViews'), ...specsIn(document, 'streamFeatureViews')];
-  if (own(document, 'featureViews') === undefined && own(document, 'entities') === undefined) return undefined;
+  if (own(document, 'featureViews') === undefined && own(document, 'entities') === undefined)
+    return undefined;
   const entities = specsIn(document, 'entities').map((spec): RegistryEntity => {
     const name = textIn(spec, 'name') ?? '';
     return { name, joinKey: textIn(spec, 'joinKey') ?? name, type: textIn(spec, 'valueType') };
   });
   const [projects] = specsIn(document, 'projects').map((spec) => textIn(spec, 'name'));
   return {
-    project: textIn(document, 'project') ?? views.map((spec) => textIn(spec, 'project')).find(Boolean) ?? projects,
+    project:
+      textIn(document, 'project') ?? views.map((spec) => textIn(spec, 'project')).find(Boolean) ?? projects,
     entities: new Map(entities.map((entity) => [entity.name, entity])),
     views: views.map(readView),
     onDemand: specsIn(document, 'onDemandFeatureViews').flatMap((spec) => textIn(spec, 'name') ?? []),

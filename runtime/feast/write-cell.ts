@@ -102,10 +102,14 @@ function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue |
     case 'ref':
       return idOf(value);
     case 'list':
-      return Array.isArray(value) ? (value as readonly FeastData[]).map((one) => idOf(one) ?? null) : undefined;
+      return Array.isArray(value)
+        ? (value as readonly FeastData[]).map((one) => idOf(one) ?? null)
+        : undefined;
     case 'vector':
       return Array.isArray(value) && from !== 'unix_timestamp_list_val'
-        ? (value as readonly FeastData[]).map((one) => (typeof one === 'bigint' ? Number(one) : (one as JsonValue)))
+        ? (value as readonly FeastData[]).map((one) =>
+            typeof one === 'bigint' ? Number(one) : (one as JsonValue),
+          )
         : undefined;
     default:
       return undefined;

@@ -47,7 +47,11 @@ export function readOnlineRequest(
 ): OnlineRequest {
   const violations = new Violations();
   if (!isJsonObject(body)) {
-    violations.add('', 'wrong_type', `expected an object with features and entities, found ${describe(body)}`);
+    violations.add(
+      '',
+      'wrong_type',
+      `expected an object with features and entities, found ${describe(body)}`,
+    );
     violations.throwIfAny('The body');
     throw new Error('unreachable');
   }
@@ -78,7 +82,11 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
   for (const [name, list] of Object.entries(value)) {
     const pointer = pointerTo('/entities', name);
     if (!Array.isArray(list)) {
-      violations.add(pointer, 'wrong_type', `${shownName(name)}: expected a list of ids, found ${describe(list)}`);
+      violations.add(
+        pointer,
+        'wrong_type',
+        `${shownName(name)}: expected a list of ids, found ${describe(list)}`,
+      );
       continue;
     }
     if (list.length > MAX_ONLINE_ROWS) {
@@ -92,7 +100,11 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
       violations.add(pointer, 'wrong_type', `${detail}; each list has one for every row`);
     }
     const sent = list as readonly (string | number)[];
-    columns.push({ name, sent, ids: sent.map((id, i) => readId(id, name, pointerTo(pointer, i), violations)) });
+    columns.push({
+      name,
+      sent,
+      ids: sent.map((id, i) => readId(id, name, pointerTo(pointer, i), violations)),
+    });
   }
   return columns;
 }
@@ -141,7 +153,8 @@ function readFeatures(
     const feature = view.features.get(name);
     if (feature !== undefined) return [{ view, feature, pointer }];
     const guess = nearest(name, view.features.keys());
-    const help = guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean "${guess}"?`;
+    const help =
+      guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean "${guess}"?`;
     violations.add(
       pointer,
       'unknown_feature',
@@ -153,7 +166,8 @@ function readFeatures(
 
 function unknownView(name: string, views: ReadonlyMap<string, FeatureView>): never {
   const guess = nearest(name, views.keys());
-  const others = views.size === 0 ? 'schemas/features declares none' : `there are ${[...views.keys()].join(', ')}`;
+  const others =
+    views.size === 0 ? 'schemas/features declares none' : `there are ${[...views.keys()].join(', ')}`;
   const help = guess === undefined ? others : `did you mean "${guess}"?`;
   throw new MillraceError('unknown_view', `features: no feature view is called ${describe(name)}; ${help}`);
 }

@@ -76,13 +76,11 @@ export function carriedChildren(
   const children = parents.map((parent, row) => {
     if (parent === undefined) return undefined;
     if (!(parent instanceof Array)) return inline(parent, path);
-    return (parent).flatMap(
-      (one, element): (JsonObject | undefined)[] => {
-        const found = one === undefined ? undefined : inline(one, path);
-        if (found instanceof Array) return found;
-        return found === undefined ? new Array<undefined>(sizeOf(row, element)).fill(undefined) : [found];
-      },
-    );
+    return parent.flatMap((one, element): (JsonObject | undefined)[] => {
+      const found = one === undefined ? undefined : inline(one, path);
+      if (found instanceof Array) return found;
+      return found === undefined ? new Array<undefined>(sizeOf(row, element)).fill(undefined) : [found];
+    });
   });
   return children.some((child) => child !== undefined) ? children : undefined;
 }

@@ -1,12 +1,11 @@
 import type { Column } from '../api/columns.js';
-import { DEFAULTED, Status } from '../api/status.js';
-import type { JsonValue } from '../api/types.js';
+import { Status } from '../api/status.js';
 import type { FeatureDefinition, FeatureView } from '../config/model.js';
-import { writeMissing } from '../frame/cells.js';
 import { ColumnProgram } from './column-program.js';
+import { DefaultCells } from './default-cells.js';
 import { eventTimeAt, findSegment, layoutAt, SEGMENT_BODY, segmentEnd, viewId } from './feature-record.js';
 import { knownLayouts, type KnownLayouts } from './known-layouts.js';
-import { writeFromJson, type WantedColumn } from './wanted-column.js';
+import type { WantedColumn } from './wanted-column.js';
 
 /** A feature that a plan reads. */
 export interface WantedFeature {
@@ -31,19 +30,13 @@ interface WantedView {
  */
 export class FeatureDecoder {
   readonly #views: readonly WantedView[];
-  /** By column; undefined where none is declared. */
-  readonly #defaults: readonly ({ readonly value: JsonValue; readonly want: WantedColumn } | undefined)[];
+  readonly #defaults: DefaultCells;
   readonly #known: KnownLayouts;
 
   constructor(wanted: readonly WantedFeature[], known: KnownLayouts = knownLayouts) {
     this.#known = known;
     const columns = wanted.map(({ feature }) => ({ path: [feature.name], type: feature.type, list: false }));
-    this.#defaults = wanted.map(({ feature }, i) => {
-      const want = columns[i];
-      return feature.default === undefined || want === undefined
-        ? undefined
-        : { value: feature.default, want };
-    });
+    this.#defaults = new DefaultCells(wanted.map(({ feature }) => feature));
     const views = new Map(wanted.map(({ view }) => [view.name, view]));
     this.#views = [...views.values()].map((view) => {
       const indices = wanted.flatMap((want, i) => (want.view.name === view.name ? [i] : []));
@@ -72,7 +65,7 @@ export class FeatureDecoder {
     for (const view of this.#views) {
       const at = record === null ? -1 : findSegment(record, view.low, view.high);
       if (record === null || at < 0) {
-        for (const i of view.indices) this.#writeMissing(columns, i, row, Status.missing_feature);
+        for (const i of view.indices) this.#defaults.write(columns, i, row, Status.missing_feature);
       } else validUntil = Math.min(validUntil, this.#decodeSegment(view, record, at, columns, row, now));
     }
     return validUntil;
@@ -80,7 +73,7 @@ export class FeatureDecoder {
 
   /** Writes one row for which there is no key to read, since an entity of the key is not known; `cause` says why. */
   decodeMissing(cause: number, columns: readonly Column[], row: number): void {
-    for (let i = 0; i < columns.length; i++) this.#writeMissing(columns, i, row, cause);
+    for (let i = 0; i < columns.length; i++) this.#defaults.write(columns, i, row, cause);
   }
 
   /** Adds the ids of layouts that this process does not know yet: see LayoutRegistry.resolve. */
@@ -105,36 +98,23 @@ export class FeatureDecoder {
     const isExpired = view.ttl !== null && !(now - time <= view.ttl);
     if (isExpired && view.expired !== 'stale') {
       const status = view.expired === 'fail' ? Status.failed : Status.expired;
-      for (const i of indices) this.#writeMissing(columns, i, row, status);
+      for (const i of indices) this.#defaults.write(columns, i, row, status);
       return Infinity;
     }
     const validUntil = view.ttl === null || isExpired ? Infinity : time + view.ttl;
     const program = this.#programOf(wantedView, record, at);
     const end = segmentEnd(record, at);
     if (program?.run(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
-      for (const i of indices) this.#writeMissing(columns, i, row, Status.failed);
+      for (const i of indices) this.#defaults.write(columns, i, row, Status.failed);
       return program === undefined ? -Infinity : validUntil;
     }
     for (const i of indices) {
       const column = columns[i] as Column;
       const status = column.status[row] as number;
-      if (status !== Status.present) this.#writeMissing(columns, i, row, status);
+      if (status !== Status.present) this.#defaults.write(columns, i, row, status);
       else if (isExpired) column.status[row] = Status.stale;
     }
     return validUntil;
-  }
-
-  /** A cell without a value of its own: its default if one is declared, which never covers a failed read. */
-  #writeMissing(columns: readonly Column[], index: number, row: number, status: number): void {
-    const column = columns[index];
-    if (column === undefined) return;
-    const stand = this.#defaults[index];
-    if (stand === undefined || status === Status.failed) {
-      writeMissing(column, row, status);
-      return;
-    }
-    writeFromJson(column, row, stand.value, stand.want, Status.absent);
-    if (column.status[row] === Status.present) column.status[row] = DEFAULTED | status;
   }
 
   #programOf(view: WantedView, record: Buffer, at: number): ColumnProgram | undefined {

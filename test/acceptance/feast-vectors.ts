@@ -136,11 +136,22 @@ function checkDump({ end_to_end_dump: { dump }, null_example: nulls }: Vectors):
   const product = (value: string): VectorJoinKey => ({ name: 'product_id', type: 'string_val', value });
   const keys = [[user], [product('SKU-1')], [product('товар-Ω')], [user, product('SKU-1')]];
   const expected = Object.keys(dump).sort();
-  check('keys of the dump', keys.map((one) => key(3, one, 'shop')).sort().join(), expected.join());
+  check(
+    'keys of the dump',
+    keys
+      .map((one) => key(3, one, 'shop'))
+      .sort()
+      .join(),
+    expected.join(),
+  );
   for (const { fields } of Object.values(dump)) {
     for (const [field, hex] of Object.entries(fields)) {
       if (field.startsWith('_ts:'))
-        check(`${field} of the dump`, decodeTime(Buffer.from(hex, 'hex')), Date.UTC(2026, 0, 2, 3, 4, 5) + 678.9);
+        check(
+          `${field} of the dump`,
+          decodeTime(Buffer.from(hex, 'hex')),
+          Date.UTC(2026, 0, 2, 3, 4, 5) + 678.9,
+        );
       else check(`${field} of the dump`, decodeValue(Buffer.from(hex, 'hex')).type !== null, true);
     }
   }

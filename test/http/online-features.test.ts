@@ -39,7 +39,11 @@ describe('POST /feature/get-online-features', () => {
         [{ features: ['nothing:here'], entities: {} }, 404, 'unknown_view'],
         [{ features: ['product_stats:nothing'], entities: {} }, 422, 'invalid_body'],
         [{ features: ['product_stats:ctr_30d'], entities: { product_id: [null] } }, 422, 'invalid_body'],
-        [{ features: ['product_stats:ctr_30d'], entities: { product_id: ['x'.repeat(2 ** 20)] } }, 413, 'body_too_large'],
+        [
+          { features: ['product_stats:ctr_30d'], entities: { product_id: ['x'.repeat(2 ** 20)] } },
+          413,
+          'body_too_large',
+        ],
       ];
       for (const [body, status, code] of cases) {
         const answer = await post(url + PATH, body);

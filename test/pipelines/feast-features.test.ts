@@ -73,6 +73,13 @@ const product = (id: string, time: number | undefined, features: FeastRow['featu
   features,
 });
 
+interface FeatureEvent {
+  readonly feature_name: string;
+  readonly feature_identifier: string;
+  readonly feature_value: unknown;
+  readonly feature_status: 'present' | 'expired' | 'missing_feature' | 'defaulted';
+}
+
 function pipelineOf({ pipelines: [pipeline] }: App): App['pipelines'][number] {
   if (pipeline === undefined) throw new Error('the project has a pipeline');
   return pipeline;
@@ -172,6 +179,36 @@ describe('features that Feast keeps', () => {
       '2026-01-01T21:00:00Z',
       '1970-01-01T00:00:00Z',
     ]);
+  });
+
+  it('have one value and status in a ranking’s events and in get-online-features', async () => {
+    const ids = ['p1', 'p2', 'p3'];
+    const body = {
+      user: { user_id: '1001' },
+      candidates: ids.map((id) => ({ product_id: id })),
+      include_events: true,
+    };
+    const { answer } = await pipelineOf(app).run(body, { requestId: 'r' });
+    const features = ['stats:ctr', 'stats:orders', 'own:clicks'];
+    const { results } = await app.online.get({ features, entities: { product_id: ids } });
+    let compared = 0;
+    for (const { event_data: data } of (answer.events ?? []) as unknown as readonly {
+      event_data: FeatureEvent;
+    }[]) {
+      const result = results[features.indexOf(data.feature_name) + 1];
+      const row = ids.indexOf(data.feature_identifier);
+      if (!features.includes(data.feature_name) || row < 0) continue;
+      compared++;
+      expect(result?.values[row], data.feature_name).to.equal(data.feature_value);
+      const causes = {
+        present: 'PRESENT',
+        expired: 'OUTSIDE_MAX_AGE',
+        missing_feature: 'NOT_FOUND',
+      } as const;
+      if (data.feature_status === 'defaulted') expect(result?.statuses[row]).not.to.equal('PRESENT');
+      else expect(result?.statuses[row]).to.equal(causes[data.feature_status]);
+    }
+    expect(compared).to.equal(features.length * ids.length);
   });
 
   it('are found by their join keys or ours, also by numbers, also composite and global', async () => {

@@ -40,7 +40,8 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
     throw new UsageError(`--url-from ${flags.urlFrom}: expected the name of an environment variable`);
   const registry = await openRegistry(file);
   const project = flags.feastProject ?? registry.project;
-  if (project === undefined) throw new CommandFailure(`${file} does not name its project`, 'add --feast-project');
+  if (project === undefined)
+    throw new CommandFailure(`${file} does not name its project`, 'add --feast-project');
   const imported = importRegistry(registry, {
     project,
     keyVersion: flags.keyVersion === '2' ? 2 : 3,
@@ -55,14 +56,18 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
 async function openRegistry(file: string): Promise<FeastRegistry> {
   let registry: FeastRegistry | undefined;
   try {
-    if ((await stat(file)).size <= MOST_BYTES) registry = readRegistry(JSON.parse(await readFile(file, 'utf8')));
+    if ((await stat(file)).size <= MOST_BYTES)
+      registry = readRegistry(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${code ?? 'unknown'})`;
     throw new CommandFailure(`${file} ${why}`, 'make it with `feast registry-dump`', { cause: error });
   }
   if (registry === undefined)
-    throw new CommandFailure(`${file} is not the dump of a Feast registry`, 'make it with `feast registry-dump`');
+    throw new CommandFailure(
+      `${file} is not the dump of a Feast registry`,
+      'make it with `feast registry-dump`',
+    );
   return registry;
 }
 
@@ -78,7 +83,9 @@ async function write(
     const path = `schemas/${kind}/${name}.yaml`;
     const there = await readFile(join(root, path), 'utf8').catch(() => undefined);
     if (there !== undefined && (there === text || !replace)) {
-      context.stdout.write(`${path}  ${there === text || kind === 'entities' ? 'is there' : 'kept; --force replaces it'}\n`);
+      context.stdout.write(
+        `${path}  ${there === text || kind === 'entities' ? 'is there' : 'kept; --force replaces it'}\n`,
+      );
       return;
     }
     await mkdir(join(root, 'schemas', kind), { recursive: true });

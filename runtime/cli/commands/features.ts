@@ -15,7 +15,10 @@ export function featuresCommand(context: CliContext): Command {
     .argument('<FILE>', '.jsonl, .ndjson, .json or .csv, also with .gz; - for JSON lines on standard input')
     .action((view: string, file: string, flags: LoadFlags) => loadFeatures(context, view, file, flags));
   addTargetFlags(addLoadFlags(load));
-  return new Command('features').description('work with the feature store').addCommand(load).addCommand(importFeastCommand(context));
+  return new Command('features')
+    .description('work with the feature store')
+    .addCommand(load)
+    .addCommand(importFeastCommand(context));
 }
 
 async function loadFeatures(

@@ -80,7 +80,8 @@ const ANSWER: Schema = {
           statuses: { type: 'array', items: { type: 'string', enum: STATUSES } },
           event_timestamps: {
             type: 'array',
-            description: 'When the value was true, as ISO 8601; 1970-01-01T00:00:00Z where that is not known.',
+            description:
+              'When the value was true, as ISO 8601; 1970-01-01T00:00:00Z where that is not known.',
             items: { type: 'string' },
           },
         },

@@ -47,7 +47,7 @@ export class History {
     if (score - 1000 * version !== restOf(item) || version > (this.#sent[item] ?? 0)) {
       if (this.wrong++ < 5) console.error(`wrong: item ${item}, score ${score}, acknowledged ${floor}`);
     } else if (version < floor) {
-      this.stale++;
+      if (this.stale++ < 5) console.error(`older: item ${item}, version ${version}, acknowledged ${floor}`);
       this.lost.add(item);
     }
   }

@@ -25,6 +25,8 @@ export class Load {
   #running = true;
   #loops: Promise<void>[] = [];
   #turn = 0;
+  /** Items of open uploads. Which of two open at once is stored last is not promised, so there are no two. */
+  readonly #writing = new Set<number>();
 
   constructor(
     readonly url: string,
@@ -83,7 +85,9 @@ export class Load {
     return answer;
   }
 
-  async upload(items: readonly number[]): Promise<Answer> {
+  async upload(wanted: readonly number[]): Promise<Answer> {
+    const items = wanted.filter((item) => !this.#writing.has(item));
+    for (const item of items) this.#writing.add(item);
     const versions = items.map((item) => this.history.next(item));
     const entities = items.map((item, i) => ({
       item_id: `i${item}`,
@@ -92,6 +96,7 @@ export class Load {
     }));
     const { answer, json } = await this.#post('/api/v1/entities/upload', { entity_type: 'item', entities });
     this.uploads.push(answer);
+    for (const item of items) this.#writing.delete(item);
     const stored = answer.status === 200 ? undefined : new Set((json.stored_ids ?? []) as string[]);
     items.forEach((item, i) => {
       if (stored === undefined || stored.has(`i${item}`)) this.history.acknowledge(item, versions[i] ?? 0);

@@ -47,11 +47,17 @@ export async function startTortureService(environment: NodeJS.ProcessEnv): Promi
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
+  const kill = (): void => void service.kill('SIGKILL');
+  process.once('exit', kill);
+  // So that what was started ends with a script that is told to stop: by default 'exit' is not emitted then.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, exitNow);
   const end = async (): Promise<void> => {
     if (service.exitCode === null && service.signalCode === null) {
       service.kill('SIGKILL');
       await once(service, 'exit');
     }
+    process.off('exit', kill);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, exitNow);
     await rm(root, { recursive: true, force: true });
   };
   try {
@@ -74,4 +80,8 @@ export async function startTortureService(environment: NodeJS.ProcessEnv): Promi
     await end();
     throw error;
   }
+}
+
+function exitNow(): void {
+  process.exit(1);
 }

@@ -73,9 +73,21 @@ describe("Feast's entity keys", () => {
   });
 
   it('do not exist for ids that are not of the join key’s type', () => {
-    for (const id of ['', '1.5', '01', '+1', '-0', '1e3', ' 1', 'x', '9223372036854775808', '-9223372036854775809'])
+    for (const id of [
+      '',
+      '1.5',
+      '01',
+      '+1',
+      '-0',
+      '1e3',
+      ' 1',
+      'x',
+      '9223372036854775808',
+      '-9223372036854775809',
+    ])
       expect(encode(3, [['k', 'int64', id]]), id).to.equal(undefined);
-    for (const id of ['2147483648', '-2147483649']) expect(encode(3, [['k', 'int32', id]]), id).to.equal(undefined);
+    for (const id of ['2147483648', '-2147483649'])
+      expect(encode(3, [['k', 'int32', id]]), id).to.equal(undefined);
     expect(encode(3, [['k', 'bytes', '0F']])).to.equal(undefined);
     expect(encode(3, [['k', 'string', '\ud800']])).to.equal(undefined);
   });

@@ -115,8 +115,11 @@ describe('the reader of Feast’s hashes', () => {
 
   it('expires rows by their time, to the millisecond', () => {
     const value = feastValue('float_val', 0.5);
-    const at = (time: Buffer | null, expired: FeatureView['expired'], of: Buffer | null = value): Cell | undefined =>
-      decode(viewOf({ f: { kind: 'float' } }, { ttl: 1000, expired }), time, [of])[0];
+    const at = (
+      time: Buffer | null,
+      expired: FeatureView['expired'],
+      of: Buffer | null = value,
+    ): Cell | undefined => decode(viewOf({ f: { kind: 'float' } }, { ttl: 1000, expired }), time, [of])[0];
     expect(at(feastTime(NOW - 1000), 'missing')?.status).to.equal(Status.present);
     expect(at(feastTime(NOW - 1000.5), 'missing')?.status).to.equal(Status.expired);
     expect(at(feastTime(NOW - 1001), 'missing')).to.deep.equal({ value: NaN, status: Status.expired });

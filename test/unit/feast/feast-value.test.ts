@@ -33,7 +33,9 @@ describe("Feast's values", () => {
   });
 
   it('of a map are read by name, and nothing of them becomes a prototype', () => {
-    const { value } = decodeValue(hex(`a201 11 0a0f 0a09 ${Buffer.from('__proto__').toString('hex')} 12 02 1801`));
+    const { value } = decodeValue(
+      hex(`a201 11 0a0f 0a09 ${Buffer.from('__proto__').toString('hex')} 12 02 1801`),
+    );
     expect(value).to.be.instanceOf(Map);
     expect(value).to.deep.equal(new Map([['__proto__', { type: 'int32_val', value: 1 }]]));
   });
@@ -64,11 +66,16 @@ describe("Feast's values", () => {
 
   it('come back as protobuf writes them', () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ noNaN: true })), fc.maxSafeInteger(), fc.string({ unit: 'binary' }), (list, int, string) => {
-        expect(decodeValue(feastValue('double_list_val', list)).value).to.deep.equal(list);
-        expect(decodeValue(feastValue('int64_val', int)).value).to.equal(BigInt(int));
-        expect(decodeValue(feastValue('string_val', string)).value).to.equal(string);
-      }),
+      fc.property(
+        fc.array(fc.double({ noNaN: true })),
+        fc.maxSafeInteger(),
+        fc.string({ unit: 'binary' }),
+        (list, int, string) => {
+          expect(decodeValue(feastValue('double_list_val', list)).value).to.deep.equal(list);
+          expect(decodeValue(feastValue('int64_val', int)).value).to.equal(BigInt(int));
+          expect(decodeValue(feastValue('string_val', string)).value).to.equal(string);
+        },
+      ),
     );
   });
 

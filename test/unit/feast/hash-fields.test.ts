@@ -9,7 +9,9 @@ describe("fields of Feast's hashes", () => {
       ['отзывы', 'оценка'],
     ] as const) {
       const hash = murmur3(Buffer.from(`${view}:${feature}`, 'utf8'));
-      expect([...featureField(view, feature)]).to.deep.equal([0, 8, 16, 24].map((bits) => (hash >>> bits) & 255));
+      expect([...featureField(view, feature)]).to.deep.equal(
+        [0, 8, 16, 24].map((bits) => (hash >>> bits) & 255),
+      );
     }
   });
 
@@ -21,6 +23,8 @@ describe("fields of Feast's hashes", () => {
     const names = ['clicks_1', 'clicks_19588', 'clicks_39480', 'clicks_19588'];
     const features = names.map((feature) => ({ view: 'user_stats', feature }));
     expect(collidingFeatures(features)).to.deep.equal([[features[1], features[2]]]);
-    expect(featureField('user_stats', 'clicks_19588')).to.deep.equal(featureField('user_stats', 'clicks_39480'));
+    expect(featureField('user_stats', 'clicks_19588')).to.deep.equal(
+      featureField('user_stats', 'clicks_39480'),
+    );
   });
 });

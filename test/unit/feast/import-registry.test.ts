@@ -32,10 +32,25 @@ const REGISTRY = {
         { name: '__proto__', valueType: '__proto__' },
       ],
     }),
-    view({ name: 'UserDriver', entities: ['user', 'driver_id'], ttl: '90.5s', features: [{ name: 'n', valueType: 'INT32' }] }),
-    view({ name: 'site', entities: ['__dummy'], ttl: '0s', features: [{ name: 'tags', valueType: 'STRING_LIST' }] }),
+    view({
+      name: 'UserDriver',
+      entities: ['user', 'driver_id'],
+      ttl: '90.5s',
+      features: [{ name: 'n', valueType: 'INT32' }],
+    }),
+    view({
+      name: 'site',
+      entities: ['__dummy'],
+      ttl: '0s',
+      features: [{ name: 'tags', valueType: 'STRING_LIST' }],
+    }),
     view({ name: 'typed', entities: ['string'], features: [{ name: 'b', valueType: 'BOOL' }] }),
-    view({ name: 'offline', online: false, entities: ['user'], features: [{ name: 'b', valueType: 'BOOL' }] }),
+    view({
+      name: 'offline',
+      online: false,
+      entities: ['user'],
+      features: [{ name: 'b', valueType: 'BOOL' }],
+    }),
     view({ name: '../../evil', entities: ['nobody'], features: [{ name: 'b', valueType: 'BOOL' }] }),
     view({
       name: 'user_stats',
@@ -100,10 +115,14 @@ describe('features import-feast', () => {
         '5 feature views with 10 features in the registry; 7 files written',
       ])
         expect(stderr).to.contain(part);
-      expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(EXPECTED);
+      expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(
+        EXPECTED,
+      );
 
       const { diagnostics, config } = await loadProject(root, { FEAST_REDIS_URL: 'redis://h:1' });
-      const errors = diagnostics.filter(({ severity, at }) => severity === 'error' && at.file.path.startsWith('schemas'));
+      const errors = diagnostics.filter(
+        ({ severity, at }) => severity === 'error' && at.file.path.startsWith('schemas'),
+      );
       expect(errors.map(({ code: one }) => one)).to.deep.equal(['feature_collision']);
       expect(config).to.equal(undefined);
     }));
@@ -120,7 +139,9 @@ describe('features import-feast', () => {
       const forced = await millrace([...other, '--force']);
       expect(forced.stdout).to.contain('schemas/features/site.yaml  replaced');
       expect(forced.stdout).to.contain('schemas/entities/driver.yaml  is there');
-      expect(await readFile(join(root, 'schemas/features/site.yaml'), 'utf8')).to.contain('project: other\n    key_version: 2');
+      expect(await readFile(join(root, 'schemas/features/site.yaml'), 'utf8')).to.contain(
+        'project: other\n    key_version: 2',
+      );
     }));
 
   it('refuses what is no dump', () =>
@@ -131,7 +152,13 @@ describe('features import-feast', () => {
         ['c.json', 'does not name its project'],
         ['none.json', 'cannot be read (ENOENT)'],
       ] as const) {
-        const { code, stderr } = await millrace(['features', 'import-feast', join(root, name), '--project', root]);
+        const { code, stderr } = await millrace([
+          'features',
+          'import-feast',
+          join(root, name),
+          '--project',
+          root,
+        ]);
         expect(code, name).to.equal(1);
         expect(stderr, name).to.contain(part);
       }

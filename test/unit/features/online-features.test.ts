@@ -10,7 +10,10 @@ import { MemoryStore } from '../../support/memory-store.js';
 
 const NOW = Date.UTC(2026, 2, 1);
 const TYPES = new Map(
-  [entityType('product'), entityType('user'), entityType('brand', {}, 'code')].map((type) => [type.name, type]),
+  [entityType('product'), entityType('user'), entityType('brand', {}, 'code')].map((type) => [
+    type.name,
+    type,
+  ]),
 );
 const VIEWS = new Map(
   [
@@ -24,7 +27,12 @@ const VIEWS = new Map(
       taste: { kind: 'vector', size: 2 },
     }),
     featureView('fresh', ['product'], { ctr: { kind: 'float' } }, { ttl: 1000 }),
-    featureView('old', ['product'], { rate: { kind: 'float' } }, { ttl: 1000, expired: 'stale', group: 'slow' }),
+    featureView(
+      'old',
+      ['product'],
+      { rate: { kind: 'float' } },
+      { ttl: 1000, expired: 'stale', group: 'slow' },
+    ),
     featureView('strict', ['product'], { rate_2: { kind: 'float' } }, { ttl: 1000, expired: 'fail' }),
     featureView('affinity', ['user', 'brand'], { score: { kind: 'float' } }),
     featureView('friends', ['user', 'user'], { together: { kind: 'int' } }),
@@ -50,10 +58,17 @@ describe('OnlineFeatures', () => {
     const features = new FeatureStore(parts);
     const push = (view: string, ...rows: object[]): Promise<unknown> => features.push({ view, rows });
     const whole = { clicks: 2, ctr: 0.5, hot: false, label: '', seen: 5, tags: ['a', 'b'], taste: [1, 2] };
-    await push('stats', { product_id: '1', ...whole, event_time: NOW - 0.5 }, { product_id: '2', clicks: null, ctr: null });
+    await push(
+      'stats',
+      { product_id: '1', ...whole, event_time: NOW - 0.5 },
+      { product_id: '2', clicks: null, ctr: null },
+    );
     for (const view of ['fresh', 'old', 'strict']) {
       const feature = { fresh: 'ctr', old: 'rate', strict: 'rate_2' }[view] ?? '';
-      await push(view, ...[500, 5000].map((age, i) => ({ product_id: String(i + 1), [feature]: 1, event_time: NOW - age })));
+      await push(
+        view,
+        ...[500, 5000].map((age, i) => ({ product_id: String(i + 1), [feature]: 1, event_time: NOW - age })),
+      );
     }
     await push('affinity', { user_id: 'u', code: 'b', score: 3 });
     await push('friends', { user_id: 'u', user_id_2: 'v', together: 4 });
@@ -96,9 +111,18 @@ describe('OnlineFeatures', () => {
       entities: { product_id: ['1', '2'] },
     });
     expect(results.slice(1).map(({ values, statuses }) => [values, statuses])).to.deep.equal([
-      [[1, null], ['PRESENT', 'OUTSIDE_MAX_AGE']],
-      [[1, 1], ['PRESENT', 'OUTSIDE_MAX_AGE']],
-      [[1, null], ['PRESENT', 'INVALID']],
+      [
+        [1, null],
+        ['PRESENT', 'OUTSIDE_MAX_AGE'],
+      ],
+      [
+        [1, 1],
+        ['PRESENT', 'OUTSIDE_MAX_AGE'],
+      ],
+      [
+        [1, null],
+        ['PRESENT', 'INVALID'],
+      ],
     ]);
   });
 
@@ -108,7 +132,11 @@ describe('OnlineFeatures', () => {
       entities: { code: ['b', 'b'], user_id: ['u', 'x'], user_id_2: ['v', 'v'] },
       full_feature_names: true,
     });
-    expect(metadata.feature_names.slice(3)).to.deep.equal(['affinity__score', 'friends__together', 'totals__orders']);
+    expect(metadata.feature_names.slice(3)).to.deep.equal([
+      'affinity__score',
+      'friends__together',
+      'totals__orders',
+    ]);
     expect(results.slice(3).map(({ values }) => values)).to.deep.equal([
       [3, null],
       [4, null],
@@ -130,21 +158,41 @@ describe('OnlineFeatures', () => {
     [[], '', 'expected an object'],
     [{ entities: {} }, '/features', 'expected a list of view:feature, found nothing'],
     [{ features: [], entities: {} }, '/features', 'expected 1 to 250, found 0'],
-    [{ features: Array(251).fill('totals:orders'), entities: {} }, '/features', 'expected 1 to 250, found 251'],
+    [
+      { features: Array(251).fill('totals:orders'), entities: {} },
+      '/features',
+      'expected 1 to 250, found 251',
+    ],
     [{ features: ['totals'], entities: {} }, '/features/0', 'expected a feature as view:feature'],
     [{ features: [7], entities: {} }, '/features/0', 'found the number 7'],
     [{ features: ['totals:ordrs'], entities: {} }, '/features/0', 'did you mean "orders"?'],
     [{ features: ['totals:constructor'], entities: {} }, '/features/0', 'has no feature "constructor"'],
     [{ features: ['totals:orders', 'totals:orders'], entities: {} }, '/features', 'asked for twice'],
-    [{ features: ['stats:ctr', 'fresh:ctr'], entities: { product_id: [] } }, '/features', 'set full_feature_names'],
+    [
+      { features: ['stats:ctr', 'fresh:ctr'], entities: { product_id: [] } },
+      '/features',
+      'set full_feature_names',
+    ],
     [{ features: ['totals:orders'] }, '/entities', 'expected lists of ids by name'],
     [{ features: ['totals:orders'], entities: { a: 'x' } }, '/entities/a', 'expected a list of ids'],
-    [{ features: ['stats:ctr'], entities: { product: ['1'] } }, '/features/0', 'entities has no "product_id"'],
+    [
+      { features: ['stats:ctr'], entities: { product: ['1'] } },
+      '/features/0',
+      'entities has no "product_id"',
+    ],
     [{ features: ['totals:orders'], entities: { a: ['1'], b: [] } }, '/entities/b', 'b has 0 ids, a 1'],
-    [{ features: ['totals:orders'], entities: { a: Array(1001).fill('x') } }, '/entities/a', 'at most 1000 ids'],
+    [
+      { features: ['totals:orders'], entities: { a: Array(1001).fill('x') } },
+      '/entities/a',
+      'at most 1000 ids',
+    ],
     [{ features: ['totals:orders'], entities: { a: [1.5] } }, '/entities/a/0', 'whole number up to 2^53'],
     [{ features: ['totals:orders'], entities: { a: [''] } }, '/entities/a/0', 'an id is not empty'],
-    [{ features: ['totals:orders'], entities: {}, full_feature_names: 1 }, '/full_feature_names', 'true or false'],
+    [
+      { features: ['totals:orders'], entities: {}, full_feature_names: 1 },
+      '/full_feature_names',
+      'true or false',
+    ],
   ];
   for (const [body, pointer, part] of mistakes) {
     it(`refuses a body: ${part}`, async () => {
@@ -157,7 +205,9 @@ describe('OnlineFeatures', () => {
   }
 
   it('does not know a view that is not declared', async () => {
-    const error = await online.get({ features: ['stat:ctr'], entities: {} }).catch((caught: unknown) => caught);
+    const error = await online
+      .get({ features: ['stat:ctr'], entities: {} })
+      .catch((caught: unknown) => caught);
     expect(error).to.include({ code: 'unknown_view' });
     expect(String(error)).to.contain('did you mean "stats"?');
   });

@@ -223,7 +223,7 @@ describe('resident tables', () => {
     for (let i = 0; i < 2000; i++) {
       store.put(`i${i}`, i);
       await priceOf(tables, `i${i}`);
-      expect((await priceOf(tables, 'i0'))).to.deep.equal([0, 0]);
+      expect(await priceOf(tables, 'i0')).to.deep.equal([0, 0]);
       expect(tables.bytes).to.be.at.most(20_000);
     }
     const { rows, evictions } = stateOf(tables, 'item');

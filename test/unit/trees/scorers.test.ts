@@ -6,7 +6,7 @@ import { checkEnsemble } from '../../../runtime/trees/check-ensemble.js';
 import { FlatScorer } from '../../../runtime/trees/flat-scorer.js';
 import { interpret } from '../../../runtime/trees/interpreter.js';
 import { treeEngine } from '../../../runtime/trees/tree-engine.js';
-import { randomColumns, randomEnsemble, type EnsembleShape } from '../../support/random-ensemble.js';
+import { randomColumns, randomEnsemble } from '../../support/random-ensemble.js';
 
 const LEFT = NodeRule.defaultLeft;
 const RULES = [NodeRule.none, NodeRule.zero, NodeRule.zero | LEFT, NodeRule.nan, NodeRule.nan | LEFT];

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { ProjectInvalidError } from '../../runtime/app.js';
+import { renderDiagnostics } from '../../runtime/config/render.js';
+import { scoresOf, startProject, type TestProject } from '../support/project.js';
+
+/** A LightGBM model that adds a stump for each column: 1 where it is above 0.5, 0 where it is not known. */
+function model(...columns: readonly string[]): string {
+  const trees = columns.map(
+    (_, i) =>
+      `Tree=${i}\nnum_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 ${10 ** i}\n`,
+  );
+  return `tree\nnum_tree_per_iteration=1\nmax_feature_idx=${columns.length - 1}\nobjective=lambdarank\nfeature_names=${columns.join(' ')}\n\n${trees.join('\n')}\nend of trees\n`;
+}
+
+const FILES = {
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, title: string, brand: ref(brand) }\n',
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { rank: float }\n',
+  'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
+  'models/named.txt': model('product__price', 'stats__ctr', 'half', 'first__score', 'product__brand__rank'),
+  'models/first.txt': model('product__price'),
+  'models/unnamed.txt': model('Column_0', 'Column_1'),
+};
+
+const pipeline = (components: string): Record<string, string> => ({
+  ...FILES,
+  'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request:
+  candidates: {}
+features: [stats]
+define:
+  half: stats:ctr / 2
+components:
+${components}
+  - use: score
+    with: { value: ltr:score }
+`,
+});
+
+async function messageOf(components: string): Promise<string> {
+  try {
+    const project = await startProject(pipeline(components));
+    await project.close();
+  } catch (error) {
+    if (error instanceof ProjectInvalidError)
+      return renderDiagnostics(error.diagnostics, { color: false, width: 200 });
+    throw error;
+  }
+  return expect.fail('the project was taken');
+}
+
+describe('models in a pipeline', () => {
+  let project: TestProject;
+
+  before(async () => {
+    project = await startProject(
+      pipeline(`  - use: lightgbm
+    as: first
+    with: { model: models/first.txt }
+  - use: lightgbm
+    as: ltr
+    with: { model: models/named.txt }
+`),
+    );
+    await project.upload('brand', { brand_id: 'b', rank: 1 });
+    await project.upload(
+      'product',
+      { product_id: 'all', price: 1, brand: 'b' },
+      { product_id: 'price', price: 1 },
+      { product_id: 'none' },
+    );
+    await project.push('stats', { product_id: 'all', ctr: 2 });
+  });
+
+  after(() => project.close());
+
+  it('bind by name: attributes, features, definitions, outputs of earlier steps, paths', async () => {
+    const candidates = ['all', 'price', 'none', 'unknown'].map((product_id) => ({ product_id }));
+    const ranked = await project.rank({ request_id: 'r', candidates });
+    expect(scoresOf(ranked)).to.deep.equal({ all: 11111, price: 1001, none: 0, unknown: 0 });
+  });
+
+  it('say what a column is not bound to, at its place', async () => {
+    const mistakes: readonly (readonly [components: string, message: string])[] = [
+      ['{ model: models/unnamed.txt }', 'the columns of the model have no names'],
+      ['{ model: models/unnamed.txt, inputs: [product.price] }', 'the model has 2 columns, and `inputs` 1'],
+      ['{ model: models/first.txt, inputs: { price: product.price } }', 'the model has no column `price`'],
+      [
+        '{ model: models/first.txt, inputs: { product__price: product.title } }',
+        "the model's column `product__price` needs a number, and `product.title` is none",
+      ],
+      ['{ model: models/first.txt, inputs: { product__price: product.prise } }', 'did you mean `price`'],
+      ['{ model: models/named.txt }', '`first'],
+      ['{ model: models/none.txt }', 'does not exist'],
+    ];
+    for (const [options, message] of mistakes) {
+      expect(await messageOf(`  - use: lightgbm\n    as: ltr\n    with: ${options}\n`)).to.include(message);
+    }
+  });
+});

@@ -1,0 +1,266 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { readBooster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
+import { plugin } from '../../../../plugins/lightgbm/index.js';
+import { OptionError, type Input, type ModelComponent } from '../../../../runtime/api/plugin.js';
+import { interpret } from '../../../../runtime/trees/interpreter.js';
+import { createComponent } from '../../../support/create-component.js';
+import { repositoryPath } from '../../../support/repository.js';
+import { absent, compute, FakeStep, projectFile } from '../../../support/step-input.js';
+
+/** A model file of trees given as blocks of lines. */
+function modelText(
+  trees: readonly string[],
+  header: Readonly<Record<string, string>> = {},
+  end = '',
+): string {
+  const fields = {
+    version: 'v4',
+    num_class: '1',
+    num_tree_per_iteration: '1',
+    max_feature_idx: '1',
+    objective: 'regression',
+    feature_names: 'a b',
+    feature_infos: '[-9:9] [-9:9]',
+    ...header,
+  };
+  const lines = Object.entries(fields).map(([key, value]) => (value === '' ? key : `${key}=${value}`));
+  const blocks = trees.map((tree, index) => `Tree=${index}\n${tree}\n\n`);
+  return `tree\n${lines.join('\n')}\n\n${blocks.join('\n')}\nend of trees\n${end}\n`;
+}
+
+/** One node on feature a: leaves 10 left, 20 right. */
+const stump = (threshold: string, decision: number, more = 'num_cat=0'): string =>
+  `num_leaves=2\n${more}\nsplit_feature=0\nthreshold=${threshold}\ndecision_type=${decision}\nleft_child=-1\nright_child=-2\nleaf_value=10 20`;
+
+const leaf = (value: number): string => `num_leaves=1\nnum_cat=0\nleaf_value=${value}`;
+
+function score(text: string, rows: readonly (readonly number[])[], predict: Prediction = 'raw'): number[][] {
+  const { ensemble, transform } = readBooster(Buffer.from(text), predict);
+  return rows.map((row) => {
+    const outputs = interpret(ensemble, row).map((sum) => Float64Array.of(sum));
+    transform?.(outputs, Int32Array.of(0));
+    return outputs.map((values) => values[0] ?? NaN);
+  });
+}
+
+/** Which leaf of the stump each value of feature a reaches. */
+const leaves = (text: string, ...values: readonly number[]): number[] =>
+  score(
+    text,
+    values.map((value) => [value, 0]),
+  ).flat();
+
+describe('lightgbm', () => {
+  describe('the text format', () => {
+    it('has a missing type and a default direction in decision_type', () => {
+      const values = [NaN, 0, 1e-36, 0.5, 2];
+      expect(leaves(modelText([stump('-1', 2)]), ...values), 'none: NaN is 0').to.deep.equal([
+        20, 20, 20, 20, 20,
+      ]);
+      expect(leaves(modelText([stump('1', 0)]), ...values)).to.deep.equal([10, 10, 10, 10, 20]);
+      expect(leaves(modelText([stump('1', 4)]), ...values), 'zero, right').to.deep.equal([
+        20, 20, 20, 10, 20,
+      ]);
+      expect(leaves(modelText([stump('-1', 6)]), ...values), 'zero, left').to.deep.equal([
+        10, 10, 10, 20, 20,
+      ]);
+      expect(leaves(modelText([stump('1', 8)]), ...values), 'NaN, right').to.deep.equal([20, 10, 10, 10, 20]);
+      expect(leaves(modelText([stump('-1', 10)]), ...values), 'NaN, left').to.deep.equal([
+        10, 20, 20, 20, 20,
+      ]);
+    });
+
+    it('goes left at the threshold itself, in full precision, and knows infinite thresholds', () => {
+      expect(leaves(modelText([stump('0.1', 2)]), 0.1, 0.10000000000000002)).to.deep.equal([10, 20]);
+      expect(leaves(modelText([stump('inf', 8)]), 1e308, Infinity)).to.deep.equal([10, 10]);
+      expect(leaves(modelText([stump('-inf', 8)]), -1e308)).to.deep.equal([20]);
+    });
+
+    it('has categories as bit sets: members go left, all else right', () => {
+      // {1, 33, 63}: three words of which the last two are of this node.
+      const sets = 'num_cat=2\ncat_boundaries=0 1 3\ncat_threshold=4 2 2147483650';
+      const values = [1, 33, 63, 2, 1.9, 64, 1000, -1, -0.5, NaN, 0];
+      expect(leaves(modelText([stump('1', 1, sets)]), ...values)).to.deep.equal([
+        10, 10, 10, 20, 10, 20, 20, 20, 20, 20, 20,
+      ]);
+    });
+
+    it('adds linear leaves, and falls back to the constant where a feature is missing', () => {
+      const linear = `${stump('0', 8)}\nis_linear=1\nleaf_const=1 2\nnum_features=0 2\nleaf_features= 0 1 \nleaf_coeff= 3 -5 `;
+      const rows = [
+        [-1, 7],
+        [2, 7],
+        [2, NaN],
+      ];
+      expect(score(modelText([linear]), rows)).to.deep.equal([[1], [2 + 6 - 35], [20]]);
+    });
+
+    it('deals trees out to classes, and takes single leaves', () => {
+      const header = { num_class: '2', num_tree_per_iteration: '2', objective: 'multiclass num_class:2' };
+      const text = modelText([leaf(1), stump('0', 8), leaf(0.5), leaf(2)], header);
+      expect(score(text, [[-1, 0]])).to.deep.equal([[1.5, 12]]);
+    });
+
+    it('uses as many iterations as are asked for', () => {
+      const text = Buffer.from(modelText([leaf(1), leaf(2), leaf(4)]));
+      expect(readBooster(text, 'raw', 2).ensemble.trees).to.have.length(2);
+      expect(() => readBooster(text, 'raw', 4)).to.throw('it has 3 iterations, and 4 are asked for');
+    });
+  });
+
+  it('makes of raw scores what the objective does', () => {
+    const predicted = (objective: string, raw: number): number | undefined =>
+      score(modelText([leaf(raw)], { objective }), [[0, 0]], 'objective')[0]?.[0];
+    expect(predicted('binary sigmoid:2', 0.5)).to.equal(1 / (1 + Math.exp(-1)));
+    expect(predicted('cross_entropy', 0)).to.equal(0.5);
+    expect(predicted('cross_entropy_lambda', 0)).to.be.closeTo(Math.log(2), 1e-15);
+    for (const name of ['poisson', 'gamma', 'tweedie']) expect(predicted(name, 1)).to.equal(Math.E);
+    expect(predicted('regression sqrt', -3)).to.equal(-9);
+    for (const name of ['regression', 'lambdarank', 'rank_xendcg', 'huber', 'custom'])
+      expect(predicted(name, -3)).to.equal(-3);
+    expect(() => predicted('own_thing', 1)).to.throw('its objective `own_thing` is not known');
+    const header = { num_class: '2', num_tree_per_iteration: '2' };
+    const two = modelText([leaf(1), leaf(1)], { ...header, objective: 'multiclass num_class:2' });
+    expect(score(two, [[0, 0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
+    const each = modelText([leaf(0), leaf(0)], {
+      ...header,
+      objective: 'multiclassova num_class:2 sigmoid:1',
+    });
+    expect(score(each, [[0, 0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
+  });
+
+  it('averages a random forest in its prediction, and not in its raw score', () => {
+    const forest = modelText([leaf(1), leaf(2), leaf(6)], { average_output: '' });
+    expect(score(forest, [[0, 0]])).to.deep.equal([[9]]);
+    expect(score(forest, [[0, 0]], 'objective')).to.deep.equal([[3]]);
+  });
+
+  it('reads the JSON of the same model alike', () => {
+    const model = {
+      num_tree_per_iteration: 1,
+      max_feature_idx: 1,
+      objective: 'binary sigmoid:1',
+      feature_names: ['a', 'b'],
+      feature_infos: {},
+      tree_info: [
+        {
+          tree_structure: {
+            split_feature: 0,
+            threshold: 0.5,
+            decision_type: '<=',
+            default_left: true,
+            missing_type: 'NaN',
+            left_child: { leaf_value: 10 },
+            right_child: {
+              split_feature: 1,
+              threshold: '1||33',
+              decision_type: '==',
+              default_left: false,
+              missing_type: 'NaN',
+              left_child: { leaf_value: 20 },
+              right_child: { leaf_value: 30, leaf_const: 1, leaf_features: [0], leaf_coeff: [2] },
+            },
+          },
+        },
+        { tree_structure: { leaf_value: 0.5 } },
+      ],
+      pandas_categorical: null,
+    };
+    expect(() => score(JSON.stringify(model), [])).to.throw('only some leaves are linear');
+    const plain = JSON.stringify(model).replace(/,"leaf_const.*?2\]/, '');
+    const rows = [
+      [NaN, 1],
+      [1, 33],
+      [1, 2],
+    ];
+    expect(score(plain, rows)).to.deep.equal([[10.5], [20.5], [30.5]]);
+  });
+
+  const wrong: readonly (readonly [what: string, content: string, message: string])[] = [
+    ['another file', 'hello', 'does not begin like a LightGBM model'],
+    ['JSON that breaks off', '{"name": ', 'is not JSON'],
+    ['JSON of something else', '{"name": "x"}', '`num_tree_per_iteration` is not a number'],
+    ['a text that breaks off', modelText([leaf(1)]).slice(0, 150), 'is cut short'],
+    ['no trees', modelText([]), 'it has 0 trees'],
+    ['an unknown missing type', modelText([stump('1', 12)]), 'tree 0: decision_type 12 is unknown'],
+    ['a word for a number', modelText([stump('abc', 2)]), 'tree 0: `threshold` holds "abc"'],
+    [
+      'too few leaves',
+      modelText([stump('1', 2).replace('10 20', '10')]),
+      '`leaf_value` has 1 numbers instead of 2',
+    ],
+    ['a set that is not there', modelText([stump('3', 1)]), 'a set of categories is missing'],
+    [
+      'an unknown feature',
+      modelText([stump('1', 2).replace('split_feature=0', 'split_feature=7')]),
+      'feature 7',
+    ],
+    ['a circle', modelText([stump('1', 2).replace('left_child=-1', 'left_child=0')]), 'two parents'],
+    ['a node that leads nowhere', modelText([stump('1', 2).replace('=-2', '=5')]), 'leads nowhere'],
+  ];
+  for (const [what, content, message] of wrong) {
+    it(`refuses ${what}, at the option that names the file`, async () => {
+      const options = { model: projectFile('m.txt', content), predict: 'raw' };
+      const step = new FakeStep(0);
+      try {
+        await createComponent(plugin, options, () => step.number([]));
+      } catch (error) {
+        expect(error).to.be.instanceOf(OptionError);
+        expect((error as OptionError).path).to.deep.equal(['model']);
+        expect((error as OptionError).message).to.include(message);
+        return;
+      }
+      expect.fail('it was taken');
+    });
+  }
+
+  describe('as a component', () => {
+    const example = projectFile(
+      'models/example.txt',
+      readFileSync(repositoryPath('plugins/lightgbm/models/example.txt'), 'utf8'),
+    );
+
+    it('scores every candidate, with what is missing as NaN', async () => {
+      const step = new FakeStep(5, [0, 1, 2, 3]);
+      const columns = new Map([
+        ['product__price', step.number([10, 10, 100, absent, 1])],
+        ['product__rating', step.number([3, 5, 4, absent, 1])],
+      ]);
+      const need = (name: string): ReturnType<FakeStep['number']> => columns.get(name) ?? expect.fail(name);
+      const component = await createComponent(plugin, { model: example, predict: 'raw' }, need);
+      expect(await compute(component as ModelComponent, step)).to.deep.equal({
+        score: [-0.1875, 0.75, -0.3125, 0.125, absent],
+      });
+    });
+
+    it('maps texts and numbers to the codes of pandas, what it never saw to missing', async () => {
+      const node = stump('0', 1, 'num_cat=1\ncat_boundaries=0 1\ncat_threshold=2');
+      const second = node.replace('split_feature=0', 'split_feature=1');
+      const text = modelText(
+        [node, second],
+        { feature_infos: '0:1 1:2' },
+        'pandas_categorical:[["blue", "red"], [7, 9]]',
+      );
+      const step = new FakeStep(3);
+      const columns = new Map<string, Input>([
+        ['a', step.text(['red', 'blue', 'green'])],
+        ['b', step.number([7, 9, 1])],
+      ]);
+      const component = await createComponent(
+        plugin,
+        { model: projectFile('m.txt', text), predict: 'raw' },
+        (name) => columns.get(name) ?? expect.fail(name),
+      );
+      expect(await compute(component as ModelComponent, step)).to.deep.equal({ score: [30, 30, 40] });
+    });
+
+    it('has an output for each class', async () => {
+      const header = { num_class: '2', num_tree_per_iteration: '2', objective: 'multiclass num_class:2' };
+      const model = projectFile('m.txt', modelText([leaf(1), leaf(2)], header));
+      const step = new FakeStep(1);
+      const component = await createComponent(plugin, { model, predict: 'raw' }, () => step.number([1]));
+      expect(await compute(component as ModelComponent, step)).to.deep.equal({ class_0: [1], class_1: [2] });
+    });
+  });
+});

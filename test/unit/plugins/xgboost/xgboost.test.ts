@@ -1,0 +1,311 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { readBooster, type Iterations, type Prediction } from '../../../../plugins/xgboost/booster.js';
+import { plugin } from '../../../../plugins/xgboost/index.js';
+import { readUbjson } from '../../../../plugins/xgboost/read-ubjson.js';
+import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
+import { interpret } from '../../../../runtime/trees/interpreter.js';
+import { createComponent } from '../../../support/create-component.js';
+import { repositoryPath } from '../../../support/repository.js';
+import { absent, compute, FakeStep, projectFile } from '../../../support/step-input.js';
+import { writeUbjson } from './ubjson.js';
+
+interface ModelShape {
+  readonly trees?: readonly object[];
+  readonly groups?: readonly number[];
+  readonly objective?: string;
+  readonly base?: unknown;
+  readonly classes?: number;
+  readonly features?: number;
+  readonly names?: readonly string[];
+  readonly attributes?: object;
+  readonly model?: object;
+  readonly booster?: (model: object) => object;
+}
+
+function model(shape: ModelShape): object {
+  const trees = shape.trees ?? [stump({})];
+  const content = {
+    gbtree_model_param: { num_parallel_tree: '1', num_trees: String(trees.length) },
+    tree_info: shape.groups ?? trees.map(() => 0),
+    trees,
+    ...shape.model,
+  };
+  return {
+    learner: {
+      attributes: shape.attributes ?? {},
+      feature_names: shape.names ?? [],
+      gradient_booster: shape.booster?.(content) ?? { name: 'gbtree', model: content },
+      learner_model_param: {
+        base_score: shape.base ?? '0',
+        num_class: String(shape.classes ?? 0),
+        num_feature: String(shape.features ?? 1),
+      },
+      objective: { name: shape.objective ?? 'reg:squarederror' },
+    },
+    version: [3, 1, 1],
+  };
+}
+
+/** One node on feature 0: leaves 10 left, 20 right. */
+const stump = (more: object): object => ({
+  default_left: [0, 0, 0],
+  left_children: [1, -1, -1],
+  right_children: [2, -1, -1],
+  split_conditions: [0.5, 10, 20],
+  split_indices: [0, 0, 0],
+  tree_param: { num_nodes: '3', size_leaf_vector: '1' },
+  ...more,
+});
+
+const leaf = (value: number): object => ({
+  default_left: [0],
+  left_children: [-1],
+  right_children: [-1],
+  split_conditions: [value],
+  split_indices: [0],
+  tree_param: { num_nodes: '1' },
+});
+
+function score(
+  content: object,
+  rows: readonly (readonly number[])[],
+  predict: Prediction = 'raw',
+  iterations: Iterations = 'best',
+): number[][] {
+  const {
+    scored,
+    transform,
+    outputs: count,
+  } = readBooster(Buffer.from(JSON.stringify(content)), predict, iterations);
+  return rows.map((row) => {
+    const outputs = Array.from({ length: count }, () => new Float64Array(1));
+    if ('linear' in scored) {
+      const columns = row.map((value) => ({ values: Float64Array.of(value), stride: 1 as const }));
+      scored.linear.score(Int32Array.of(0), columns, outputs);
+    } else for (const [i, sum] of interpret(scored.ensemble, row).entries()) outputs[i]?.fill(sum);
+    transform?.(outputs, Int32Array.of(0));
+    return outputs.map((values) => values[0] ?? NaN);
+  });
+}
+
+const leaves = (content: object, ...values: readonly number[]): number[] =>
+  score(
+    content,
+    values.map((value) => [value]),
+  ).flat();
+
+describe('xgboost', () => {
+  it('goes left below the threshold, compared in float32, and sends NaN the default way', () => {
+    const third = model({ trees: [stump({ split_conditions: [0.1, 10, 20] })] });
+    const below = Math.fround(0.1) - 2 ** -28;
+    expect(leaves(third, 0.1, below, 0.1 - 1e-10, NaN)).to.deep.equal([20, 10, 20, 20]);
+    expect(leaves(model({ trees: [stump({ default_left: [1, 0, 0] })] }), NaN)).to.deep.equal([10]);
+    expect(leaves(model({ trees: [stump({ default_left: [true, false, false] })] }), NaN)).to.deep.equal([
+      10,
+    ]);
+  });
+
+  it('sends the categories of a node right, unknown and negative ones left', () => {
+    const categorical = stump({
+      split_type: [1, 0, 0],
+      categories: [7, 1, 3],
+      categories_nodes: [0],
+      categories_segments: [1],
+      categories_sizes: [2],
+    });
+    const content = model({ trees: [categorical] });
+    expect(leaves(content, 1, 3, 3.7, 7, 0, 99, -0.5, -3, NaN)).to.deep.equal([
+      20, 20, 20, 10, 10, 10, 10, 10, 20,
+    ]);
+  });
+
+  it('reads base_score in every spelling, and turns it into where the sum starts', () => {
+    const start = (base: unknown, objective: string): number | undefined =>
+      score(model({ base, objective, trees: [leaf(0)] }), [[0]])[0]?.[0];
+    for (const base of [0.25, '0.25', '2.5E-1', '[2.5E-1]', ['2.5E-1']])
+      expect(start(base, 'reg:squarederror'), JSON.stringify(base)).to.equal(0.25);
+    expect(start('[5E-1]', 'binary:logistic')).to.equal(0);
+    expect(start('0.25', 'reg:logistic')).to.equal(Math.fround(-Math.log(3)));
+    expect(start('0.25', 'binary:logitraw')).to.equal(Math.fround(-Math.log(3)));
+    for (const objective of ['count:poisson', 'reg:gamma', 'reg:tweedie', 'survival:cox'])
+      expect(start('2', objective)).to.equal(Math.fround(Math.log(2)));
+    for (const objective of ['rank:ndcg', 'rank:pairwise', 'rank:map', 'reg:absoluteerror'])
+      expect(start('[5E-1]', objective)).to.equal(0.5);
+    const classes = model({
+      base: '[1E-1,2E-1,7E-1]',
+      classes: 3,
+      objective: 'multi:softprob',
+      trees: [leaf(1), leaf(2), leaf(3)],
+      groups: [0, 1, 2],
+    });
+    expect(score(classes, [[0]])).to.deep.equal([[1.1, 2.2, 3.7].map(Math.fround)]);
+  });
+
+  it('adds in float32, in the order of the trees', () => {
+    const trees = [1e8, 1, 1, 1, -1e8].map(leaf);
+    expect(score(model({ trees }), [[0]])).to.deep.equal([[0]]);
+  });
+
+  it('weighs the trees of DART', () => {
+    const booster = (content: object): object => ({
+      name: 'dart',
+      gbtree: { name: 'gbtree', model: content },
+      weight_drop: [0.5, 2],
+    });
+    expect(score(model({ trees: [leaf(3), leaf(5)], booster }), [[0]])).to.deep.equal([[11.5]]);
+  });
+
+  it('knows gblinear, to which a missing feature adds nothing', () => {
+    const booster = (): object => ({ name: 'gblinear', model: { weights: [2, 3, 0.5] } });
+    const content = model({ features: 2, booster, base: '1' });
+    const rows = [
+      [10, 100],
+      [NaN, 100],
+    ];
+    expect(score(content, rows)).to.deep.equal([[321.5], [301.5]]);
+  });
+
+  it('stops at the best iteration where the file has one', () => {
+    const trees = [1, 2, 4, 8].map(leaf);
+    const attributes = { best_iteration: '1' };
+    const content = model({ trees, attributes });
+    expect(score(content, [[0]])).to.deep.equal([[3]]);
+    expect(score(content, [[0]], 'raw', 'all')).to.deep.equal([[15]]);
+    expect(score(content, [[0]], 'raw', 3)).to.deep.equal([[7]]);
+    expect(() => score(content, [[0]], 'raw', 5)).to.throw('it has 4 iterations, and 5 are asked for');
+    const forest = { gbtree_model_param: { num_parallel_tree: '2', num_trees: '4' } };
+    expect(score(model({ trees, model: forest }), [[0]], 'raw', 1)).to.deep.equal([[3]]);
+    expect(score(model({ trees, model: { iteration_indptr: [0, 3, 4] } }), [[0]], 'raw', 1)).to.deep.equal([
+      [7],
+    ]);
+  });
+
+  it('makes of raw scores what the objective does', () => {
+    const predicted = (objective: string, raw: number): number | undefined =>
+      score(
+        model({ objective, base: objective === 'count:poisson' ? '1' : '0.5', trees: [leaf(raw)] }),
+        [[0]],
+        'objective',
+      )[0]?.[0];
+    expect(predicted('binary:logistic', 0)).to.equal(0.5);
+    expect(predicted('count:poisson', 1)).to.equal(Math.fround(Math.E));
+    expect(predicted('binary:hinge', 1)).to.equal(1);
+    expect(predicted('binary:logitraw', 1)).to.equal(1);
+    const trees = [leaf(1), leaf(1)];
+    const two = model({ classes: 2, objective: 'multi:softmax', trees, groups: [0, 1] });
+    expect(score(two, [[0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
+  });
+
+  it('ignores nodes that pruning left behind, and statistics that are no numbers', () => {
+    const pruned = stump({
+      left_children: [3, -1, -1, -1],
+      right_children: [2, -1, -1, -1],
+      split_conditions: [0.5, 99, 20, 30],
+      split_indices: [0, 0, 0, 0],
+      default_left: [0, 0, 0, 0],
+    });
+    expect(leaves(model({ trees: [pruned] }), 0, 1)).to.deep.equal([30, 20]);
+    const text = JSON.stringify(model({ trees: [stump({ loss_changes: ['NaN', '-Infinity', 0] })] }));
+    const content = Buffer.from(text.replaceAll(/"(NaN|-Infinity)"/g, '$1'));
+    expect(readBooster(content, 'raw', 'best').outputs).to.equal(1);
+  });
+
+  it('reads UBJSON like JSON', () => {
+    const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
+    const json: unknown = JSON.parse(text);
+    const binary = writeUbjson(json);
+    expect(readUbjson(binary)).to.deep.equal(json);
+    expect(readBooster(binary, 'raw', 'best')).to.deep.equal(readBooster(Buffer.from(text), 'raw', 'best'));
+    for (let end = 1; end < binary.length; end += 7)
+      expect(() => readBooster(binary.subarray(0, end), 'raw', 'best')).to.throw(
+        /cut short|beyond its end|neither/,
+      );
+  });
+
+  it('maps texts to the categories that a file of 3.1 holds', async () => {
+    const categorical = stump({
+      split_type: [1, 0, 0],
+      categories: [1],
+      categories_nodes: [0],
+      categories_segments: [0],
+      categories_sizes: [1],
+    });
+    const values = [...Buffer.from('blueréd')].map((byte) => (byte > 127 ? byte - 256 : byte));
+    const cats = { enc: [{ offsets: [0, 4, 8], values }], feature_segments: [0, 2], sorted_idx: [] };
+    const content = model({ trees: [categorical], names: ['colour'], model: { cats } });
+    const step = new FakeStep(3);
+    const colour = step.text(['réd', 'blue', 'green']);
+    const options = {
+      model: projectFile('m.json', JSON.stringify(content)),
+      predict: 'raw',
+      iterations: 'best',
+    };
+    const component = await createComponent(plugin, options, () => colour);
+    expect(await compute(component as ModelComponent, step)).to.deep.equal({ score: [20, 10, 20] });
+  });
+
+  const wrong: readonly (readonly [what: string, content: string, message: string])[] = [
+    ['another file', 'binf', 'neither JSON nor UBJSON'],
+    ['JSON that breaks off', '{ "learner": ', 'is not JSON'],
+    ['JSON of something else', '{ "name": 1 }', '`learner` is not an object'],
+    ['an objective of one’s own', JSON.stringify(model({ objective: 'mine' })), '`mine` is not known'],
+    [
+      'leaves that are vectors',
+      JSON.stringify(model({ trees: [stump({ tree_param: { size_leaf_vector: '3' } })] })),
+      'leaves are vectors',
+    ],
+    ['a base_score of words', JSON.stringify(model({ base: 'half' })), 'its base_score is "half"'],
+    [
+      'a base_score that does not fit',
+      JSON.stringify(model({ base: '2', objective: 'binary:logistic' })),
+      'does not fit its objective',
+    ],
+    [
+      'a circle',
+      JSON.stringify(model({ trees: [stump({ left_children: [0, -1, -1] })] })),
+      'a node leads nowhere',
+    ],
+    [
+      'an unknown feature',
+      JSON.stringify(model({ trees: [stump({ split_indices: [4, 0, 0] })] })),
+      'tests feature 4 of 1',
+    ],
+    [
+      'columns of unlike length',
+      JSON.stringify(model({ trees: [stump({ split_indices: [0] })] })),
+      'instead of 3',
+    ],
+  ];
+  for (const [what, content, message] of wrong) {
+    it(`refuses ${what}, at the option that names the file`, async () => {
+      const step = new FakeStep(0);
+      const options = {
+        model: projectFile('m.json', content),
+        inputs: [step.number([])],
+        predict: 'raw',
+        iterations: 'best',
+      };
+      try {
+        await createComponent(plugin, options);
+      } catch (error) {
+        expect(error).to.be.instanceOf(OptionError);
+        expect((error as OptionError).path).to.deep.equal(['model']);
+        expect((error as OptionError).message).to.include(message);
+        return;
+      }
+      expect.fail('it was taken');
+    });
+  }
+
+  it('scores every candidate, with what is missing as NaN', async () => {
+    const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
+    const step = new FakeStep(4);
+    const inputs = [step.number([10, 10, 100, absent]), step.number([3, 5, 4, absent])];
+    const options = { model: projectFile('m.json', text), inputs, predict: 'raw', iterations: 'best' };
+    const component = await createComponent(plugin, options);
+    expect(await compute(component as ModelComponent, step)).to.deep.equal({
+      score: [0.3125, 1.25, 0.1875, 0.5],
+    });
+  });
+});
