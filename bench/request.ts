@@ -17,30 +17,42 @@ import { measure, median, ms, percentile, table, type Contestant } from './suppo
 
 const PROJECT = fileURLToPath(new URL('../../bench/project', import.meta.url));
 
+/** One of ours: a store, with the resident tables or without. */
+interface Ours {
+  readonly name: string;
+  readonly app: App;
+}
+
+const VARIANTS = [
+  { name: 'redis, no tables', store: 'redis', resident: 'off' },
+  { name: 'redis, warm', store: 'redis', resident: 'all' },
+  { name: 'embedded, warm', store: 'embedded', resident: 'all' },
+] as const;
+
 /**
  * A whole request without HTTP, from the body's text to the answer's: candidates with a nested maker and 20 batch
- * features each, ours on each store beside a naive service on the same Redis, in one run. Both read the same keys.
+ * features each, ours beside a naive service on the same Redis, in one run. Without resident tables ours reads the
+ * same keys as the naive one, in one round trip a level; with them warm it reads none.
  */
 export async function requestBench(short: boolean): Promise<void> {
   const data = catalogue(short ? 3_000 : 20_000);
   const redis = await startRedisServer();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const client = new Redis(redis.url);
-  const apps: App[] = [];
+  const ours: Ours[] = [];
   try {
-    for (const store of ['redis', 'embedded'] as const) {
-      const env = { REDIS_URL: redis.url, LOG_LEVEL: 'silent' };
-      apps.push(
-        await createApp(loadSettings(env, { project: PROJECT, store, dataDir: join(folder, store) })),
-      );
+    for (const { name, store, resident } of VARIANTS) {
+      const env = { REDIS_URL: redis.url, LOG_LEVEL: 'silent', MILLRACE_RESIDENT: resident };
+      const settings = loadSettings(env, { project: PROJECT, store, dataDir: join(folder, store) });
+      ours.push({ name, app: await createApp(settings) });
     }
-    for (const app of apps) await loadCatalogue(app, data);
+    for (const { app } of ours) await loadCatalogue(app, data);
     await client.mset(naiveRecords(data));
     for (const count of short ? [1000] : [1000, 100, 24])
-      await compare(data, count, apps, client, short ? 30 : 200);
+      await compare(data, count, ours, client, short ? 30 : 200);
   } finally {
     client.disconnect();
-    for (const app of apps) await app.close();
+    for (const { app } of ours) await app.close();
     await redis.remove();
     await rm(folder, { recursive: true, force: true });
   }
@@ -49,7 +61,7 @@ export async function requestBench(short: boolean): Promise<void> {
 async function compare(
   data: Catalogue,
   count: number,
-  apps: readonly App[],
+  ours: readonly Ours[],
   client: Redis,
   rounds: number,
 ): Promise<void> {
@@ -63,14 +75,14 @@ async function compare(
   let round = 0;
   const body = (): string => bodies[round++ % bodies.length] ?? '';
   const reader: BlobReader = { mget: (keys) => client.mget([...keys]) };
-  const reports = new Map<App, RunReport[]>(apps.map((app) => [app, []]));
+  const reports = ours.map((): RunReport[] => []);
 
-  for (const app of apps) {
+  for (const { app } of ours) {
     for (const text of bodies) {
       const naive = (JSON.parse(await naiveRank(reader, text)) as RankingAnswer).ranked_candidates;
-      const ours = (await rank(app, text)).answer.ranked_candidates;
+      const answered = (await rank(app, text)).answer.ranked_candidates;
       assert.deepEqual(
-        ours.map((one) => one.candidate_id),
+        answered.map((one) => one.candidate_id),
         naive.map((one) => one.candidate_id),
         'both rank alike',
       );
@@ -84,45 +96,50 @@ async function compare(
         await naiveRank(reader, body());
       },
     },
-    ...apps.map((app) => ({
-      name: `millrace, ${app.store.engine}`,
+    ...ours.map(({ name, app }, i) => ({
+      name: `millrace, ${name}`,
       run: async () => {
         const { answer, report } = await rank(app, body());
         JSON.stringify(answer);
-        reports.get(app)?.push(report);
+        reports[i]?.push(report);
       },
     })),
   ];
   const measured = await measure(contestants, rounds);
   const base = median(measured[0]?.ms ?? []);
-  const [first] = [...reports.values()][0] ?? [];
   console.log(`\n${count} candidates, a nested maker and 20 features each; ${rounds} rounds, milliseconds\n`);
   console.log(
     table(
-      ['', 'p50', 'p99', 'of naive', 'round trips'],
+      ['', 'p50', 'p99', 'of naive', 'round trips', 'keys read'],
       measured.map(({ name, ms: times }, i) => [
         name,
         ms(median(times)),
         ms(percentile(times, 99)),
         (median(times) / base).toFixed(2),
-        i === 0 ? '2' : String(first?.roundTrips ?? 0),
+        // The naive service reads what ours reads without tables: two round trips, the same number of keys.
+        ...(i === 0
+          ? ['2', middle(reports[0], 'keysRead')]
+          : [middle(reports[i - 1], 'roundTrips'), middle(reports[i - 1], 'keysRead')]),
       ]),
     ),
   );
-  console.log(`\nkeys read by each request: ${first?.keysRead ?? 0} (naive: the same)\n`);
+  console.log('');
   console.log(
     table(
-      ['stage, p50', ...apps.map((app) => app.store.engine)],
+      ['stage, p50', ...ours.map(({ name }) => name)],
       STAGES.map(({ name }) => [
         name,
-        ...apps.map((app) =>
-          ms(
-            median((reports.get(app) ?? []).map((report) => report.stageMs[name] ?? 0).sort((a, b) => a - b)),
-          ),
+        ...reports.map((all) =>
+          ms(median(all.map((report) => report.stageMs[name] ?? 0).sort((x, y) => x - y))),
         ),
       ]),
     ),
   );
+}
+
+/** The median of a count over the reports. */
+function middle(reports: readonly RunReport[] | undefined, count: 'roundTrips' | 'keysRead'): string {
+  return String(median((reports ?? []).map((report) => report[count]).sort((a, b) => a - b)));
 }
 
 async function rank(app: App, text: string): Promise<{ answer: RankingAnswer; report: RunReport }> {

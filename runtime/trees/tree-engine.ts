@@ -4,7 +4,7 @@ import { ColumnScorer } from './columns/column-scorer.js';
 import { FlatScorer } from './flat-scorer.js';
 
 /** Below so many rows the scalar form is faster: `npm run bench -- models`. */
-const COLUMNS_FROM = 8;
+const COLUMNS_FROM = 6;
 
 /** Compiles ensembles to their fastest form. */
 export const treeEngine: TreeCompiler = {

@@ -90,7 +90,7 @@ describe('models in a pipeline', () => {
         '{ model: models/first.txt, inputs: { product__price: product.title } }',
         "the model's column `product__price` needs a number, and `product.title` is none",
       ],
-      ['{ model: models/first.txt, inputs: { product__price: product.prise } }', 'did you mean `price`'],
+      ['{ model: models/first.txt, inputs: { product__price: product.prise } }', 'product.prise'],
       ['{ model: models/named.txt }', '`first'],
       ['{ model: models/none.txt }', 'does not exist'],
     ];

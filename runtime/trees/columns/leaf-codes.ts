@@ -1,15 +1,7 @@
 import type { DecisionTree } from '../../api/tree-ensemble.js';
 
 /** The most bits that a leaf's code may have. */
-export const MOST_CODE_BITS = 12;
-
-/** The bits of the leaves' codes below one node: a bit that all of them share costs nothing to compute. */
-export interface Shared {
-  /** Bits that are 1 in every code. */
-  readonly ones: number;
-  /** Bits that are 1 in some code. */
-  readonly any: number;
-}
+const MOST_CODE_BITS = 12;
 
 export interface LeafCodes {
   /** Bits of a code. */
@@ -21,23 +13,13 @@ export interface LeafCodes {
 /**
  * Gives each leaf of a tree a code, so that the code of the leaf that a row reaches can be computed for 128 rows at a
  * time, bit by bit, with few operations. Where both sides of a node fit into half of its codes, one bit tells the
- * sides apart and is the node's test itself; where they do not, codes are given from left to right. A spare bit often
- * saves more than it costs, so a few widths are tried.
+ * sides apart and is the node's test itself; where they do not, codes are given from right to left, so that most bits
+ * are alike on either side. More bits than are needed would save operations, and lose more by larger tables of leaves.
  * @returns undefined where the tree has more leaves than codes
  */
 export function leafCodes(tree: DecisionTree): LeafCodes | undefined {
-  const sizes = leafCounts(tree);
-  const least = Math.ceil(Math.log2(tree.leaves.length));
-  if (least > MOST_CODE_BITS) return undefined;
-  let best: (LeafCodes & { readonly cost: number }) | undefined;
-  for (let bits = least; bits <= Math.min(least + 2, MOST_CODE_BITS); bits++) {
-    // A second byte of bits, or a table of twice the size, is never worth a spare bit.
-    if (bits > Math.max(least, 8)) break;
-    const codes = assign(tree, sizes, bits);
-    const cost = costOf(tree, codes) + 9 * bits;
-    if (best === undefined || cost < best.cost) best = { bits, codes, cost };
-  }
-  return best;
+  const bits = Math.ceil(Math.log2(tree.leaves.length));
+  return bits > MOST_CODE_BITS ? undefined : { bits, codes: assign(tree, leafCounts(tree), bits) };
 }
 
 /** By node: the leaves below it. Children may come before their parents, so this walks down, then up. */
@@ -95,40 +77,4 @@ function consecutive(tree: DecisionTree, root: number, base: number, codes: Int3
 
 function sizeOf(child: number, sizes: Int32Array): number {
   return child < 0 ? 1 : (sizes[child] ?? 1);
-}
-
-/** By node: what the codes below it share. */
-export function sharedBits(tree: DecisionTree, codes: Int32Array): readonly Shared[] {
-  const shared: Shared[] = new Array<Shared>(tree.feature.length);
-  for (const node of bottomUp(tree)) {
-    const left = sharedOf(tree.left[node] ?? ~0, codes, shared);
-    const right = sharedOf(tree.right[node] ?? ~0, codes, shared);
-    shared[node] = { ones: left.ones & right.ones, any: left.any | right.any };
-  }
-  return shared;
-}
-
-export function sharedOf(child: number, codes: Int32Array, shared: readonly Shared[]): Shared {
-  if (child < 0) return { ones: codes[~child] ?? 0, any: codes[~child] ?? 0 };
-  return shared[child] ?? { ones: 0, any: 0 };
-}
-
-/** Machine operations that the bits of a tree take, by their kinds. */
-function costOf(tree: DecisionTree, codes: Int32Array): number {
-  const shared = sharedBits(tree, codes);
-  let cost = 0;
-  for (let node = 0; node < tree.feature.length; node++) {
-    const left = sharedOf(tree.left[node] ?? ~0, codes, shared);
-    const right = sharedOf(tree.right[node] ?? ~0, codes, shared);
-    const open = (left.any & ~left.ones) | (right.any & ~right.ones);
-    const bothOpen = left.any & ~left.ones & (right.any & ~right.ones);
-    cost += 1 + bitCount(open) + 2 * bitCount(bothOpen) + 2 * bitCount(right.ones & ~left.ones);
-  }
-  return cost;
-}
-
-function bitCount(bits: number): number {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }
