@@ -27,7 +27,7 @@ export const plugin = definePlugin<LightGbmOptions>({
     const scorer = await build.trees.compile(booster.ensemble).catch((error: unknown) => {
       throw wrong(error);
     });
-    return new TreeModel(bound, scorer, booster.ensemble.outputs, booster.transform);
+    return new TreeModel(model, bound, scorer, booster.ensemble.outputs, booster.transform);
   },
 });
 

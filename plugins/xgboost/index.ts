@@ -31,7 +31,7 @@ export const plugin = definePlugin<XgBoostOptions>({
         : await build.trees.compile(scored.ensemble).catch((error: unknown) => {
             throw wrong(error);
           });
-    return new TreeModel(bound, scorer, outputs, transform);
+    return new TreeModel(model, bound, scorer, outputs, transform);
   },
 });
 

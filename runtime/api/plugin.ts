@@ -116,7 +116,10 @@ export interface StepOutput {
 }
 
 /** A model is a feature component whose outputs are predictions; the kind tells explain and events. */
-export type ModelComponent = FeatureComponent;
+export interface ModelComponent extends FeatureComponent {
+  /** Of the file that it scores by: `ProjectFile.version`. */
+  readonly version?: string;
+}
 
 /** Takes candidates out of the ranking. */
 export interface FilterComponent {

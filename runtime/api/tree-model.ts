@@ -1,5 +1,5 @@
 import type { ModelInputs } from './model-inputs.js';
-import type { ModelComponent, StepInput, StepOutput } from './plugin.js';
+import type { ModelComponent, ProjectFile, StepInput, StepOutput } from './plugin.js';
 import { Status } from './status.js';
 import type { TreeScorer } from './tree-ensemble.js';
 
@@ -19,6 +19,7 @@ export function eachNumber(change: (sum: number) => number): Transform {
  */
 export class TreeModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly version: string;
   readonly #inputs: ModelInputs;
   readonly #scorer: Pick<TreeScorer, 'score'>;
   readonly #transform: Transform | undefined;
@@ -26,11 +27,13 @@ export class TreeModel implements ModelComponent {
   readonly #values: Float64Array[] = [];
 
   constructor(
+    file: ProjectFile,
     inputs: ModelInputs,
     scorer: Pick<TreeScorer, 'score'>,
     outputs: number,
     transform: Transform | undefined,
   ) {
+    this.version = file.version;
     this.#names = outputs === 1 ? ['score'] : Array.from({ length: outputs }, (_, i) => `class_${i}`);
     this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'number']));
     this.#inputs = inputs;
