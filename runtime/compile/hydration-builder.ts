@@ -6,6 +6,7 @@ import { EntityDecoder } from '../store/entity-decoder.js';
 import { entityKey } from '../store/keys.js';
 import type { NameProblem, Source } from './expression/environment.js';
 import type { HydrationNode, WantedAttribute } from './plan.js';
+import { noAttributes, notAValue, tooDeep, unknownAttribute, unknownEntity } from './path-problems.js';
 import { columnShape, expressionType } from './value-types.js';
 
 /** References followed from one root: bounds the round trips of a request. */
@@ -126,7 +127,7 @@ export class HydrationBuilder {
           const target = this.#entities.get(inner.entity);
           if (target === undefined) return unknownEntity(inner.entity, i);
           hops.push({ path, type, list, entity: target });
-          if (hops.length > MOST_HOPS) return tooDeep(i);
+          if (hops.length > MOST_HOPS) return tooDeep(i, MOST_HOPS);
           entity = target;
           fields = undefined;
           path = [];
@@ -272,65 +273,4 @@ export class HydrationBuilder {
 /** What a list holds; any other type itself. */
 function elementOf(type: ValueType): ValueType {
   return type.kind === 'list' ? type.of : type;
-}
-
-function unknownAttribute(
-  segments: readonly string[],
-  index: number,
-  entity: EntityType,
-  fields: ReadonlyMap<string, ValueType> | undefined,
-  extra: ReadonlyMap<string, AttributeDefinition> | undefined,
-): NameProblem {
-  const names =
-    fields === undefined
-      ? [entity.key, ...entity.attributes.keys(), ...(extra?.keys() ?? [])]
-      : [...fields.keys()];
-  const name = segments[index] ?? '';
-  // `brand_id` is how a reference may be sent; expressions call it `brand`.
-  const reference = name.endsWith('_id') ? names.find((known) => `${known}_id` === name) : undefined;
-  const guess = reference ?? nearest(name, names);
-  const subject =
-    fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
-  const where =
-    fields === undefined
-      ? `declare it in schemas/entities/${entity.name}.yaml`
-      : `it has ${names.join(', ')}`;
-  return {
-    problem: 'unknown_attribute',
-    segment: index,
-    message: `${subject} has no attribute \`${name}\``,
-    help: guess === undefined ? where : `did you mean \`${[...segments.slice(0, index), guess].join('.')}\`?`,
-  };
-}
-
-function unknownEntity(entity: string, segment: number): NameProblem {
-  return { problem: 'unknown_entity', segment, message: `there is no entity type \`${entity}\`` };
-}
-
-function tooDeep(segment: number): NameProblem {
-  return {
-    problem: 'unknown_name',
-    segment,
-    message: `a path follows at most ${MOST_HOPS} references`,
-    help: 'each reference costs a store round trip; index the value on an entity that is nearer',
-  };
-}
-
-function noAttributes(text: string, type: ValueType, segment: number): NameProblem {
-  return {
-    problem: 'unknown_attribute',
-    segment,
-    message: `\`${text}\` is a ${type.kind} and has no attributes`,
-  };
-}
-
-function notAValue(segments: readonly string[], type: ValueType): NameProblem {
-  const text = segments.join('.');
-  const inner = type.kind === 'list' ? type.of : type;
-  const first = inner.kind === 'record' ? [...inner.fields.keys()][0] : undefined;
-  return {
-    problem: 'expression_type',
-    message: `\`${text}\` is a ${type.kind === 'list' ? 'list of records' : type.kind}, which is no value by itself`,
-    ...(first === undefined ? {} : { help: `name one of its fields, such as \`${text}.${first}\`` }),
-  };
 }

@@ -21,8 +21,6 @@ export interface EntityIndexParts {
   /** Start of every store key. */
   readonly prefix: string;
   readonly types: ReadonlyMap<string, EntityType>;
-  /** Told of entities that this process wrote or deleted, or may have, before the caller is answered. */
-  readonly onWrite?: (type: string, ids: readonly string[]) => void;
 }
 
 export interface EntityIdsAnswer {
@@ -48,13 +46,11 @@ export class EntityIndex {
   readonly #layouts: LayoutRegistry;
   readonly #prefix: string;
   readonly #types: ReadonlyMap<string, IndexedType>;
-  readonly #onWrite: (type: string, ids: readonly string[]) => void;
 
-  constructor({ store, layouts, prefix, types, onWrite = () => undefined }: EntityIndexParts) {
+  constructor({ store, layouts, prefix, types }: EntityIndexParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;
-    this.#onWrite = onWrite;
     this.#types = new Map(
       [...types.values()].map((type) => [
         type.name,
@@ -126,8 +122,6 @@ export class EntityIndex {
       await write();
     } catch (error) {
       throw error instanceof StoreWriteError ? writeFailure(error, type, ids, done, lead) : error;
-    } finally {
-      this.#onWrite(type, ids);
     }
   }
 

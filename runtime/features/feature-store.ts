@@ -24,8 +24,6 @@ export interface FeatureStoreParts {
   readonly types: ReadonlyMap<string, EntityType>;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
-  /** Told of rows that this process wrote, or may have, before the caller is answered; by the ids of their keys. */
-  readonly onWrite?: (view: FeatureView, ids: readonly (readonly string[])[]) => void;
 }
 
 export interface PushAnswer {
@@ -47,14 +45,12 @@ export class FeatureStore {
   readonly #prefix: string;
   readonly #views: ReadonlyMap<string, StoredView>;
   readonly #clock: () => number;
-  readonly #onWrite: NonNullable<FeatureStoreParts['onWrite']>;
 
   constructor(parts: FeatureStoreParts) {
     this.#store = parts.store;
     this.#layouts = parts.layouts;
     this.#prefix = parts.prefix;
     this.#clock = parts.clock ?? Date.now;
-    this.#onWrite = parts.onWrite ?? (() => undefined);
     this.#views = new Map(
       Array.from(parts.views.values(), (definition) => [
         definition.name,
@@ -133,11 +129,6 @@ export class FeatureStore {
       return await this.#store.mergeSegments(segments);
     } catch (error) {
       throw error instanceof StoreWriteError ? pushFailure(error, rows.length) : error;
-    } finally {
-      this.#onWrite(
-        view.definition,
-        rows.map(({ ids }) => ids),
-      );
     }
   }
 

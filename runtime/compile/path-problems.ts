@@ -1,0 +1,67 @@
+import type { ValueType } from '../api/types.js';
+import type { AttributeDefinition, EntityType } from '../config/model.js';
+import { nearest } from '../config/nearest.js';
+import type { NameProblem } from './expression/environment.js';
+
+/** What is told of a path that means nothing. */
+
+export function unknownAttribute(
+  segments: readonly string[],
+  index: number,
+  entity: EntityType,
+  fields: ReadonlyMap<string, ValueType> | undefined,
+  extra: ReadonlyMap<string, AttributeDefinition> | undefined,
+): NameProblem {
+  const names =
+    fields === undefined
+      ? [entity.key, ...entity.attributes.keys(), ...(extra?.keys() ?? [])]
+      : [...fields.keys()];
+  const name = segments[index] ?? '';
+  // `brand_id` is how a reference may be sent; expressions call it `brand`.
+  const reference = name.endsWith('_id') ? names.find((known) => `${known}_id` === name) : undefined;
+  const guess = reference ?? nearest(name, names);
+  const subject =
+    fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
+  const where =
+    fields === undefined
+      ? `declare it in schemas/entities/${entity.name}.yaml`
+      : `it has ${names.join(', ')}`;
+  return {
+    problem: 'unknown_attribute',
+    segment: index,
+    message: `${subject} has no attribute \`${name}\``,
+    help: guess === undefined ? where : `did you mean \`${[...segments.slice(0, index), guess].join('.')}\`?`,
+  };
+}
+
+export function unknownEntity(entity: string, segment: number): NameProblem {
+  return { problem: 'unknown_entity', segment, message: `there is no entity type \`${entity}\`` };
+}
+
+export function tooDeep(segment: number, most: number): NameProblem {
+  return {
+    problem: 'unknown_name',
+    segment,
+    message: `a path follows at most ${most} references`,
+    help: 'each reference costs a store round trip; index the value on an entity that is nearer',
+  };
+}
+
+export function noAttributes(text: string, type: ValueType, segment: number): NameProblem {
+  return {
+    problem: 'unknown_attribute',
+    segment,
+    message: `\`${text}\` is a ${type.kind} and has no attributes`,
+  };
+}
+
+export function notAValue(segments: readonly string[], type: ValueType): NameProblem {
+  const text = segments.join('.');
+  const inner = type.kind === 'list' ? type.of : type;
+  const first = inner.kind === 'record' ? [...inner.fields.keys()][0] : undefined;
+  return {
+    problem: 'expression_type',
+    message: `\`${text}\` is a ${type.kind === 'list' ? 'list of records' : type.kind}, which is no value by itself`,
+    ...(first === undefined ? {} : { help: `name one of its fields, such as \`${text}.${first}\`` }),
+  };
+}
