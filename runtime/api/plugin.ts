@@ -99,8 +99,16 @@ export interface StepInput {
   getFeature(identifier: Identifier, name: string): FeatureValue;
 }
 
+/** What any component may have beside its work. */
+export interface ComponentLife {
+  /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
+  warm?(): void | Promise<void>;
+  /** Called once, when no request uses the component any more. */
+  close?(): void | Promise<void>;
+}
+
 /** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
-export interface FeatureComponent {
+export interface FeatureComponent extends ComponentLife {
   readonly outputs: Readonly<Record<string, OutputKind>>;
   /** Writes values and statuses into the columns that `output` gives, in the rows of `input.rows`. */
   compute(input: StepInput, output: StepOutput): void | Promise<void>;
@@ -122,7 +130,7 @@ export interface ModelComponent extends FeatureComponent {
 }
 
 /** Takes candidates out of the ranking. */
-export interface FilterComponent {
+export interface FilterComponent extends ComponentLife {
   /** Says for each of `input.rows`, in that order, whether it is kept. */
   select(input: StepInput): Selection | Promise<Selection>;
 }
@@ -137,7 +145,7 @@ export interface Selection {
 }
 
 /** Changes scores, or the order that they imply. */
-export interface RuleComponent {
+export interface RuleComponent extends ComponentLife {
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 
@@ -163,7 +171,7 @@ export interface RankingEdit {
 }
 
 /** Has effects outside the request; never in the response's way. */
-export interface EffectComponent {
+export interface EffectComponent extends ComponentLife {
   run(input: StepInput): void | Promise<void>;
 }
 
