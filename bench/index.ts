@@ -3,6 +3,7 @@ import { feastBench } from './feast.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { requestBench } from './request.js';
+import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
 
 /** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
@@ -12,6 +13,7 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   feast: feastBench,
   load: loadBench,
   models: modelsBench,
+  service: serviceBench,
   store: storeBench,
 };
 

@@ -132,20 +132,32 @@ export class RowColumns {
   }
 
   /**
-   * Copies one column's cells to a column of the frame: row i of it from row `rows[i]`; a negative one is left alone.
+   * Copies one column's cells to rows `start` to `end` of a column of the frame: row i of it from row `rows[i]`; a
+   * negative one is left alone.
    * Lists are not copied here, since a list column is written in ascending order: see `list`.
    */
-  gather(column: number, rows: Int32Array, to: Column): void {
+  gather(column: number, rows: Int32Array, to: Column, start: number, end: number): void {
     const { at } = this.#places[column] as Place;
     const { status } = to;
     const width = this.shapes.length;
     switch (to.kind) {
       case 'number':
-        gatherNumbers(this.#numbers, this.#numberCount, at, this.#status, width, column, rows, to);
+        gatherNumbers(
+          this.#numbers,
+          this.#numberCount,
+          at,
+          this.#status,
+          width,
+          column,
+          rows,
+          to,
+          start,
+          end,
+        );
         break;
       case 'text': {
         const { values } = to;
-        for (let i = 0; i < rows.length; i++) {
+        for (let i = start; i < end; i++) {
           const row = rows[i] as number;
           if (row < 0) continue;
           values[i] = this.#texts[row * this.#textCount + at] as string;
@@ -154,7 +166,7 @@ export class RowColumns {
         break;
       }
       case 'vector':
-        for (let i = 0; i < rows.length; i++) {
+        for (let i = start; i < end; i++) {
           const row = rows[i] as number;
           if (row < 0) continue;
           const from = row * this.#elementCount + at;
@@ -188,9 +200,11 @@ function gatherNumbers(
   column: number,
   rows: Int32Array,
   to: ColumnOf<'number'>,
+  start: number,
+  end: number,
 ): void {
   const { values, status } = to;
-  for (let i = 0; i < rows.length; i++) {
+  for (let i = start; i < end; i++) {
     const row = rows[i] as number;
     if (row < 0) continue;
     values[i] = numbers[row * numberCount + at] as number;

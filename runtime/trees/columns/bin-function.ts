@@ -3,11 +3,21 @@ import { FunctionWriter, OP, SIMD, TYPE } from '../wasm/encoder.js';
 import { BLOCK, searchSteps, type ProgramLayout } from './layout.js';
 import type { NumericTests } from './node-tests.js';
 
+/** Rows that are placed at a time: each search waits for its loads, so several go on side by side. */
+const LANES = 4;
+
+/** The locals of one of the rows that are placed at a time. */
+interface Lane {
+  readonly value: number;
+  /** The thresholds that the value is beyond, times 8; then where its bit goes. */
+  readonly place: number;
+}
+
 /**
  * Writes the function `(rows, values, masks)` that computes the bits of one group of numeric tests for a block, of
- * which the last two are the offsets. Each row's value is placed among
- * the thresholds by a search without branches; its bit is set at the first threshold that it passes, and bits then
- * run up through the higher ones. A value that all rows share is placed once.
+ * which the last two are the offsets. Each row's value is placed among the thresholds by a search without branches;
+ * its bit is set at the first threshold that it passes, and bits then run up through the higher ones. A value that
+ * all rows share is placed once. Rows are taken four at a time: a block has room for those past the last.
  * @param at where the thresholds lie
  */
 export function writeBinFunction(
@@ -19,9 +29,10 @@ export function writeBinFunction(
   const f = new FunctionWriter(3);
   const [count, valueOffset, maskOffset] = [0, 1, 2];
   const row = f.local(TYPE.i32);
-  // The thresholds that the row's value is beyond, times 8; then where its bit goes.
-  const place = f.local(TYPE.i32);
-  const value = f.local(TYPE.f64);
+  const from = f.local(TYPE.i32);
+  const bit = f.local(TYPE.i32);
+  const lanes = Array.from({ length: LANES }, () => ({ place: f.local(TYPE.i32), value: f.local(TYPE.f64) }));
+  const [first = { place: 0, value: 0 }] = lanes;
   const column = layout.features.indexOf(tests.feature);
   const masks = layout.masks + tests.firstSlot * 16;
   const isShared = (): FunctionWriter => f.i32(0).memory(OP.i32Load, layout.shared + column * 16);
@@ -29,55 +40,66 @@ export function writeBinFunction(
   f.i32(1).get(count);
   isShared().op(OP.select).set(count);
   f.loopWhile(() => {
-    f.get(row)
-      .i32(3)
-      .op(OP.i32Shl)
-      .get(valueOffset)
-      .op(OP.i32Add)
-      .memory(OP.f64Load, layout.values + column * BLOCK * 8);
-    if (ensemble.precision === 'float32') f.op(OP.f32DemoteF64, OP.f64PromoteF32);
-    f.set(value);
-    writeSearch(f, tests, at, ensemble.comparison, { value, place });
-    f.get(place).i32(1).op(OP.i32Shl).get(row).i32(15).op(OP.i32And, OP.i32Add);
-    f.get(maskOffset).op(OP.i32Add).tee(place);
-    f.get(place).memory(OP.i32Load8U, masks);
-    f.i32(1).get(row).i32(4).op(OP.i32ShrU, OP.i32Shl, OP.i32Or).memory(OP.i32Store8, masks);
-    f.get(row).i32(1).op(OP.i32Add).tee(row).get(count).op(OP.i32LtU);
+    f.get(row).i32(3).op(OP.i32Shl).get(valueOffset).op(OP.i32Add).set(from);
+    for (const [i, { value }] of lanes.entries()) {
+      f.get(from).memory(OP.f64Load, layout.values + (column * BLOCK + i) * 8);
+      if (ensemble.precision === 'float32') f.op(OP.f32DemoteF64, OP.f64PromoteF32);
+      f.set(value);
+    }
+    writeSearch(f, tests, at, ensemble.comparison, lanes);
+    // The lanes' rows differ in their last two bits alone.
+    f.i32(1).get(row).i32(4).op(OP.i32ShrU, OP.i32Shl).set(bit);
+    f.get(row).i32(15).op(OP.i32And).get(maskOffset).op(OP.i32Add).set(from);
+    for (const [i, { place }] of lanes.entries()) {
+      f.get(place).i32(1).op(OP.i32Shl).get(from).op(OP.i32Add).tee(place);
+      f.get(place)
+        .memory(OP.i32Load8U, masks + i)
+        .get(bit)
+        .op(OP.i32Or)
+        .memory(OP.i32Store8, masks + i);
+    }
+    f.get(row).i32(LANES).op(OP.i32Add).tee(row).get(count).op(OP.i32LtU);
   });
   isShared().op(OP.if, TYPE.empty);
-  f.get(place).splat(0xff).simdStore(masks).op(OP.end);
+  f.get(first.place).splat(0xff).simdStore(masks).op(OP.end);
   writeRunUp(f, tests, masks, maskOffset);
   return f;
 }
 
-/** Leaves in `place` the slot of the row's value within the group, times 8. */
+/** Leaves in each lane's `place` the slot of its value within the group, times 8. */
 function writeSearch(
   f: FunctionWriter,
   { missing, ways, thresholds }: NumericTests,
   at: number,
   comparison: TreeEnsemble['comparison'],
-  { value, place }: { readonly value: number; readonly place: number },
+  lanes: readonly Lane[],
 ): void {
-  const isNaN = (): FunctionWriter => f.get(value).get(value).op(OP.f64Ne);
-  if (missing === NodeRule.none) {
-    f.f64(0).get(value);
-    isNaN().op(OP.select).set(value);
+  const isNaN = (value: number): FunctionWriter => f.get(value).get(value).op(OP.f64Ne);
+  for (const { value, place } of lanes) {
+    if (missing === NodeRule.none) {
+      f.f64(0).get(value);
+      isNaN(value).op(OP.select).set(value);
+    }
+    f.i32(0).set(place);
   }
-  f.i32(0).set(place);
   for (let step = searchSteps(thresholds.length) - 1; step >= 0; step--) {
-    f.get(place);
-    f.get(place).memory(OP.f64Load, at + (2 ** step - 1) * 8);
-    f.get(value).op(comparison === 'less' ? OP.f64Le : OP.f64Lt);
-    f.i32(step + 3)
-      .op(OP.i32Shl, OP.i32Add)
-      .set(place);
+    for (const { value, place } of lanes) {
+      f.get(place);
+      f.get(place).memory(OP.f64Load, at + (2 ** step - 1) * 8);
+      f.get(value).op(comparison === 'less' ? OP.f64Le : OP.f64Lt);
+      f.i32(step + 3)
+        .op(OP.i32Shl, OP.i32Add)
+        .set(place);
+    }
   }
   if (missing === NodeRule.none) return;
   // Missing values pass every threshold, or have a slot of their own.
-  f.i32(ways === 'left' ? 0 : (thresholds.length + 1) * 8).get(place);
-  isNaN();
-  if (missing === NodeRule.zero) f.get(value).op(OP.f64Abs).f64(ZERO).op(OP.f64Le, OP.i32Or);
-  f.op(OP.select).set(place);
+  for (const { value, place } of lanes) {
+    f.i32(ways === 'left' ? 0 : (thresholds.length + 1) * 8).get(place);
+    isNaN(value);
+    if (missing === NodeRule.zero) f.get(value).op(OP.f64Abs).f64(ZERO).op(OP.f64Le, OP.i32Or);
+    f.op(OP.select).set(place);
+  }
 }
 
 /** Lets each slot take the bits of those below it; a second set takes the missing rows' bits too. */

@@ -1,0 +1,8 @@
+import { startService } from '../../runtime/serve.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { tellUsage } from './serve.js';
+
+/** Millrace as it is served, by the environment's settings. */
+const service = await startService(loadSettings(process.env));
+process.send?.(service.url);
+tellUsage(() => void service.close());
