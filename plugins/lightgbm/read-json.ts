@@ -64,7 +64,7 @@ function readTree(root: Json, output: number, categorical: Set<number>): Decisio
     feature.push(number(part, 'split_feature'));
     const isCategorical = part['decision_type'] === '==';
     rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
-    threshold.push(isCategorical ? 0 : number(part, 'threshold'));
+    threshold.push(isCategorical ? 0 : unbounded(number(part, 'threshold')));
     categories.push(isCategorical ? categorySet(part['threshold']) : undefined);
     if (isCategorical) categorical.add(number(part, 'split_feature'));
     open.push({ part: object(part['left_child'], 'a child'), hang: (child) => (left[node] = child) });
@@ -96,6 +96,11 @@ function numericRule(part: Json): number {
 }
 
 /** `0||3||7`, or one category as a number. */
+/** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */
+function unbounded(threshold: number): number {
+  return Math.abs(threshold) >= 1e300 ? Math.sign(threshold) * Infinity : threshold;
+}
+
 function categorySet(threshold: unknown): Int32Array {
   const words = typeof threshold === 'number' ? [threshold] : String(threshold).split('||');
   const set = words.map(Number);

@@ -26,11 +26,12 @@ export interface Booster {
  * @throws ModelFileError
  */
 export function readBooster(content: Buffer, prediction: Prediction, iterations: Iterations): Booster {
-  const learner = objectAt(readFile(content), 'learner');
+  const file = readFile(content);
+  const learner = objectAt(file, 'learner');
   const parameters = objectAt(learner, 'learner_model_param');
   const features = countAt(parameters, 'num_feature');
   const outputs = Math.max(1, countAt(parameters, 'num_class', 0), countAt(parameters, 'num_target', 1));
-  const objective = objectiveOf(String(objectAt(learner, 'objective')['name']));
+  const objective = objectiveOf(String(objectAt(learner, 'objective')['name']), versionOf(file));
   const base = baseScores(parameters['base_score'], outputs).map((score) => {
     const margin = Math.fround(objective.margin(Math.fround(score)));
     if (Number.isFinite(margin)) return margin;
@@ -73,6 +74,13 @@ function readFile(content: Buffer): Json {
   const read = isJson ? parseJson(content.toString('utf8')) : readUbjson(content);
   if (typeof read === 'object' && read !== null) return read as Json;
   throw new ModelFileError('it is not an object');
+}
+
+/** Of the XGBoost that wrote the file: major, and minor in hundredths. */
+function versionOf(file: Json): number {
+  if (file['version'] === undefined) return Infinity;
+  const [major = 0, minor = 0] = numbersAt(file, 'version');
+  return major + minor / 100;
 }
 
 function parseJson(text: string): unknown {
@@ -124,7 +132,7 @@ function readTrees(model: Json, weights: readonly number[] | undefined, used: nu
   if (weights !== undefined && weights.length !== written.length) {
     throw new ModelFileError('`weight_drop` has not a weight for each tree');
   }
-  return written.slice(0, used).map((tree, index) => {
+  return written.slice(0, used).flatMap((tree, index) => {
     try {
       const weight = weights === undefined ? 1 : Math.fround(weights[index] ?? 1);
       return readTree(objectAt({ tree }, 'tree'), groups[index] ?? 0, weight);

@@ -9,7 +9,12 @@ interface Objective {
 }
 
 const same = (score: number): number => score;
-const logit = (score: number): number => -Math.log(1 / score - 1);
+/** In float32, as XGBoost does it; a score of 0 or 1, where all labels were the same, stands for one just inside. */
+const logit = (score: number): number => {
+  if (score < 0 || score > 1) return NaN;
+  const inside = Math.fround(Math.min(Math.max(score, 1e-6), 1 - 1e-6));
+  return -Math.log(Math.fround(Math.fround(1 / inside) - 1));
+};
 const sigmoid = eachNumber((x) => Math.fround(1 / (1 + Math.exp(-x))));
 const exponential = eachNumber((x) => Math.fround(Math.exp(x)));
 
@@ -43,7 +48,7 @@ const OBJECTIVES: ReadonlyMap<string, Objective> = new Map([
   ['reg:expectileerror', PLAIN],
   ['reg:logistic', LOGISTIC],
   ['binary:logistic', LOGISTIC],
-  ['binary:logitraw', { transform: undefined, margin: logit }],
+  ['binary:logitraw', PLAIN],
   ['binary:hinge', { transform: eachNumber((x) => (x > 0 ? 1 : 0)), margin: same }],
   ['count:poisson', LOG],
   ['reg:gamma', LOG],
@@ -57,9 +62,14 @@ const OBJECTIVES: ReadonlyMap<string, Objective> = new Map([
   ['rank:map', PLAIN],
 ]);
 
-/** @throws ModelFileError for an objective that is not known, since then base_score has no meaning */
-export function objectiveOf(name: string): Objective {
+/**
+ * @param version of the XGBoost that wrote the file: major, and minor in hundredths
+ * @throws ModelFileError for an objective that is not known, since then base_score has no meaning
+ */
+export function objectiveOf(name: string, version: number): Objective {
   const objective = OBJECTIVES.get(name);
+  // Up to XGBoost 1.2 base_score was a probability here too.
+  if (name === 'binary:logitraw' && version < 1.03) return { transform: undefined, margin: logit };
   if (objective === undefined) throw new ModelFileError(`its objective \`${name}\` is not known`);
   return objective;
 }

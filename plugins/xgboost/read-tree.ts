@@ -3,15 +3,13 @@ import { countAt, ModelFileError, numbersAt, objectAt, type Json } from './model
 
 /**
  * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
- * node has its threshold, and numbers that are float32.
+ * node has its threshold, and numbers that are float32. A tree whose leaves are vectors (multi_strategy:
+ * multi_output_tree) becomes one tree for each output, which adds in the same order.
+ * @param output of a tree with plain leaves
  * @param weight multiplies the leaves, in float32: DART's
  */
-export function readTree(json: Json, output: number, weight: number): DecisionTree {
-  if (countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1) > 1) {
-    throw new ModelFileError(
-      'its leaves are vectors (multi_strategy: multi_output_tree), which is not supported',
-    );
-  }
+export function readTree(json: Json, output: number, weight: number): DecisionTree[] {
+  const size = countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1);
   const lefts = numbersAt(json, 'left_children');
   const count = lefts.length;
   const rights = numbersAt(json, 'right_children', count);
@@ -20,9 +18,12 @@ export function readTree(json: Json, output: number, weight: number): DecisionTr
   const defaultLeft = numbersAt(json, 'default_left', count);
   const types = json['split_type'] === undefined ? [] : numbersAt(json, 'split_type', count);
   const sets = categorySets(json);
+  const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
   const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-  const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
+  const [left, right] = [[] as number[], [] as number[]];
+  const leaves = Array.from({ length: Math.max(1, size) }, () => [] as number[]);
+  let leafCount = 0;
   const categories: (Int32Array | undefined)[] = [];
   // Only what hangs from the root counts: pruning leaves nodes behind.
   const open: { readonly at: number; readonly hang: (child: number) => void }[] = [
@@ -33,8 +34,11 @@ export function readTree(json: Json, output: number, weight: number): DecisionTr
     const condition = conditions[at];
     if (condition === undefined || feature.length > count) throw new ModelFileError('a node leads nowhere');
     if (lefts[at] === -1) {
-      hang(~leaves.length);
-      leaves.push(Math.fround(Math.fround(condition) * weight));
+      hang(~leafCount++);
+      for (const [i, of] of leaves.entries()) {
+        const value = vectors === undefined ? condition : vectors(at, rights[at] ?? -1, i);
+        of.push(Math.fround(Math.fround(value) * weight));
+      }
       continue;
     }
     const node = feature.length;
@@ -58,15 +62,36 @@ export function readTree(json: Json, output: number, weight: number): DecisionTr
       open.push(one, other);
     }
   }
-  return {
-    output,
+  const nodes = {
     feature: Int32Array.from(feature),
     rule: Uint8Array.from(rule),
     threshold: Float64Array.from(threshold),
     categories,
     left: Int32Array.from(left),
     right: Int32Array.from(right),
-    leaves: Float64Array.from(leaves),
+  };
+  return leaves.map((values, i) => ({
+    ...nodes,
+    output: vectors === undefined ? output : i,
+    leaves: Float64Array.from(values),
+  }));
+}
+
+/**
+ * Finds an element of a leaf's vector. Since XGBoost 3.1 a leaf's right child is its number among `leaf_weights`;
+ * before, `base_weights` had a vector for every node.
+ */
+function leafVectors(
+  json: Json,
+  size: number,
+  nodes: number,
+): (node: number, right: number, element: number) => number {
+  const numbered = json['leaf_weights'] !== undefined;
+  const weights = numbered ? numbersAt(json, 'leaf_weights') : numbersAt(json, 'base_weights', nodes * size);
+  return (node, right, element) => {
+    const weight = weights[(numbered ? right : node) * size + element];
+    if (weight === undefined) throw new ModelFileError('a leaf has no weights');
+    return weight;
   };
 }
 

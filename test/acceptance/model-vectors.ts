@@ -1,7 +1,7 @@
 /**
  * Scores the models of a folder of vectors and compares with what their own libraries gave:
  * `node dist/test/acceptance/model-vectors.js --vectors <folder>`. LightGBM (`model.txt` and `model.json`
- * beside `input.json` and `expected.json`) within 1e-12, XGBoost (`NAME.model.json`) within
+ * beside `input.json` and `expected.json`) within 1e-12, XGBoost (`NAME.model.json`, `NAME.model.ubj`) within
  * 1e-6·max(1, |expected|). Prints the table of files and fails outside; each form of scorer is tried.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ function cases(folder: string): Case[] {
     const file = join(folder, name);
     if (/model\.(txt|json)$/.test(basename(name)) && basename(dirname(dirname(file))) === 'inference')
       return [lightgbm(file)];
-    return name.endsWith('.model.json') ? [xgboost(file)] : [];
+    return /\.model\.(json|ubj)$/.test(name) ? [xgboost(file)] : [];
   });
 }
 
@@ -61,8 +61,8 @@ function lightgbm(file: string): Case {
 }
 
 function xgboost(file: string): Case {
-  const { features } = json(file.replace('.model.', '.input.')) as { features: Case['rows'] };
-  const expected = json(file.replace('.model.', '.expected.')) as {
+  const { features } = json(file.replace(/\.model\.\w+$/, '.input.json')) as { features: Case['rows'] };
+  const expected = json(file.replace(/\.model\.\w+$/, '.expected.json')) as {
     predictions: Case['raw'];
     predictions_transformed?: Case['raw'];
   };
@@ -134,7 +134,12 @@ for (const one of found) {
   for (const prediction of ['raw', 'objective'] as const) {
     const expected = prediction === 'raw' ? one.raw : one.predicted;
     if (expected === undefined) continue;
-    const scored = await one.read(prediction);
+    const scored = await one.read(prediction).catch((error: unknown) => String(error));
+    if (typeof scored === 'string') {
+      outside++;
+      lines.push([relative(values.vectors, one.file), prediction, '', '', '', `REFUSED: ${scored}`]);
+      continue;
+    }
     const result = compare(one, scored, expected);
     outside += result.outside;
     lines.push([

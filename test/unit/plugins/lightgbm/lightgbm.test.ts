@@ -175,6 +175,9 @@ describe('lightgbm', () => {
       [1, 2],
     ];
     expect(score(plain, rows)).to.deep.equal([[10.5], [20.5], [30.5]]);
+    // dump_model has no word for an infinite threshold.
+    const endless = plain.replace('"threshold":0.5', '"threshold":1e300');
+    expect(score(endless, [[Infinity, 1]])).to.deep.equal([[10.5]]);
   });
 
   const wrong: readonly (readonly [what: string, content: string, message: string])[] = [

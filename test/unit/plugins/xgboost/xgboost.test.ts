@@ -47,6 +47,12 @@ function model(shape: ModelShape): object {
   };
 }
 
+/** The base_score from which an objective's sum starts at 0, where it is not a half. */
+const BASES: ReadonlyMap<string, string> = new Map([
+  ['count:poisson', '1'],
+  ['binary:logitraw', '0'],
+]);
+
 /** One node on feature 0: leaves 10 left, 20 right. */
 const stump = (more: object): object => ({
   default_left: [0, 0, 0],
@@ -120,6 +126,25 @@ describe('xgboost', () => {
     ]);
   });
 
+  it('reads leaves that are vectors, as versions 2 and 3 write them', () => {
+    const tree_param = { num_nodes: '3', size_leaf_vector: '2' };
+    const shape = { classes: 2, objective: 'multi:softprob', groups: [0] };
+    const numbered = { right_children: [2, 0, 1], leaf_weights: [10, 11, 20, 21] };
+    for (const weights of [{ base_weights: [0, 0, 10, 11, 20, 21] }, numbered]) {
+      const content = model({ ...shape, trees: [stump({ tree_param, ...weights })] });
+      expect(score(content, [[0], [1], [NaN]])).to.deep.equal([
+        [10, 11],
+        [20, 21],
+        [20, 21],
+      ]);
+    }
+    const short = model({
+      ...shape,
+      trees: [stump({ tree_param, ...numbered, leaf_weights: [10, 11, 20] })],
+    });
+    expect(() => score(short, [[1]])).to.throw('tree 0: a leaf has no weights');
+  });
+
   it('reads base_score in every spelling, and turns it into where the sum starts', () => {
     const start = (base: unknown, objective: string): number | undefined =>
       score(model({ base, objective, trees: [leaf(0)] }), [[0]])[0]?.[0];
@@ -127,7 +152,9 @@ describe('xgboost', () => {
       expect(start(base, 'reg:squarederror'), JSON.stringify(base)).to.equal(0.25);
     expect(start('[5E-1]', 'binary:logistic')).to.equal(0);
     expect(start('0.25', 'reg:logistic')).to.equal(Math.fround(-Math.log(3)));
-    expect(start('0.25', 'binary:logitraw')).to.equal(Math.fround(-Math.log(3)));
+    expect(start('0.25', 'binary:logitraw')).to.equal(0.25);
+    expect(start('[0E0]', 'binary:logistic')).to.be.closeTo(-13.81551, 1e-5);
+    expect(start('[1E0]', 'binary:logistic')).to.be.closeTo(13.74516, 1e-5);
     for (const objective of ['count:poisson', 'reg:gamma', 'reg:tweedie', 'survival:cox'])
       expect(start('2', objective)).to.equal(Math.fround(Math.log(2)));
     for (const objective of ['rank:ndcg', 'rank:pairwise', 'rank:map', 'reg:absoluteerror'])
@@ -184,7 +211,7 @@ describe('xgboost', () => {
   it('makes of raw scores what the objective does', () => {
     const predicted = (objective: string, raw: number): number | undefined =>
       score(
-        model({ objective, base: objective === 'count:poisson' ? '1' : '0.5', trees: [leaf(raw)] }),
+        model({ objective, base: BASES.get(objective) ?? '0.5', trees: [leaf(raw)] }),
         [[0]],
         'objective',
       )[0]?.[0];
@@ -250,11 +277,6 @@ describe('xgboost', () => {
     ['JSON that breaks off', '{ "learner": ', 'is not JSON'],
     ['JSON of something else', '{ "name": 1 }', '`learner` is not an object'],
     ['an objective of one’s own', JSON.stringify(model({ objective: 'mine' })), '`mine` is not known'],
-    [
-      'leaves that are vectors',
-      JSON.stringify(model({ trees: [stump({ tree_param: { size_leaf_vector: '3' } })] })),
-      'leaves are vectors',
-    ],
     ['a base_score of words', JSON.stringify(model({ base: 'half' })), 'its base_score is "half"'],
     [
       'a base_score that does not fit',
