@@ -2,6 +2,7 @@ import type { FeatureColumn, TreeCompiler, TreeEnsemble, TreeScorer } from '../a
 import { checkEnsemble } from './check-ensemble.js';
 import { ColumnScorer } from './columns/column-scorer.js';
 import { FlatScorer } from './flat-scorer.js';
+import { Turns } from './turns.js';
 
 /** Below so many rows the scalar form is faster: `npm run bench -- models`. */
 const COLUMNS_FROM = 6;
@@ -9,6 +10,8 @@ const COLUMNS_FROM = 6;
 /** Compiles ensembles to their fastest form. */
 export const treeEngine: TreeCompiler = {
   async compile(ensemble: TreeEnsemble): Promise<TreeScorer> {
+    const turns = new Turns();
+    await turns.take(); // what calls has read a file just now
     checkEnsemble(ensemble);
     const scalar = new FlatScorer(ensemble);
     const columns = await ColumnScorer.compile(ensemble);

@@ -4,7 +4,7 @@ import { BLOCK, searchSteps, type ProgramLayout } from './layout.js';
 import type { NumericTests } from './node-tests.js';
 
 /** Rows that are placed at a time: each search waits for its loads, so several go on side by side. */
-const LANES = 4;
+const LANES = 8;
 
 /** The locals of one of the rows that are placed at a time. */
 interface Lane {
@@ -16,8 +16,9 @@ interface Lane {
 /**
  * Writes the function `(rows, values, masks)` that computes the bits of one group of numeric tests for a block, of
  * which the last two are the offsets. Each row's value is placed among the thresholds by a search without branches;
- * its bit is set at the first threshold that it passes, and bits then run up through the higher ones. A value that
- * all rows share is placed once. Rows are taken four at a time: a block has room for those past the last.
+ * its bit is set at the first threshold that it passes, beside the bits, where all groups use the same few kilobytes,
+ * and runs up from there through the higher ones. A value that all rows share is placed once. Rows are taken eight at a
+ * time: a block has room for those past the last.
  * @param at where the thresholds lie
  */
 export function writeBinFunction(
@@ -34,7 +35,6 @@ export function writeBinFunction(
   const lanes = Array.from({ length: LANES }, () => ({ place: f.local(TYPE.i32), value: f.local(TYPE.f64) }));
   const [first = { place: 0, value: 0 }] = lanes;
   const column = layout.features.indexOf(tests.feature);
-  const masks = layout.masks + tests.firstSlot * 16;
   const isShared = (): FunctionWriter => f.i32(0).memory(OP.i32Load, layout.shared + column * 16);
 
   f.i32(1).get(count);
@@ -47,22 +47,22 @@ export function writeBinFunction(
       f.set(value);
     }
     writeSearch(f, tests, at, ensemble.comparison, lanes);
-    // The lanes' rows differ in their last two bits alone.
+    // The lanes' rows differ in their last bits alone.
     f.i32(1).get(row).i32(4).op(OP.i32ShrU, OP.i32Shl).set(bit);
-    f.get(row).i32(15).op(OP.i32And).get(maskOffset).op(OP.i32Add).set(from);
+    f.get(row).i32(15).op(OP.i32And).set(from);
     for (const [i, { place }] of lanes.entries()) {
       f.get(place).i32(1).op(OP.i32Shl).get(from).op(OP.i32Add).tee(place);
       f.get(place)
-        .memory(OP.i32Load8U, masks + i)
+        .memory(OP.i32Load8U, layout.first + i)
         .get(bit)
         .op(OP.i32Or)
-        .memory(OP.i32Store8, masks + i);
+        .memory(OP.i32Store8, layout.first + i);
     }
     f.get(row).i32(LANES).op(OP.i32Add).tee(row).get(count).op(OP.i32LtU);
   });
   isShared().op(OP.if, TYPE.empty);
-  f.get(first.place).splat(0xff).simdStore(masks).op(OP.end);
-  writeRunUp(f, tests, masks, maskOffset);
+  f.get(first.place).splat(0xff).simdStore(layout.first).op(OP.end);
+  writeRunUp(f, tests, layout, maskOffset);
   return f;
 }
 
@@ -102,21 +102,35 @@ function writeSearch(
   }
 }
 
-/** Lets each slot take the bits of those below it; a second set takes the missing rows' bits too. */
-function writeRunUp(f: FunctionWriter, { ways, thresholds }: NumericTests, masks: number, at: number): void {
-  const last = f.local(TYPE.i32);
+/**
+ * Gives each slot the bits of those that pass its threshold first or a lower one, and a second set the missing rows'
+ * bits too; leaves nothing where the first ones were set.
+ */
+function writeRunUp(
+  f: FunctionWriter,
+  { ways, thresholds, firstSlot }: NumericTests,
+  { first, masks }: ProgramLayout,
+  maskOffset: number,
+): void {
+  const at = f.local(TYPE.i32);
+  const to = f.local(TYPE.i32);
   const bits = f.local(TYPE.v128);
   const missing = f.local(TYPE.v128);
   const end = thresholds.length * 16;
-  const second = masks + end + 32;
+  const own = masks + firstSlot * 16;
+  const second = own + end + 32;
   if (ways === 'both')
-    f.get(at)
-      .simdLoad(masks + end + 16)
+    f.i32(0)
+      .simdLoad(first + end + 16)
       .set(missing);
-  f.get(at).i32(end).op(OP.i32Add).set(last);
+  f.i32(0).set(at).get(maskOffset).set(to);
   f.loopWhile(() => {
-    f.get(at).get(at).simdLoad(masks).get(bits).simd(SIMD.or).tee(bits).simdStore(masks);
-    if (ways === 'both') f.get(at).get(bits).get(missing).simd(SIMD.or).simdStore(second);
-    f.get(at).i32(16).op(OP.i32Add).tee(at).get(last).op(OP.i32LtU);
+    f.get(at).simdLoad(first).get(bits).simd(SIMD.or).set(bits);
+    f.get(at).splat(0).simdStore(first);
+    f.get(to).get(bits).simdStore(own);
+    if (ways === 'both') f.get(to).get(bits).get(missing).simd(SIMD.or).simdStore(second);
+    f.get(to).i32(16).op(OP.i32Add).set(to);
+    f.get(at).i32(16).op(OP.i32Add).tee(at).i32(end).op(OP.i32LtU);
   });
+  for (const spare of [end, end + 16]) f.i32(spare).splat(0).simdStore(first);
 }

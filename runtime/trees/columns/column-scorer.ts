@@ -1,7 +1,8 @@
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../api/tree-ensemble.js';
+import { Turns } from '../turns.js';
 import { encodeModule, FunctionWriter, OP } from '../wasm/encoder.js';
 import { writeBinFunction } from './bin-function.js';
-import { BLOCK, BLOCKS, layOut, type ProgramLayout } from './layout.js';
+import { BLOCK, layOut, type ProgramLayout } from './layout.js';
 import { leafCodes, type LeafCodes } from './leaf-codes.js';
 import { collectTests, type CategoricalTests, type NodeTests } from './node-tests.js';
 import { writeTreeFunction } from './tree-function.js';
@@ -62,11 +63,13 @@ export class ColumnScorer implements TreeScorer {
     }
     const codes = trees.map(leafCodes);
     if (!codes.every((one) => one !== undefined)) return undefined;
+    const turns = new Turns();
+    await turns.take();
     const tests = collectTests(ensemble);
     const layout = layOut(ensemble, tests, codes);
     const memory = new WebAssembly.Memory({ initial: layout.pages, maximum: layout.pages });
     fillTables(memory, ensemble, tests, codes, layout);
-    const module = await WebAssembly.compile(writeProgram(ensemble, tests, codes, layout));
+    const module = await WebAssembly.compile(await writeProgram(ensemble, tests, codes, layout, turns));
     const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
     return new ColumnScorer(ensemble, layout, tests, exports as unknown as Program, memory);
   }
@@ -76,8 +79,9 @@ export class ColumnScorer implements TreeScorer {
     columns: readonly (FeatureColumn | undefined)[],
     outputs: readonly Float64Array[],
   ): void {
-    for (let from = 0; from < rows.length; from += BLOCKS * BLOCK) {
-      const count = Math.min(BLOCKS * BLOCK, rows.length - from);
+    const most = this.#layout.blocks * BLOCK;
+    for (let from = 0; from < rows.length; from += most) {
+      const count = Math.min(most, rows.length - from);
       for (let block = 0; block * BLOCK < count; block++) {
         const first = from + block * BLOCK;
         this.#test(rows, first, Math.min(BLOCK, rows.length - first), block, columns);
@@ -190,26 +194,28 @@ function fillTables(
   }
 }
 
-function writeProgram(
+async function writeProgram(
   ensemble: TreeEnsemble,
   tests: NodeTests,
   codes: readonly LeafCodes[],
   layout: ProgramLayout,
-): Uint8Array<ArrayBuffer> {
+  turns: Turns,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bins = tests.numeric.map((group, index) =>
     writeBinFunction(group, layout.thresholds[index] ?? 0, layout, ensemble),
   );
-  const trees = ensemble.trees.map((tree, index) =>
-    writeTreeFunction(
-      tree,
-      index,
-      tests.slotOf[index] ?? new Int32Array(0),
-      codes[index] ?? { bits: 0, codes: new Int32Array(1) },
-      layout,
-    ),
-  );
+  const trees: FunctionWriter[] = [];
+  for (const [index, tree] of ensemble.trees.entries()) {
+    await turns.take();
+    const slots = tests.slotOf[index] ?? new Int32Array(0);
+    const leaves = codes[index] ?? { bits: 0, codes: new Int32Array(1) };
+    trees.push(writeTreeFunction(tree, index, slots, leaves, layout));
+  }
+  await turns.take();
   const test = new FunctionWriter(3);
-  test.get(2).i32(layout.masks).op(OP.i32Add).i32(0).i32(layout.maskBytes).fill();
+  // Numeric slots are written whole; those of categories, which come first, have bits added one by one.
+  const categoryBytes = 16 * (tests.numeric[0]?.firstSlot ?? tests.slots);
+  if (categoryBytes > 0) test.get(2).i32(layout.masks).op(OP.i32Add).i32(0).i32(categoryBytes).fill();
   for (const index of bins.keys()) test.get(0).get(1).get(2).call(index);
   const add = new FunctionWriter(1);
   for (const index of trees.keys()) add.get(0).call(bins.length + index);
