@@ -16,14 +16,15 @@ const GOAL = 1.1;
 const BRANDS = 500;
 const USERS = 20;
 const SIZE = 64;
+const DAY = 86_400_000;
 const WORDS =
   'lamp desk chair oak steel glass small large red blue folding outdoor light dark cotton wool table shelf rug bowl'.split(
     ' ',
   );
 
 /**
- * Real-time features of a candidate together with the query, the user and the user's history with its brand, for 100,
- * 300 and 1,000 candidates. Time must grow in proportion: the exponent of growth is fitted by least squares over the
+ * Real-time features of a candidate together with the query, the user and what the user did with it and its brand, for
+ * 100, 300 and 1,000 candidates. Time must grow in proportion: the exponent of growth is fitted by least squares over the
  * logarithms of the medians. Runs on the embedded store, in process.
  */
 export async function compositeBench(short: boolean): Promise<void> {
@@ -68,6 +69,14 @@ async function load(app: App, count: number): Promise<string[]> {
     await app.entities.upload({ entity_type: 'product', entities: products.slice(i, i + 1000) });
   for (let i = 0; i < rows.length; i += 1000)
     await app.features.push({ view: 'user_brand_stats', rows: rows.slice(i, i + 1000) });
+  for (const { user_id } of users) {
+    for (const type of ['impression', 'click']) {
+      const events = products
+        .slice(0, 1000)
+        .map(({ product_id }) => ({ type, product: { product_id }, time: Date.now() - next() * DAY }));
+      await app.feedback.record({ request_id: 'bench', user: { user_id }, events });
+    }
+  }
   return products.map(({ product_id }) => product_id);
 }
 

@@ -1,8 +1,12 @@
 import { strict as assert } from 'node:assert';
+import { createRequire } from 'node:module';
+import type { InferenceSession, Tensor } from 'onnxruntime-common';
 import { NodeRule, type TreeEnsemble, type TreeScorer } from '../runtime/api/tree-ensemble.js';
 import { ColumnScorer } from '../runtime/trees/columns/column-scorer.js';
 import { FlatScorer } from '../runtime/trees/flat-scorer.js';
 import { treeEngine } from '../runtime/trees/tree-engine.js';
+import { findOnnxRuntime } from '../test/support/onnx-runtime.js';
+import { treeModel } from '../test/support/onnx-writer.js';
 import { randomColumns, randomEnsemble } from '../test/support/random-ensemble.js';
 import { ObjectTrees } from './naive/object-trees.js';
 import { FlatTrees } from './naive/flat-trees.js';
@@ -12,22 +16,27 @@ const FEATURES = 40;
 /** Features that are of the user or the query, so that all rows of a request share them. */
 const SHARED = 12;
 
-/** 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM makes them. */
+/**
+ * 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM makes them. Thresholds and leaves are float32
+ * numbers, since ONNX has no others; all but ONNX Runtime add in float64.
+ */
 function ensembleOf(): TreeEnsemble {
-  return randomEnsemble(7, {
+  const ensemble = randomEnsemble(7, {
     trees: 300,
     leaves: 64,
     features: FEATURES,
     thresholds: 255,
-    precision: 'float64',
+    precision: 'float32',
     comparison: 'less_or_equal',
     rules: [NodeRule.nan, NodeRule.nan | NodeRule.defaultLeft],
   });
+  return { ...ensemble, precision: 'float64' };
 }
 
 /**
- * Scores the same rows by trees of objects that look features up by name, by trees in flat arrays, and by our scalar
- * and column forms, in one run. All must give the same bits.
+ * Scores the same rows by trees of objects that look features up by name, by trees in flat arrays, by our scalar and
+ * column forms, and by ONNX Runtime with one thread where it is installed, in one run. All of ours must give the same
+ * bits, and ONNX Runtime the same numbers as far as float32 goes.
  */
 export async function modelsBench(short: boolean): Promise<void> {
   const ensemble = ensembleOf();
@@ -37,22 +46,25 @@ export async function modelsBench(short: boolean): Promise<void> {
   assert(columns !== undefined, 'the ensemble has a column form');
   console.log(`\n300 trees × 64 leaves × ${FEATURES} features; column program made in ${ms(compiled)} ms`);
   const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
+  const onnx = await openOnnx(ensemble);
+  if (onnx === undefined) console.log('onnxruntime-node is not installed, so it is not in the tables');
   for (const rows of [1, 2, 4, 8, 16, 24, 100, 1000]) {
-    await compare(ensemble, scorers, rows, FEATURES, (short ? 30 : 200) * (rows > 100 ? 1 : 3));
+    await compare(ensemble, scorers, onnx, rows, FEATURES, (short ? 30 : 200) * (rows > 100 ? 1 : 3));
   }
   console.log(`\n${SHARED} of the features the same for all rows, as those of a user or a query are:`);
-  await compare(ensemble, scorers, 1000, FEATURES - SHARED, short ? 30 : 200);
-  await onnxNote();
+  await compare(ensemble, scorers, onnx, 1000, FEATURES - SHARED, short ? 30 : 200);
+  await onnx?.close();
 }
 
 async function compare(
   ensemble: TreeEnsemble,
   { scalar, columns, engine }: Readonly<Record<'scalar' | 'columns' | 'engine', TreeScorer>>,
+  onnx: OnnxTrees | undefined,
   count: number,
   ownFeatures: number,
   rounds: number,
 ): Promise<void> {
-  const values = randomColumns(count, ensemble, count);
+  const values = randomColumns(count, ensemble, count).map((column) => column.map(Math.fround));
   const input = values.map((column, i) => ({ values: column, stride: i < ownFeatures ? 1 : 0 }) as const);
   const cell = (feature: number, row: number): number =>
     values[feature]?.[feature < ownFeatures ? row : 0] ?? NaN;
@@ -65,6 +77,7 @@ async function compare(
   const dense = Float64Array.from({ length: count * FEATURES }, (_, i) =>
     cell(i % FEATURES, Math.floor(i / FEATURES)),
   );
+  let sums: ArrayLike<number> = [];
   const out = Array.from({ length: 5 }, () => new Float64Array(count));
   const scored = (scorer: TreeScorer, to: number) => (): Promise<void> => {
     scorer.score(rows, input, [out[to] ?? new Float64Array(count)]);
@@ -89,36 +102,67 @@ async function compare(
     { name: 'millrace, column form', run: scored(columns, 3) },
     { name: 'millrace, as chosen', run: scored(engine, 4) },
   ];
+  if (onnx !== undefined) {
+    const features = Float32Array.from(dense);
+    const run = async (): Promise<void> => {
+      sums = await onnx.score(features, count);
+    };
+    contestants.push({ name: 'onnxruntime, 1 thread', run });
+  }
   // Each run follows one of its own: what the others left in the caches is not what is asked.
   const measured = await measure(
     contestants.map((one) => ({ ...one, prepare: () => one.run() })),
     rounds,
   );
   for (const one of out) assert.deepEqual(one, out[0], 'all score alike, bit for bit');
+  for (const row of onnx === undefined ? [] : rows) {
+    const [ours, theirs] = [out[0]?.[row] ?? NaN, sums[row] ?? NaN];
+    assert(
+      Math.abs(ours - theirs) <= 1e-5 * Math.max(1, Math.abs(ours)),
+      `row ${row}: ${ours}, ONNX ${theirs}`,
+    );
+  }
   const base = median(measured[0]?.ms ?? []);
+  const runtime = onnx === undefined ? NaN : median(measured.at(-1)?.ms ?? []);
   console.log(`\n${count} rows, ${rounds} rounds, milliseconds\n`);
   console.log(
     table(
-      ['', 'p50', 'p99', 'objects take … times as long'],
+      ['', 'p50', 'p99', 'objects take … times as long', 'onnxruntime takes'],
       measured.map(({ name, ms: times }) => [
         name,
         median(times).toFixed(3),
         percentile(times, 99).toFixed(3),
         (base / median(times)).toFixed(1),
+        Number.isNaN(runtime) ? '–' : (runtime / median(times)).toFixed(1),
       ]),
     ),
   );
 }
 
-async function onnxNote(): Promise<void> {
-  const name = 'onnxruntime-node';
-  const found = await import(name).then(
-    () => true,
-    () => false,
-  );
-  console.log(
-    found
-      ? '\nonnxruntime-node is here, but is not measured: this bench has no ONNX form of these trees'
-      : '\nonnxruntime-node is not installed, so it is not in the table',
-  );
+/** The same trees in ONNX Runtime. */
+interface OnnxTrees {
+  /** @param features row by row */
+  score(features: Float32Array, rows: number): Promise<ArrayLike<number>>;
+  close(): Promise<void>;
+}
+
+async function openOnnx(ensemble: TreeEnsemble): Promise<OnnxTrees | undefined> {
+  const path = findOnnxRuntime();
+  if (path === undefined) return undefined;
+  const runtime = createRequire(import.meta.url)(path) as {
+    readonly InferenceSession: typeof InferenceSession;
+    readonly Tensor: typeof Tensor;
+  };
+  const session = await runtime.InferenceSession.create(treeModel(ensemble), {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+  });
+  return {
+    score: async (features, rows) => {
+      const input = new runtime.Tensor('float32', features, [rows, FEATURES]);
+      const { sum } = await session.run({ features: input });
+      return sum?.data as Float32Array;
+    },
+    close: () => session.release(),
+  };
 }

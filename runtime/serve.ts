@@ -2,6 +2,9 @@ import closeWithGrace from 'close-with-grace';
 import { createApp, type App } from './app.js';
 import { describeError } from './http/describe-error.js';
 import { listen } from './http/listen.js';
+import { placeOf } from './project/reloader.js';
+import { listFiles } from './project/snapshot.js';
+import { ProjectWatcher, versionsOf } from './project/watcher.js';
 import type { Settings } from './settings.js';
 
 /** A service that answers. */
@@ -16,14 +19,17 @@ export interface RunningService {
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; nothing is left open then. */
 export async function startService(settings: Settings): Promise<RunningService> {
+  const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
   const app = await createApp(settings);
   try {
     const server = await listen(app.http(), settings);
+    const watcher = watch?.(app);
     return {
       app,
       url: `http://${reachableHost(settings.host)}:${server.port}`,
       port: server.port,
       async close() {
+        watcher?.stop();
         await server.close(settings.drainMs);
         await app.close();
       },
@@ -34,18 +40,44 @@ export async function startService(settings: Settings): Promise<RunningService> 
   }
 }
 
+/** Notes the project's files before they are loaded; then watches for those that become others. */
+async function watchProject({
+  project: root,
+  reloadPollMs: pollMs,
+}: Settings): Promise<(app: App) => ProjectWatcher> {
+  const loaded = await versionsOf(root, await listFiles(root, []));
+  return (app) => {
+    const watcher = new ProjectWatcher(
+      {
+        root,
+        pollMs,
+        files: app.files,
+        reload: () => app.reload(),
+        onPluginsChanged: (files) =>
+          app.logger.warn({ files }, 'plugins are code and loaded once: restart to take up their change'),
+      },
+      loaded,
+    );
+    watcher.start();
+    return watcher;
+  };
+}
+
 /** Starts a service that ends with the process; resolves once it answers. */
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
   const service = await startService(settings);
   const { logger, pipelines } = service.app;
-  for (const { message, at } of service.app.warnings) {
-    const { line } = at.file.position(at.start);
-    logger.warn({ file: at.file.path, line }, message);
-  }
+  for (const warning of service.app.warnings) logger.warn(placeOf(warning), warning.message);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
   logger.info({ url: service.url, store: settings.store, reference: `${service.url}/redoc` }, 'listening');
   endWithProcess(service, settings);
+  if (reloadsAtSignal(settings)) process.on('SIGHUP', () => void service.app.reload());
   return service;
+}
+
+/** On a terminal SIGHUP says that it was closed, and ends the service as everywhere. */
+function reloadsAtSignal({ reload }: Settings): boolean {
+  return reload !== 'off' && !process.stdout.isTTY;
 }
 
 /**
@@ -55,7 +87,11 @@ export async function serveUntilSignal(settings: Settings): Promise<RunningServi
 export function endWithProcess(service: RunningService, settings: Settings): void {
   const { logger } = service.app;
   closeWithGrace(
-    { delay: settings.drainMs + 5000, logger: false, skip: ['beforeExit'] },
+    {
+      delay: settings.drainMs + 5000,
+      logger: false,
+      skip: ['beforeExit', ...(reloadsAtSignal(settings) ? (['SIGHUP'] as const) : [])],
+    },
     async ({ signal, err }) => {
       if (err === undefined) logger.info({ signal }, 'stopping');
       else logger.fatal({ error: describeError(err) }, 'stopping after an error that nothing caught');

@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './store/redis/target.js';
@@ -102,7 +104,25 @@ export const SETTINGS = {
     expected: 'a number of bytes, 1024 to 268435456',
     parse: wholeNumber(1024, 268_435_456),
   }),
+  onlineMs: row({
+    env: 'MILLRACE_ONLINE_FEATURES_MS',
+    value: 'MS',
+    default: '1000',
+    description: 'How long a request of `get-online-features` may take, in milliseconds.',
+    expected: 'a number of milliseconds, 1 to 60000',
+    parse: wholeNumber(1, 60_000),
+  }),
   ...RESIDENT_SETTINGS,
+  ...RELOAD_SETTINGS,
+  modelHosts: row({
+    env: 'MILLRACE_MODEL_HOSTS',
+    value: 'HOSTS',
+    default: '',
+    description:
+      'Hosts that pipelines may call remote models at, e.g. `models:8080,triton`; one without a port stands for all of its ports. None unless given.',
+    expected: 'host names or addresses, each with a port or without, with commas between them',
+    parse: (text) => AllowedHosts.parse(text),
+  }),
   drainMs: row({
     env: 'MILLRACE_DRAIN_MS',
     value: 'MS',

@@ -161,7 +161,8 @@ const INFINITIES: ReadonlyMap<string, number> = new Map([
 ]);
 
 function numberOf(word: string, key: string): number {
-  const value = INFINITIES.get(word.toLowerCase()) ?? Number(word);
-  if (Number.isNaN(value)) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(word)}`);
+  const number = Number(word);
+  const value = Number.isNaN(number) ? INFINITIES.get(word.toLowerCase()) : number;
+  if (value === undefined) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(word)}`);
   return value;
 }

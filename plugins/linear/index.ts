@@ -46,11 +46,11 @@ function fromFile(options: LinearOptions, file: ProjectFile, build: BuildContext
   }
   const model = readModelFile(file, ['model']);
   const terms = [...model.weights].map(([name, weight]) => {
-    const input = build.need(name);
+    const input = build.need(name, ['model']);
     if (isNumeric(input)) return term(input, weight, model.missing);
     throw new OptionError(['model'], `\`${file.path}\` gives a weight to \`${name}\`, which is not a number`);
   });
-  return new LinearModel(terms, model.bias);
+  return new LinearModel(terms, model.bias, file.version);
 }
 
 function isNumeric(input: Input): input is Input<'number'> {

@@ -15,10 +15,13 @@ export class LinearModel implements ModelComponent {
   readonly outputs = { score: 'number' } as const;
   readonly #terms: readonly Term[];
   readonly #bias: number;
+  readonly version?: string;
 
-  constructor(terms: readonly Term[], bias: number) {
+  /** @param version of the file that the weights are from */
+  constructor(terms: readonly Term[], bias: number, version?: string) {
     this.#terms = terms;
     this.#bias = bias;
+    if (version !== undefined) this.version = version;
   }
 
   compute(input: StepInput, output: StepOutput): void {

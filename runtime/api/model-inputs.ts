@@ -57,7 +57,7 @@ export function bindModelInputs(
   const bound = names.map((name) => {
     const input = given.get(name);
     if (input !== undefined) return input;
-    if (BINDABLE.test(name)) return build.needColumn(name);
+    if (BINDABLE.test(name)) return build.needColumn(name, ['model']);
     throw new OptionError(
       ['inputs'],
       `the model's column \`${name}\` cannot be bound by name`,
@@ -99,6 +99,11 @@ export class ModelInputs {
           : undefined,
       );
     });
+  }
+
+  /** How many columns the model has. */
+  get count(): number {
+    return this.#readers.length;
   }
 
   /** By column of the model. The same array each time: use it before the next call. */

@@ -12,7 +12,9 @@
  * What was an expression arrives at `create` as an `Input`, an id as a string, a file as a `ProjectFile`.
  */
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
+import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
+import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
 import type { StatusName } from './status.js';
 import type { TreeCompiler } from './tree-ensemble.js';
 import type { JsonObject } from './types.js';
@@ -28,6 +30,8 @@ export interface Input<K extends ColumnKind = ColumnKind> {
   readonly text: string;
   /** Of vectors: how many elements each has. */
   readonly size?: number;
+  /** Of `request`, the column has one row for all candidates. */
+  readonly scope?: 'request' | 'candidate';
 }
 
 /** An entry of a mapping whose keys are expressions. */
@@ -50,15 +54,30 @@ export interface BuildContext {
   readonly name: string;
   /** The entity type that the pipeline ranks. */
   readonly candidateType: string;
-  /** Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load. */
-  need(name: string): Input;
+  /**
+   * Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load.
+   * @param place the option that names it, as in OptionError; the step itself if there is none
+   */
+  need(name: string, place?: readonly (string | number)[]): Input;
   /**
    * The same for a column of a model file, which may not be able to spell every name: `view__feature` stands for
    * `view:feature` or an earlier step's `as:output`, `product__price` for `product.price`; other names are as they are.
    */
-  needColumn(name: string): Input;
+  needColumn(name: string, place?: readonly (string | number)[]): Input;
+  /**
+   * Makes the interactions of an entity of the request readable, and feedback keep what they are counted by.
+   * @throws OptionError at `of` or `with`, which are also the names of the plugin's options
+   */
+  needInteractions(wanted: InteractionsWanted): InteractionsInput;
   /** Makes fast scorers of tree ensembles. */
   readonly trees: TreeCompiler;
+  /** Makes clients of other servers, of hosts that the operator allows. */
+  readonly http: OutboundHttp;
+  /**
+   * Where an npm package that a plugin can do without is installed, beside the project or beside Millrace: the path of
+   * its main file; undefined if it is not.
+   */
+  findPackage(name: string): string | undefined;
 }
 
 /** Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. */
@@ -77,6 +96,8 @@ export class OptionError extends Error {
 export interface FeatureValue {
   readonly value: number | string | readonly string[] | readonly number[] | undefined;
   readonly status: StatusName;
+  /** Of a defaulted value: why there was none of its own. */
+  readonly cause?: StatusName;
 }
 
 /** What every component may read of a request. Rows are candidates in input order. */
@@ -90,6 +111,8 @@ export interface StepInput {
   /** Aborted at the request's deadline. */
   readonly signal: AbortSignal;
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
+  /** What the entity did that `needInteractions` named: an acknowledged feedback is in it. */
+  interactions(input: InteractionsInput): InteractionEvents;
   /** The candidate of a row. */
   candidate(row: number): EntityIdentifier;
   /**

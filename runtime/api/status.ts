@@ -40,6 +40,9 @@ const NAMES: readonly StatusName[] = [
   'failed',
 ];
 
+/** Every name that a status has. */
+export const STATUS_NAMES: readonly StatusName[] = [...new Set(NAMES), 'defaulted'];
+
 /** True where the cell holds a value: present, stale or defaulted. */
 export function isKnown(status: number): boolean {
   return status === Status.present || status === Status.stale || status >= DEFAULTED;

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Input, ProjectFile } from '../api/plugin.js';
 import type { CheckedOptions, MarkedText, OptionPath } from '../config/check-options.js';
 import type { Diagnostics } from '../config/diagnostics.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../config/marks.js';
 import type { Located } from '../config/source.js';
+import type { OptionFiles } from './option-files.js';
 
 export type BindExpression = (
   text: Located<string>,
@@ -21,7 +19,7 @@ type Bound = Record<string | number, unknown>;
  */
 export async function bindOptions(
   checked: CheckedOptions,
-  root: string,
+  files: OptionFiles,
   bind: BindExpression,
   diagnostics: Diagnostics,
 ): Promise<unknown> {
@@ -29,7 +27,7 @@ export async function bindOptions(
   const keyed = new Map<string, { path: OptionPath; entries: { input: Input; value: unknown }[] }>();
   let complete = true;
   for (const marked of checked.marks) {
-    const value = await boundValue(marked, root, bind, diagnostics);
+    const value = await boundValue(marked, files, bind, diagnostics);
     if (value === undefined) complete = false;
     else if (marked.inKey) {
       const path = marked.path.slice(0, -1);
@@ -46,7 +44,7 @@ export async function bindOptions(
 
 async function boundValue(
   { mark, text }: MarkedText,
-  root: string,
+  files: OptionFiles,
   bind: BindExpression,
   diagnostics: Diagnostics,
 ): Promise<Input | ProjectFile | string | undefined> {
@@ -56,45 +54,7 @@ async function boundValue(
     case 'expression':
       return bind(text, mark.type, mark.scope);
     case 'file':
-      return readProjectFile(text, root, diagnostics);
-  }
-}
-
-/** Reads a file of the project; a path that leaves the project's folder is refused, through links too. */
-async function readProjectFile(
-  text: Located<string>,
-  root: string,
-  diagnostics: Diagnostics,
-): Promise<ProjectFile | undefined> {
-  const path = text.value;
-  const outside = (to: string): boolean => to.startsWith('..') || isAbsolute(to);
-  if (isAbsolute(path) || outside(relative(root, resolve(root, path)))) {
-    diagnostics.error(
-      'missing_file',
-      text.at,
-      `\`${path}\` is outside the project`,
-      'give a path below the project folder',
-    );
-    return undefined;
-  }
-  try {
-    const real = await realpath(join(root, path));
-    if (outside(relative(await realpath(root), real))) {
-      diagnostics.error('missing_file', text.at, `\`${path}\` is a link that leaves the project`);
-      return undefined;
-    }
-    const content = await readFile(real);
-    return { path, content, version: createHash('sha256').update(content).digest('hex').slice(0, 12) };
-  } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : (error as Error).message;
-    diagnostics.error(
-      'missing_file',
-      text.at,
-      `file \`${path}\` ${reason}`,
-      'paths are relative to the project folder',
-    );
-    return undefined;
+      return files.read(text, diagnostics);
   }
 }
 

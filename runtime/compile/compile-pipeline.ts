@@ -1,7 +1,7 @@
-import type { FeatureComponent, Input, Plugin } from '../api/plugin.js';
+import type { BuildContext, FeatureComponent, Input, ModelComponent, Plugin } from '../api/plugin.js';
 import { OptionError } from '../api/plugin.js';
 import type { Component } from '../api/plugin.js';
-import { checkOptions, type CheckedOptions } from '../config/check-options.js';
+import { checkOptions, type CheckedOptions, type OptionPath } from '../config/check-options.js';
 import { Diagnostics } from '../config/diagnostics.js';
 import type { PipelineDefinition, ProjectConfig, StepDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
@@ -10,6 +10,7 @@ import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';
+import { closeComponents } from './component-life.js';
 import { compileExpression, type Expected } from './expression/compile.js';
 import {
   FAILED_ELSEWHERE,
@@ -19,9 +20,13 @@ import {
 } from './expression/environment.js';
 import { FUNCTIONS } from './expression/functions/registry.js';
 import { FeatureBindings } from './feature-bindings.js';
+import { HistoryReads } from './history-reads.js';
 import { HydrationBuilder } from './hydration-builder.js';
+import { levelsOf } from './levels.js';
+import type { OptionFiles } from './option-files.js';
 import { PipelineNames } from './pipeline-names.js';
-import type { FeatureRead, HydrationNode, NeededFeature, Plan, PlannedStep, ReadLevel } from './plan.js';
+import type { NeededFeature, Plan, PlannedStep } from './plan.js';
+import { StepNeeded, StepOrder } from './step-order.js';
 
 /** Finds plugins by the name that `use:` gives. */
 export interface PluginRegistry {
@@ -29,9 +34,13 @@ export interface PluginRegistry {
   names(): Iterable<string>;
 }
 
-/** The Redis key prefix matters to a plan, since its reads carry the start of every key. */
 export interface CompileSettings {
+  /** The store's: reads carry the start of every key. */
   readonly prefix: string;
+  /** The files that options name. */
+  readonly files: OptionFiles;
+  /** What components may use of the world outside. */
+  readonly services: Pick<BuildContext, 'http' | 'findPackage'>;
 }
 
 /**
@@ -52,7 +61,11 @@ class PipelineCompiler {
   readonly #layout = new FrameLayout();
   readonly #hydration: HydrationBuilder;
   readonly #bindings: FeatureBindings;
+  readonly #histories: HistoryReads;
   readonly #names: PipelineNames;
+  readonly #order: StepOrder;
+  /** In the order that they run. */
+  readonly #steps: PlannedStep[] = [];
   readonly #own = new Diagnostics();
 
   constructor(
@@ -64,11 +77,14 @@ class PipelineCompiler {
   ) {
     this.#hydration = new HydrationBuilder(definition, config.entities, this.#layout);
     this.#bindings = new FeatureBindings(definition, config.views, this.#hydration, this.#layout, this.#own);
+    this.#histories = new HistoryReads(this.#hydration);
+    this.#order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
     this.#names = new PipelineNames(
       definition,
       this.#layout,
       this.#hydration,
       this.#bindings,
+      this.#order,
       (text, names) => this.#expression(text, { type: 'any', scope: 'any' }, names),
     );
   }
@@ -78,29 +94,49 @@ class PipelineCompiler {
       if (FUNCTIONS.has(name))
         this.#own.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
     }
-    const steps: PlannedStep[] = [];
-    for (const [index, step] of this.definition.components.entries()) {
-      const planned = await this.#step(step, index + 1);
-      if (planned !== undefined) steps.push(planned);
-    }
+    for (const index of this.definition.components.keys()) await this.#inOrder(index);
     this.#names.checkUnused();
     if (!this.#own.hasErrors) this.#bindings.reportUnused(this.#own);
     this.diagnostics.addAll(this.#own.all);
     const candidateType = this.config.entities.get(this.definition.rank.value);
-    if (this.#own.hasErrors || candidateType === undefined) return undefined;
+    if (this.#own.hasErrors || candidateType === undefined) {
+      await closeComponents(this.#steps.map(({ component }) => component));
+      return undefined;
+    }
     const features = this.#bindings.build();
     const nodes = this.#hydration.build(this.settings.prefix);
+    const histories = this.#histories.build(this.settings.prefix);
     return Object.freeze({
       definition: this.definition,
       candidateType,
       entities: this.config.entities,
       layout: this.#layout,
       nodes: Object.freeze(nodes),
-      levels: Object.freeze(levelsOf(nodes, features)),
-      steps: Object.freeze(steps),
+      levels: Object.freeze(levelsOf(nodes, features, histories)),
+      definitions: Object.freeze(this.#names.definitions),
+      steps: Object.freeze(this.#steps),
       prefix: this.settings.prefix,
       frames: new FramePool(this.#layout),
     });
+  }
+
+  /** Compiles a step, and before it those whose outputs it needs. */
+  async #inOrder(index: number): Promise<void> {
+    const step = this.definition.components[index];
+    if (step === undefined || this.#order.isDone(index)) return;
+    this.#order.begin(index);
+    for (;;) {
+      try {
+        const planned = await this.#step(step, index + 1);
+        if (planned !== undefined) this.#steps.push(planned);
+        break;
+      } catch (error) {
+        if (!(error instanceof StepNeeded)) throw error;
+        this.#names.giveUp();
+        await this.#inOrder(error.index);
+      }
+    }
+    this.#order.end();
   }
 
   async #step(step: StepDefinition, number: number): Promise<PlannedStep | undefined> {
@@ -127,7 +163,7 @@ class PipelineCompiler {
       checked &&
       (await bindOptions(
         checked,
-        this.config.root,
+        this.settings.files,
         (text, type, scope) => this.#input(text, { type, scope }, inputs),
         this.#own,
       ));
@@ -149,6 +185,7 @@ class PipelineCompiler {
       kind: plugin.kind,
       as,
       component,
+      ...versionOf(component),
       onError: step.onError,
       top: step.top?.value,
       when,
@@ -176,8 +213,9 @@ class PipelineCompiler {
     inputs: Kernel[],
     needs: Map<string, NeededFeature>,
   ): Promise<Component | undefined> {
-    const need = (name: string): Input => {
-      const bound = this.#input({ value: name, at: step.use.at }, { type: 'any', scope: 'any' }, inputs);
+    const need = (name: string, place?: OptionPath, about?: string): Input => {
+      const at = place === undefined ? step.use.at : checked.locate(place);
+      const bound = this.#input({ value: name, at }, { type: 'any', scope: 'any' }, inputs, about);
       if (bound === undefined) throw NEED_REPORTED;
       needs.set(name, this.#needed(name, bound));
       return bound;
@@ -186,12 +224,16 @@ class PipelineCompiler {
       return await plugin.create(options as never, {
         name: (step.as ?? step.use).value,
         candidateType: this.definition.rank.value,
-        need,
-        needColumn: (column) => need(this.#names.ofColumn(column)),
+        need: (name, place) => need(name, place),
+        needColumn: (column, place) =>
+          need(this.#names.ofColumn(column), place, `the model's column \`${column}\`: `),
+        needInteractions: (wanted) => this.#histories.need(wanted),
         trees: treeEngine,
+        ...this.settings.services,
       });
     } catch (error) {
       if (error === NEED_REPORTED) return undefined;
+      if (error instanceof StepNeeded) throw error;
       if (error instanceof OptionError) {
         this.#own.error('invalid_option', checked.locate(error.path), error.message, error.help);
       } else {
@@ -239,24 +281,47 @@ class PipelineCompiler {
     return this.#names.addOutputs(as, outputs);
   }
 
-  #input(text: Located<string>, expected: Expected, kernels: Kernel[]): Input | undefined {
-    const compiled = this.#expression(text, expected, this.#names.environment);
+  #input(
+    text: Located<string>,
+    expected: Expected,
+    kernels: Kernel[],
+    about?: string,
+  ): Input | undefined {
+    const compiled = this.#expression(text, expected, this.#names.environment, about);
     if (compiled === undefined) return undefined;
     kernels.push(...compiled.kernels);
     const shape = this.#layout.columns[compiled.slot]?.shape;
     if (shape === undefined) throw new Error('an expression has a column');
     const size = shape.kind === 'vector' ? { size: shape.size } : {};
-    return Object.freeze({ kind: shape.kind, slot: compiled.slot, text: text.value, ...size });
+    return Object.freeze({
+      kind: shape.kind,
+      slot: compiled.slot,
+      text: text.value,
+      scope: shape.scope,
+      ...size,
+    });
   }
 
-  #expression(text: Located<string>, expected: Expected, names: Environment): CompiledExpression | undefined {
+  /** @param about what the text is, where it is not what stands at its place */
+  #expression(
+    text: Located<string>,
+    expected: Expected,
+    names: Environment,
+    about = '',
+  ): CompiledExpression | undefined {
     const result = compileExpression(text.value, names, expected);
     if (result.ok) return result.expression;
     for (const { code, start, end, message, help } of result.problems) {
-      if (message !== FAILED_ELSEWHERE) this.#own.error(code, spanWithin(text, start, end), message, help);
+      if (message !== FAILED_ELSEWHERE)
+        this.#own.error(code, spanWithin(text, start, end), about + message, help);
     }
     return undefined;
   }
+}
+
+function versionOf(component: Component): { readonly version?: string } {
+  const { version } = component as Partial<ModelComponent>;
+  return version === undefined ? {} : { version };
 }
 
 /** Thrown through a plugin's `create` when a name that it needs was wrong and has been reported. */
@@ -271,18 +336,4 @@ function copyScores(slot: number): Kernel {
       column.status[row] = 0;
     }
   };
-}
-
-/** Groups what is read into round trips; a level of which nothing is read costs none. */
-function levelsOf(nodes: readonly HydrationNode[], features: readonly FeatureRead[]): ReadLevel[] {
-  const levels: ReadLevel[] = [];
-  const deepest = Math.max(0, ...nodes.map((node) => node.level), ...features.map((read) => read.level));
-  for (let level = 0; level <= deepest; level++) {
-    const read = {
-      nodes: Object.freeze(nodes.filter((node) => node.level === level && node.indexed)),
-      features: Object.freeze(features.filter((one) => one.level === level)),
-    };
-    if (read.nodes.length + read.features.length > 0) levels.push(Object.freeze(read));
-  }
-  return levels;
 }

@@ -54,6 +54,12 @@ export interface NodeBuilder {
   readonly wants: WantedAttribute[];
 }
 
+/** What a plan starts from: the type of the candidates, and what requests name beside them. */
+export interface HydrationRoots {
+  readonly rank: { readonly value: string };
+  readonly request: Pick<PipelineDefinition['request'], 'candidates' | 'fields'>;
+}
+
 /** Finds out which entities and attributes a plan reads, from the paths that its expressions use. */
 export class HydrationBuilder {
   readonly roots = new Map<string, NodeBuilder>();
@@ -62,13 +68,12 @@ export class HydrationBuilder {
   readonly #nodes = new Map<string, NodeBuilder>();
 
   constructor(
-    definition: PipelineDefinition,
+    { request, rank }: HydrationRoots,
     entities: ReadonlyMap<string, EntityType>,
     layout: FrameLayout,
   ) {
     this.#layout = layout;
     this.#entities = entities;
-    const { request, rank } = definition;
     this.#addRoot(rank.value, rank.value, 'candidate', request.candidates);
     const scalars = new Map<string, AttributeDefinition>();
     for (const field of request.fields.values()) {

@@ -13,6 +13,7 @@ import {
 } from './expression/environment.js';
 import type { FeatureBindings } from './feature-bindings.js';
 import type { HydrationBuilder } from './hydration-builder.js';
+import type { StepOrder } from './step-order.js';
 
 /** What a component of an earlier step produced. */
 interface ProducedOutput extends Source {
@@ -39,6 +40,9 @@ export class PipelineNames {
   readonly #hydration: HydrationBuilder;
   readonly #bindings: FeatureBindings;
   readonly #compileDefinition: CompileDefinition;
+  readonly #order: StepOrder;
+  /** Kernels of definitions that a step used whose compilation was given up. */
+  #leftOver: Kernel[] = [];
   readonly #outputs = new Map<string, Map<string, ProducedOutput> | 'failed'>();
   readonly #defined = new Map<string, CompiledExpression | 'failed' | 'in progress'>();
 
@@ -47,8 +51,10 @@ export class PipelineNames {
     layout: FrameLayout,
     hydration: HydrationBuilder,
     bindings: FeatureBindings,
+    order: StepOrder,
     compileDefinition: CompileDefinition,
   ) {
+    this.#order = order;
     this.#definition = definition;
     this.#layout = layout;
     this.#hydration = hydration;
@@ -59,9 +65,15 @@ export class PipelineNames {
 
   /** Starts the next step. */
   begin(): void {
-    this.prepare = [];
+    this.prepare = this.#leftOver;
+    this.#leftOver = [];
     this.reads = new Set();
     this.readsScore = false;
+  }
+
+  /** Leaves the step, to be compiled after another; the definitions that it used are computed before that one. */
+  giveUp(): void {
+    this.#leftOver = this.prepare;
   }
 
   /** Makes a step's outputs known to those after it. */
@@ -101,6 +113,13 @@ export class PipelineNames {
 
   /** What names mean for the options and conditions of the step being compiled. */
   readonly environment: Environment = this.#environment(true, true);
+
+  /** The definitions that steps use. */
+  get definitions(): { readonly name: string; readonly slot: number }[] {
+    return [...this.#defined].flatMap(([name, known]) =>
+      typeof known === 'string' ? [] : [{ name, slot: known.slot }],
+    );
+  }
 
   /** Checks the definitions that no step uses, without making the plan read anything. */
   checkUnused(): void {
@@ -167,7 +186,13 @@ export class PipelineNames {
     if (known !== undefined) return known;
     this.#defined.set(name, 'in progress');
     const environment = this.#environment(read, false, read ? undefined : new FrameLayout());
-    const compiled = this.#compileDefinition(text, environment);
+    let compiled: CompiledExpression | undefined;
+    try {
+      compiled = this.#compileDefinition(text, environment);
+    } catch (error) {
+      this.#defined.delete(name);
+      throw error;
+    }
     this.#defined.set(name, compiled ?? 'failed');
     if (compiled === undefined) return { problem: 'unknown_name', message: FAILED_ELSEWHERE };
     if (read) this.prepare.push(...compiled.kernels);
@@ -191,7 +216,7 @@ export class PipelineNames {
   }
 
   #isFeatureName(name: string): boolean {
-    return [...this.#bindings.names].includes(name) || this.#stepProducing(name) !== undefined;
+    return [...this.#bindings.names].includes(name) || this.#order.has(name);
   }
 
   #feature(view: string, feature: string, read: boolean): Source | NameProblem {
@@ -212,15 +237,8 @@ export class PipelineNames {
     }
     const bound = this.#bindings.source(view, feature, read);
     if (bound !== undefined) return bound;
-    const later = this.#stepProducing(view);
-    if (later !== undefined) {
-      const { line } = later.file.position(later.start);
-      return {
-        problem: 'used_before_produced',
-        message: `\`${view}:${feature}\` is used before the step that produces it`,
-        help: `move the step at line ${line} above this one`,
-      };
-    }
+    const tooEarly = this.#order.need(view, feature);
+    if (tooEarly !== undefined) return tooEarly;
     if (this.#hydration.roots.has(view)) {
       return {
         problem: 'unknown_name',
@@ -228,7 +246,7 @@ export class PipelineNames {
         help: `did you mean \`${view}.${feature}\`?`,
       };
     }
-    const names = [...this.#bindings.names, ...this.#outputs.keys()];
+    const names = [...this.#bindings.names, ...this.#outputs.keys(), ...this.#order.names];
     const guess = nearest(view, names);
     return {
       problem: 'unknown_feature',
@@ -240,12 +258,6 @@ export class PipelineNames {
             ? 'require a feature view under `features:`'
             : `there is ${names.join(', ')}`,
     };
-  }
-
-  /** Where a later step takes the name, if one does. */
-  #stepProducing(as: string): Located<string>['at'] | undefined {
-    const step = this.#definition.components.find((one) => (one.as ?? one.use).value === as);
-    return step?.at;
   }
 
   #unknownName(name: string, segment?: number): NameProblem {

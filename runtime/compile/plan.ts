@@ -4,6 +4,7 @@ import type { EntityType, PipelineDefinition } from '../config/model.js';
 import type { EntityDecoder } from '../store/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
+import type { TrackedFacet } from '../interactions/tracking.js';
 import type { Kernel } from './expression/environment.js';
 import type { FramePool } from '../frame/pool.js';
 
@@ -20,13 +21,17 @@ export interface Plan {
   readonly nodes: readonly HydrationNode[];
   /** One entry for each store round trip, in order. */
   readonly levels: readonly ReadLevel[];
+  /** In the order that they run. */
   readonly steps: readonly PlannedStep[];
+  /** The named expressions that steps use; one that is only another name of a value has that value's column. */
+  readonly definitions: readonly { readonly name: string; readonly slot: number }[];
 }
 
 /** What one batched read brings. */
 export interface ReadLevel {
   readonly nodes: readonly HydrationNode[];
   readonly features: readonly FeatureRead[];
+  readonly histories: readonly HistoryRead[];
 }
 
 /** A place in the request that holds entities of one type: the candidates, the user, the candidates' brands … */
@@ -95,6 +100,23 @@ export interface FeatureRead {
   readonly decoder: FeatureDecoder;
 }
 
+/** The interactions of one entity of the request: one record. */
+export interface HistoryRead {
+  /** Under which a frame has the record. */
+  readonly index: number;
+  /** The path of the entity, e.g. `user`. */
+  readonly of: string;
+  /** Its type. */
+  readonly type: string;
+  readonly level: number;
+  /** Column of its id. */
+  readonly ids: number;
+  /** Start of the store keys of this type's histories. */
+  readonly keyPrefix: string;
+  /** What steps count, for feedback to keep. */
+  readonly wants: readonly TrackedFacet[];
+}
+
 export interface PlannedStep {
   /** 1-based, as written. */
   readonly number: number;
@@ -102,6 +124,8 @@ export interface PlannedStep {
   readonly kind: ComponentKind;
   readonly as: string;
   readonly component: Component;
+  /** Of the file that a model scores by: `ProjectFile.version`. */
+  readonly version?: string;
   readonly onError: 'fail' | 'skip';
   readonly top: number | undefined;
   /** Column of the condition of the request. */

@@ -22,6 +22,7 @@ export const DIAGNOSTIC_CODES = {
   feature_collision: 'Feast keeps two features in one place, so that each reads as the other.',
   unused_feature: 'A feature view is required and never used.',
   used_before_produced: 'A component output is used before the step that produces it.',
+  cyclic_steps: 'Steps need the outputs of each other in a circle.',
   cyclic_define: 'Definitions depend on each other in a circle.',
   expression_syntax: 'The expression cannot be parsed.',
   expression_type: 'The types in the expression do not fit.',

@@ -32,11 +32,14 @@ export class Diagnostics {
     help?: string,
   ): void {
     const redact = (text: string): string => at.file.redact(text);
+    const told = redact(message);
+    // A step that is compiled a second time, after one that it needs, is wrong in the same way.
+    if (this.#all.some((one) => one.message === told && isSame(one.at, at))) return;
     this.#all.push({
       severity,
       code,
       at,
-      message: redact(message),
+      message: told,
       ...(help === undefined ? {} : { help: redact(help) }),
     });
   }
@@ -56,4 +59,8 @@ export class Diagnostics {
         a.at.file.path.localeCompare(b.at.file.path) || a.at.start - b.at.start || a.at.end - b.at.end,
     );
   }
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.file === b.file && a.start === b.start && a.end === b.end;
 }

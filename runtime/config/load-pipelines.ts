@@ -1,7 +1,7 @@
 import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
-import { parseDuration } from './duration.js';
+import { parseDuration } from '../api/duration.js';
 import { checkNames, checkRoutes } from './check-pipelines.js';
 import { loadRequest } from './load-request.js';
 import type {

@@ -1,6 +1,6 @@
 import { isMap, type Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
-import { parseDuration } from './duration.js';
+import { parseDuration } from '../api/duration.js';
 import { readDefault } from './read-default.js';
 import { readFeastSource } from './load-feast-source.js';
 import type { EntityType, FeatureDefinition, FeatureView } from './model.js';

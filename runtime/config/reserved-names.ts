@@ -35,6 +35,7 @@ export const STORE_GROUPS: ReadonlySet<string> = new Set([
   'schemas',
   'layout',
   'meta',
+  'interactions',
 ]);
 
 /** Routes of the service; a pipeline can be at none of them, nor below those that end with a slash. */

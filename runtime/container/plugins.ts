@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { DependencyContainer } from 'tsyringe';
+import { container as rootContainer } from 'tsyringe';
 import { MillraceError } from '../api/errors.js';
 import type { Plugin } from '../api/plugin.js';
 import { pluginToken } from '../api/tokens.js';
@@ -17,10 +17,8 @@ const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule'
  * Registers the shipped plugins and those of the project's `plugins/` folder.
  * @throws MillraceError project_invalid that names the plugin's folder and what is wrong with it.
  */
-export async function registerPlugins(
-  container: DependencyContainer,
-  project: string,
-): Promise<PluginRegistry> {
+export async function registerPlugins(project: string): Promise<PluginRegistry> {
+  const container = rootContainer.createChildContainer();
   const names = new Set<string>();
   for (const folder of await pluginFolders(SHIPPED, project)) {
     const plugin = await loadPlugin(folder);

@@ -1,32 +1,42 @@
+import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../api/errors.js';
 import type { Plan } from '../compile/plan.js';
 import type { ProjectConfig } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { OWN_WRITES_ONLY, type Coherence } from '../resident/coherence.js';
+import { OWN_WRITES_ONLY } from '../resident/coherence.js';
 import { ResidentTables } from '../resident/resident-tables.js';
 import { SETTINGS, type Settings } from '../settings.js';
 import type { RedisStore } from '../store/redis/redis-store.js';
 import { RedisTracking } from '../store/redis/tracking.js';
 import type { Store } from '../store/store.js';
+import type { Lease } from './shared.js';
+import { TOKENS, type MakeCoherence } from './tokens.js';
 
 /**
- * The entities that this process keeps decoded: those that the settings name, of those that a plan reads.
+ * The entities that this process keeps decoded: those that the settings name, of those that a plan reads. The tables of an
+ * earlier generation go on, with all that they hold, where they hold what these plans read.
  * @throws MillraceError invalid_setting for the name of no entity type
  */
-export function createResidentTables(
+export async function leaseResidentTables(
+  container: DependencyContainer,
   plans: readonly Plan[],
   settings: Settings,
   config: ProjectConfig,
-  store: Store,
-): ResidentTables {
-  const { resident, residentBytes: bytes, residentLeaseMs: leaseMs } = settings;
+): Promise<Lease<ResidentTables>> {
+  const { resident, residentBytes: bytes } = settings;
   if (resident !== 'all') for (const name of resident) checkType(name, config);
-  return new ResidentTables(plans, {
-    bytes,
-    ...(resident === 'all' ? {} : { types: resident }),
-    coherence: (prefixes): Coherence =>
-      isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs }) : OWN_WRITES_ONLY,
-  });
+  return container.resolve(TOKENS.residentTables).lease(
+    (tables) => tables.adopt(plans),
+    () => {
+      const tables = new ResidentTables(plans, {
+        bytes,
+        ...(resident === 'all' ? {} : { types: resident }),
+        coherence: container.resolve(TOKENS.coherence),
+      });
+      tables.start();
+      return tables;
+    },
+  );
 }
 
 function checkType(name: string, { entities }: ProjectConfig): void {
@@ -38,6 +48,12 @@ function checkType(name: string, { entities }: ProjectConfig): void {
     'invalid_setting',
     `${SETTINGS.resident.env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
   );
+}
+
+/** What tells tables of the writes that others make to a store: Redis does; to the embedded store nobody else writes. */
+export function coherenceOf(store: Store, { residentLeaseMs: leaseMs }: Settings): MakeCoherence {
+  return (prefixes) =>
+    isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs }) : OWN_WRITES_ONLY;
 }
 
 function isRedis(store: Store): store is RedisStore {

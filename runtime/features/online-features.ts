@@ -4,13 +4,15 @@ import type { JsonValue, ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import { looseColumn } from '../frame/frame.js';
 import type { EntityType, FeatureView } from '../config/model.js';
+import { Deadline } from '../pipeline/deadline.js';
 import { FeatureDecoder, type WantedFeature } from '../store/feature-decoder.js';
 import { eventTimeAt, findSegment, viewId } from '../store/feature-record.js';
 import { featureKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
 import { sourceKey, type FeatureSources, type SourceRows } from './feature-source.js';
-import { readOnlineRequest, type AskedFeature, type EntityColumn } from './online-request.js';
+import { readOnlineRequest, type AskedFeature, type EntityColumn, type OnlineRequest } from './online-request.js';
+import { StatusCounts } from './status-counts.js';
 
 export interface OnlineFeaturesParts {
   readonly store: Store;
@@ -23,6 +25,15 @@ export interface OnlineFeaturesParts {
   readonly sources: FeatureSources;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
+  /** How long a request may take, milliseconds. */
+  readonly limitMs?: number;
+}
+
+/** What a request has cost and found, for the metrics. */
+export interface OnlineReport {
+  readonly roundTrips: number;
+  readonly keysRead: number;
+  readonly featureStatuses: StatusCounts;
 }
 
 /** One list for each entity and feature, one element for each row. */
@@ -61,50 +72,53 @@ interface GroupCells {
 export class OnlineFeatures {
   readonly #parts: OnlineFeaturesParts;
   readonly #clock: () => number;
+  readonly #limitMs: number;
 
   constructor(parts: OnlineFeaturesParts) {
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
+    this.#limitMs = parts.limitMs ?? 1000;
   }
 
   /**
    * Body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`: at most 250 features and 1000 rows.
    * A default stands among the values where ranking would read it; the status then says why it had to.
-   * @throws MillraceError invalid_body, unknown_view, store_unavailable
+   * @param gone aborted when the client is
+   * @throws MillraceError invalid_body, unknown_view, store_unavailable, deadline_exceeded
    */
-  async get(body: unknown): Promise<OnlineAnswer> {
+  async read(
+    body: unknown,
+    gone?: AbortSignal,
+  ): Promise<{ readonly answer: OnlineAnswer; readonly report: OnlineReport }> {
     const request = readOnlineRequest(body, this.#parts.views, this.#parts.types);
     const now = this.#clock();
     const groups = groupsOf(request.features);
-    const cells = await Promise.all(groups.map((group) => this.#read(group, request.rows, now)));
-    const results = new Map<AskedFeature, OnlineAnswer['results'][number]>();
-    groups.forEach(({ asked }, g) =>
-      asked.forEach((one, i) => {
-        const { columns, eventTime } = cells[g] as GroupCells;
-        results.set(one, resultOf(one, columns[i] as Column, request.rows, eventTime));
-      }),
-    );
-    return {
-      metadata: { feature_names: [...request.entities, ...request.features].map(({ name }) => name) },
-      results: [
-        ...request.entities.map(({ sent }) => ({
-          values: sent,
-          statuses: sent.map((): OnlineStatus => 'PRESENT'),
-          event_timestamps: sent.map(() => NO_TIME),
-        })),
-        ...request.features.flatMap((one) => results.get(one) ?? []),
-      ],
-    };
+    const deadline = new Deadline(this.#limitMs, gone);
+    try {
+      const cells = await Promise.all(groups.map((group) => this.#read(group, request.rows, now, deadline)));
+      const featureStatuses = new StatusCounts();
+      groups.forEach(({ asked }, g) =>
+        asked.forEach(({ view }, i) =>
+          featureStatuses.count(view.name, cells[g]?.columns[i] as Column, request.rows),
+        ),
+      );
+      return {
+        answer: answerOf(request, groups, cells),
+        report: { roundTrips: groups.length, keysRead: groups.length * request.rows, featureStatuses },
+      };
+    } finally {
+      deadline.end();
+    }
   }
 
-  async #read(group: Group, rows: number, now: number): Promise<GroupCells> {
+  async #read(group: Group, rows: number, now: number, deadline: Deadline): Promise<GroupCells> {
     const wanted = group.asked.map(({ view, feature }): WantedFeature => ({ view, feature }));
     const columns = wanted.map(({ feature }) => columnFor(feature.type, rows));
     const ids = Array.from({ length: rows }, (_, row) => group.keys.map((key) => key.ids[row] ?? ''));
     const eventTime =
       group.source === undefined
-        ? await this.#readStore(wanted, ids, columns, now)
-        : await this.#readSource(wanted, ids, columns, now);
+        ? await this.#readStore(wanted, ids, columns, now, deadline)
+        : await this.#readSource(wanted, ids, columns, now, deadline);
     return { columns, eventTime };
   }
 
@@ -113,16 +127,18 @@ export class OnlineFeatures {
     ids: readonly (readonly string[])[],
     columns: readonly Column[],
     now: number,
+    deadline: Deadline,
   ): Promise<GroupCells['eventTime']> {
     const { store, layouts, prefix } = this.#parts;
     const [first] = wanted;
     if (first === undefined) return () => undefined;
     const { group, of } = first.view;
     const decoder = new FeatureDecoder(wanted);
-    const records = await store.read(ids.map((key) => featureKey(prefix, group, of, key)));
+    const keys = ids.map((key) => featureKey(prefix, group, of, key));
+    const records = await deadline.within(store.read(keys, deadline.signal));
     const missing = new Set<string>();
     for (const record of records) if (record !== null) decoder.missingLayouts(record, missing);
-    if (missing.size > 0) await layouts.resolve(missing);
+    if (missing.size > 0) await deadline.within(layouts.resolve(missing));
     records.forEach((record, row) => void decoder.decode(record, columns, row, now));
     return (row, view) => {
       const record = records[row] ?? null;
@@ -137,11 +153,38 @@ export class OnlineFeatures {
     ids: readonly (readonly string[])[],
     columns: readonly Column[],
     now: number,
+    deadline: Deadline,
   ): Promise<GroupCells['eventTime']> {
-    const rows: SourceRows = await this.#parts.sources.readerOf(wanted).read(ids);
+    const reader = this.#parts.sources.readerOf(wanted);
+    const rows: SourceRows = await deadline.within(reader.read(ids, deadline.signal));
     for (let row = 0; row < ids.length; row++) rows.decode(row, columns, row, now);
     return (row, view) => rows.eventTime(row, view);
   }
+}
+
+function answerOf(
+  request: OnlineRequest,
+  groups: readonly Group[],
+  cells: readonly GroupCells[],
+): OnlineAnswer {
+  const results = new Map<AskedFeature, OnlineAnswer['results'][number]>();
+  groups.forEach(({ asked }, g) =>
+    asked.forEach((one, i) => {
+      const { columns, eventTime } = cells[g] as GroupCells;
+      results.set(one, resultOf(one, columns[i] as Column, request.rows, eventTime));
+    }),
+  );
+  return {
+    metadata: { feature_names: [...request.entities, ...request.features].map(({ name }) => name) },
+    results: [
+      ...request.entities.map(({ sent }) => ({
+        values: sent,
+        statuses: sent.map((): OnlineStatus => 'PRESENT'),
+        event_timestamps: sent.map(() => NO_TIME),
+      })),
+      ...request.features.flatMap((one) => results.get(one) ?? []),
+    ],
+  };
 }
 
 function groupsOf(features: readonly AskedFeature[]): Group[] {

@@ -22,6 +22,11 @@ export class Frame {
    * Rows of a lower tier stand above all rows of a higher one, whatever their scores: what `top:` and `bury` ask for.
    */
   tiers = new Int32Array(0);
+  /**
+   * Records of interactions, by the plan's numbers: null where the store has none, undefined where the request names no
+   * entity to have any.
+   */
+  readonly histories: (Buffer | null | undefined)[] = [];
   #capacity = 0;
   readonly #layout: FrameLayout;
 

@@ -3,10 +3,9 @@ import type { Express, RequestHandler } from 'express';
 import { answerHealth, answerReadiness } from './health.js';
 import { HttpMetrics } from './metrics.js';
 import { describeApi } from './openapi/document.js';
-import { checkRoutes, literalPath, PATHS } from './paths.js';
+import { checkRoutes, explainPath, literalPath, PATHS } from './paths.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
-import { countResident } from './resident-metrics.js';
-import { rank } from './rank.js';
+import { explain, rank } from './rank.js';
 import { readBody, withBody } from './read-body.js';
 import { answerReference, answerReferenceBundle } from './reference.js';
 import { beginRequest, requestState } from './request-state.js';
@@ -18,10 +17,9 @@ import { DEFAULT_LIMITS, type HttpServices } from './services.js';
  * @throws MillraceError project_invalid if two routes are the same
  */
 export function createHttpApp(services: HttpServices): Express {
-  const { entities, features, online, pipelines, logger } = services;
+  const { entities, features, online, feedback, pipelines, logger } = services;
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
-  const metrics = new HttpMetrics(services.registry);
-  if (services.resident !== undefined) countResident(metrics.registry, services.resident);
+  const metrics = services.metrics ?? new HttpMetrics();
   const rankingBody = readBody(limits.rankingBytes);
   const uploadBody = readBody(limits.uploadBytes);
   const otherBody = readBody(limits.otherBytes);
@@ -30,7 +28,10 @@ export function createHttpApp(services: HttpServices): Express {
   const app = createExpress();
   app.use(beginRequest(metrics, logger));
 
-  for (const pipeline of pipelines) post(app, pipeline.route, rankingBody, rank(pipeline, metrics));
+  for (const pipeline of pipelines) {
+    post(app, pipeline.route, rankingBody, rank(pipeline, metrics));
+    post(app, explainPath(pipeline.route), rankingBody, explain(pipeline));
+  }
 
   post(
     app,
@@ -66,7 +67,23 @@ export function createHttpApp(services: HttpServices): Express {
     app,
     PATHS.onlineFeatures,
     otherBody,
-    answer((body) => online.get(body)),
+    async (req, res) => {
+      const { gone } = requestState(res);
+      const read = await withBody(req, (body) => online.read(body, gone));
+      metrics.read(read.report);
+      sendJson(res, 200, read.answer);
+    },
+  );
+
+  post(
+    app,
+    PATHS.feedback,
+    otherBody,
+    answer(async (body) => {
+      const recorded = await feedback.record(body);
+      metrics.recorded(recorded.counts);
+      return recorded.answer;
+    }),
   );
 
   get(app, PATHS.health, answerHealth);

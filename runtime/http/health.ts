@@ -19,13 +19,14 @@ export const answerHealth: RequestHandler = (_req, res) => {
 };
 
 /** Readiness: 200 if this instance can rank now, else 503, with the reason of each check. */
-export function answerReadiness({ store, pipelines, logger }: HttpServices): RequestHandler {
+export function answerReadiness({ store, pipelines, logger, projectVersion }: HttpServices): RequestHandler {
   const checkStore = onceAtATime(() => pingWithin(store, logger));
   return async (_req, res) => {
     const checks = { store: await checkStore(), pipelines: checkPipelines(pipelines.length) };
     const ready = Object.values(checks).every(({ status }) => status === 'OK');
     if (!ready) res.setHeader('Retry-After', 1);
-    sendJson(res, ready ? 200 : 503, { status: ready ? 'OK' : 'NOT_READY', checks });
+    const status = ready ? 'OK' : 'NOT_READY';
+    sendJson(res, ready ? 200 : 503, { status, project_version: projectVersion, checks });
   };
 }
 

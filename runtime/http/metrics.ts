@@ -1,4 +1,7 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import type { OnlineReport } from '../features/online-features.js';
+import { StatusCounts } from '../features/status-counts.js';
+import type { FeedbackCounts } from '../interactions/feedback.js';
 import type { RunReport } from '../pipeline/types.js';
 
 /** Route label of requests that no route took: paths are the client's, and a label of them would have no bound. */
@@ -17,8 +20,15 @@ export class HttpMetrics {
   readonly #candidates: Histogram<'pipeline'>;
   readonly #roundTrips: Counter<'pipeline'>;
   readonly #keysRead: Counter<'pipeline'>;
+  readonly #outsideRoundTrips: Counter<'pipeline'>;
+  readonly #outsideKeysRead: Counter<'pipeline'>;
   readonly #skippedSteps: Counter<'pipeline' | 'step'>;
   readonly #unknownFields: Counter<'pipeline'>;
+
+  readonly #statuses = new StatusCounts();
+  readonly #onlineRoundTrips: Counter;
+  readonly #onlineKeysRead: Counter;
+  readonly #feedback: Counter<'type' | 'outcome'>;
 
   constructor(registry = new Registry()) {
     this.registry = registry;
@@ -63,6 +73,18 @@ export class HttpMetrics {
       labelNames: ['pipeline'],
       registers,
     });
+    this.#outsideRoundTrips = new Counter({
+      name: 'millrace_pipeline_source_round_trips_total',
+      help: "Reads of features that are kept outside the store, in Feast's Redis.",
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#outsideKeysRead = new Counter({
+      name: 'millrace_pipeline_source_keys_read_total',
+      help: 'Keys read outside the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
     this.#skippedSteps = new Counter({
       name: 'millrace_pipeline_skipped_steps_total',
       help: 'Steps that failed and were skipped, as on_error: skip says.',
@@ -75,6 +97,39 @@ export class HttpMetrics {
       labelNames: ['pipeline'],
       registers,
     });
+    const statuses = this.#statuses;
+    new Counter({
+      name: 'millrace_feature_values_total',
+      help:
+        'Values of batch features that rankings and get-online-features read, by what was known of them; cause: for want of ' +
+        'what a default stood in.',
+      labelNames: ['view', 'status', 'cause'],
+      registers,
+      // Added up by plain counters as requests run, which costs them next to nothing.
+      collect() {
+        this.reset();
+        for (const { view, status, cause = '', values } of statuses.list())
+          this.inc({ view, status, cause }, values);
+      },
+    });
+    this.#onlineRoundTrips = new Counter({
+      name: 'millrace_online_features_round_trips_total',
+      help: 'Round trips of get-online-features, to the store or to where Feast keeps its features.',
+      registers,
+    });
+    this.#onlineKeysRead = new Counter({
+      name: 'millrace_online_features_keys_read_total',
+      help: 'Keys that get-online-features has read.',
+      registers,
+    });
+    this.#feedback = new Counter({
+      name: 'millrace_feedback_events_total',
+      help:
+        'Events of feedback by what became of them: stored, duplicate, too_old, unused; evicted: stored before, and let go ' +
+        'for newer ones, so that windows which reach back that far count too few.',
+      labelNames: ['type', 'outcome'],
+      registers,
+    });
   }
 
   answered(route: string | undefined, status: number, seconds: number): void {
@@ -83,14 +138,29 @@ export class HttpMetrics {
     this.#seconds.observe(labels, seconds);
   }
 
+  recorded(counts: FeedbackCounts): void {
+    for (const { type, outcome, count } of counts) this.#feedback.inc({ type, outcome }, count);
+  }
+
+  read(report: OnlineReport): void {
+    this.#statuses.addAll(report.featureStatuses);
+    this.#onlineRoundTrips.inc(report.roundTrips);
+    this.#onlineKeysRead.inc(report.keysRead);
+  }
+
   ranked(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
+    this.#statuses.addAll(report.featureStatuses);
     for (const [stage, ms] of Object.entries(report.stageMs)) {
       this.#stages.observe({ pipeline, stage }, ms / 1000);
     }
     this.#candidates.observe(labels, report.candidates);
     this.#roundTrips.inc(labels, report.roundTrips);
     this.#keysRead.inc(labels, report.keysRead);
+    if (report.outside.roundTrips > 0) {
+      this.#outsideRoundTrips.inc(labels, report.outside.roundTrips);
+      this.#outsideKeysRead.inc(labels, report.outside.keysRead);
+    }
     for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
     let unknown = 0;
     for (const times of report.unknownFields.values()) unknown += times;

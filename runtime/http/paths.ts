@@ -1,6 +1,9 @@
 import { MillraceError } from '../api/errors.js';
 import type { Pipeline } from '../pipeline/types.js';
 
+/** Where a pipeline tells why it ranks as it does. */
+export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}/explain`;
+
 /** The routes that every project has. */
 export const PATHS = {
   uploadEntities: '/api/v1/entities/upload',
@@ -8,6 +11,7 @@ export const PATHS = {
   deleteEntities: '/api/entity/v1/entities/delete',
   deleteEntitiesToo: '/api/v1/entities/delete',
   pushFeatures: '/api/v1/features/push',
+  feedback: '/api/v1/feedback',
   onlineFeatures: '/feature/get-online-features',
   reference: '/redoc',
   referenceBundle: '/redoc/redoc.standalone.js',
@@ -32,6 +36,14 @@ export function checkRoutes(pipelines: readonly Pipeline[]): void {
       throw new MillraceError('project_invalid', `the route ${route} of the pipeline ${name} ${problem}`);
     }
     owners.set(path, `the pipeline ${name}`);
+    const explained = explainPath(path);
+    const other = owners.get(explained);
+    if (other !== undefined)
+      throw new MillraceError(
+        'project_invalid',
+        `the route ${explained}, which explains the pipeline ${name}, is that of ${other}`,
+      );
+    owners.set(explained, `the pipeline ${name}, to explain it`);
   }
 }
 

@@ -1,9 +1,9 @@
-import type { RequestHandler } from 'express';
-import type { Pipeline } from '../pipeline/types.js';
+import type { Request, RequestHandler } from 'express';
+import type { Pipeline, RequestContext } from '../pipeline/types.js';
 import type { HttpMetrics } from './metrics.js';
 import { withBody } from './read-body.js';
-import { rankingRequestId } from './request-id.js';
-import { requestState, setRequestId } from './request-state.js';
+import { isSafeRequestId, rankingRequestId } from './request-id.js';
+import { requestState, setRequestId, type RequestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
 /** Answers a pipeline's route. */
@@ -12,7 +12,7 @@ export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
     const state = requestState(res);
     await withBody(req, async (body) => {
       setRequestId(res, rankingRequestId(body, state.id));
-      const { answer, report } = await pipeline.run(body, { requestId: state.id, signal: state.gone });
+      const { answer, report } = await pipeline.run(body, contextOf(req, state));
       metrics.ranked(pipeline.name, report);
       // A ranking that went on without a step says so.
       if (report.skippedSteps.length > 0)
@@ -20,4 +20,20 @@ export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
       sendJson(res, 200, answer);
     });
   };
+}
+
+/** Answers why a pipeline's route answers as it does. Such requests are no rankings: the pipeline's metrics leave them out. */
+export function explain(pipeline: Pipeline): RequestHandler {
+  return async (req, res) => {
+    const state = requestState(res);
+    await withBody(req, async (body) => {
+      setRequestId(res, rankingRequestId(body, state.id));
+      sendJson(res, 200, await pipeline.explain(body, contextOf(req, state)));
+    });
+  };
+}
+
+function contextOf(req: Request, { id, gone }: RequestState): RequestContext {
+  const runId = req.headers['x-millrace-run-id'];
+  return { requestId: id, signal: gone, ...(isSafeRequestId(runId) ? { runId } : {}) };
 }

@@ -1,18 +1,19 @@
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import type { EntityType, FeatureView } from '../config/model.js';
+import type { OnlineReport } from '../features/online-features.js';
+import type { FeedbackCounts } from '../interactions/feedback.js';
 import type { TableState } from '../resident/resident-tables.js';
 import type { Pipeline } from '../pipeline/types.js';
+import type { HttpMetrics } from './metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
 export interface HttpServices {
   readonly entities: EntityService;
   readonly features: FeatureService;
   readonly online: OnlineFeatureService;
+  readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
   readonly store: { ping(): Promise<void> };
-  /** For /metrics; undefined where nothing is kept in process. */
-  readonly resident?: ResidentSource;
   /** For the reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the reference. */
@@ -21,8 +22,10 @@ export interface HttpServices {
   /** Of Millrace, for the reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
-  /** Where /metrics gathers from; a new one unless other parts of the process count into it too. */
-  readonly registry?: Registry;
+  /** What /metrics answers; new ones unless the process has some already. */
+  readonly metrics?: HttpMetrics;
+  /** Of the project's files, for /readyz. */
+  readonly projectVersion?: string;
 }
 
 /** Each answers the response body, or throws MillraceError. */
@@ -43,7 +46,15 @@ export interface ResidentSource {
 }
 
 export interface OnlineFeatureService {
-  get(body: unknown): Promise<unknown>;
+  /** @param gone aborted when the client is */
+  read(
+    body: unknown,
+    gone?: AbortSignal,
+  ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
+}
+
+export interface FeedbackService {
+  record(body: unknown): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
 }
 
 /** Largest bodies, in bytes once inflated. */

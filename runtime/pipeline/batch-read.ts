@@ -9,6 +9,8 @@ export class BatchRead {
   readonly #records: (Buffer | null)[] = [];
   #pending: string[] = [];
   roundTrips = 0;
+  /** Reads of features that are kept outside the store, beside the round trips. */
+  readonly outside = { roundTrips: 0, keysRead: 0 };
 
   constructor(store: Store, deadline: Deadline) {
     this.#store = store;

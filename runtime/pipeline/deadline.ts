@@ -1,4 +1,5 @@
 import { MillraceError } from '../api/errors.js';
+import type { Usage } from './usage.js';
 
 /** The time that a request may take, and whether its client still waits. */
 export class Deadline {
@@ -9,6 +10,8 @@ export class Deadline {
   constructor(
     readonly ms: number,
     client: AbortSignal | undefined,
+    /** Told of work that may outlast the request. */
+    readonly usage?: Usage,
   ) {
     this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), ms);
     this.#client = client;
@@ -31,6 +34,7 @@ export class Deadline {
 
   /** The promise's outcome, or the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
+    this.usage?.hold(work);
     this.check();
     let stop: () => void = () => undefined;
     const over = new Promise<never>((_resolve, reject) => {
@@ -54,5 +58,5 @@ export class Deadline {
 }
 
 function exceeded(ms: number): MillraceError {
-  return new MillraceError('deadline_exceeded', `the pipeline's limit of ${ms} ms is over`);
+  return new MillraceError('deadline_exceeded', `the limit of ${ms} ms is over`);
 }

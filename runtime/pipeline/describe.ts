@@ -21,6 +21,12 @@ export function describePlan(plan: Plan): PlanDescription {
         what: `features by ${read.ids.map((slot) => names.get(slot)).join(', ') || 'no key'}`,
         wants: read.wants.map((want) => want.name),
       })),
+      ...level.histories.map((read) => ({
+        level: index + 1,
+        of: read.type,
+        what: `interactions of ${read.of}`,
+        wants: [...new Set(read.wants.map((want) => `${want.type}s by ${want.name}`))],
+      })),
     ]),
     columns: plan.layout.columns.flatMap(({ shape, name }, slot) =>
       name === undefined ? [] : [{ slot, name, kind: shape.kind, scope: shape.scope }],
@@ -32,6 +38,7 @@ export function describePlan(plan: Plan): PlanDescription {
       as: step.as,
       reads: step.reads,
       produces: [...step.outputs.keys()].map((output) => `${step.as}:${output}`),
+      ...(step.version === undefined ? {} : { version: step.version }),
       ...(step.when === undefined ? {} : { when: step.when.text }),
       ...(step.top === undefined ? {} : { top: step.top }),
     })),

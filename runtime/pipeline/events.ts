@@ -18,11 +18,13 @@ export function eventsOf(
   request: RankingRequest,
   page: readonly RankedRow[],
   trace: Trace,
+  runId: string,
 ): JsonObject[] {
   const events: JsonObject[] = [];
   const type = plan.candidateType.name;
   const envelope = {
     request_id: request.requestId,
+    run_id: runId,
     api_source: plan.definition.name,
     event_timestamp: new Date(frame.now).toISOString(),
   };
@@ -57,12 +59,25 @@ export function eventsOf(
       }
     }
   }
+  // Definitions are features like any other: of the candidate, or of the request.
+  for (const { name, slot } of plan.definitions) {
+    const ofRequest = plan.layout.columns[slot]?.shape.scope === 'request';
+    for (const row of ofRequest ? [0] : ranking.rows) {
+      add('FEATURE', {
+        feature_identifier: ofRequest ? request.requestId : (request.ids[row] ?? ''),
+        feature_identifier_type: ofRequest ? 'request' : type,
+        feature_name: name,
+        ...cell(frame, slot, row, 'feature_value', 'feature_status'),
+      });
+    }
+  }
   for (const step of trace.steps) {
     for (const [output, slot] of step.outputs) {
       for (const row of ranking.rows) {
         if (step.kind === 'model') {
           add('MODEL', {
             model_name: step.as,
+            model_version: step.version ?? null,
             ...cell(frame, slot, row, 'model_output', 'model_output_status'),
             ...entity(row),
           });
@@ -98,6 +113,7 @@ export function eventsOf(
 }
 
 function cell(frame: Frame, slot: number, row: number, valueName: string, statusName: string): JsonObject {
-  const { value, status } = readCell(frame, slot, row);
-  return { [valueName]: value ?? null, [statusName]: status };
+  const { value, status, cause } = readCell(frame, slot, row);
+  const why = cause === undefined ? {} : { [`${statusName}_cause`]: cause };
+  return { [valueName]: value ?? null, [statusName]: status, ...why };
 }

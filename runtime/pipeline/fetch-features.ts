@@ -1,5 +1,6 @@
 import { isKnown, Status } from '../api/status.js';
 import type { FeatureRead, Plan } from '../compile/plan.js';
+import { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
 import type { FeatureRecords } from './hydrate.js';
 
@@ -20,6 +21,22 @@ export function fetchFeatures(plan: Plan, frame: Frame, records: FeatureRecords)
       }
     }
   }
+}
+
+/** How many values of each view have which status. */
+export function countStatuses(plan: Plan, frame: Frame): StatusCounts {
+  const counts = new StatusCounts();
+  for (const level of plan.levels) {
+    for (const { scope, group, wants } of level.features) {
+      const columns = frame.groups[group] ?? [];
+      const rows = scope === 'candidate' ? frame.count : 1;
+      wants.forEach(({ feature }, i) => {
+        const column = columns[i];
+        if (column !== undefined) counts.count(feature.view.name, column, rows);
+      });
+    }
+  }
+  return counts;
 }
 
 /** Some entity of the key has no id; why it has none is why the feature is missing. */

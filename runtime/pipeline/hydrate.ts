@@ -25,14 +25,17 @@ export interface ReadServices {
   readonly readers?: SourceReaders | undefined;
 }
 
+/** What of a plan says how entities are filled. */
+export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
+
 /**
  * Fills the request's entities from the index: one round trip a level, each entity read once, the feature records of
  * the same level in the same round trip; none where the resident tables hold all of a level.
  */
 export async function hydrate(
-  plan: Plan,
+  plan: HydrationPlan,
   frame: Frame,
-  request: RankingRequest,
+  request: Pick<RankingRequest, 'carried'>,
   services: ReadServices,
 ): Promise<FeatureRecords> {
   const carried: (CarriedRows | undefined)[] = [];
@@ -55,7 +58,10 @@ export async function hydrate(
       features.set(read, cells);
       return cells;
     });
+    const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
     await ask.roundTrip();
+    for (const { read, number } of histories)
+      frame.histories[read.index] = number < 0 ? undefined : services.batch.record(number);
     await resolveLayouts([...nodes.map(({ cells }) => cells), ...reads], services);
     for (const { node, elements, cells } of nodes) {
       const { parent } = node;
@@ -88,7 +94,7 @@ function fillCarriedOnly(
   node: HydrationNode,
   frame: Frame,
   carried: CarriedRows | undefined,
-  plan: Plan,
+  plan: HydrationPlan,
 ): void {
   if (carried === undefined) return;
   for (const want of node.wants) {
@@ -107,7 +113,7 @@ function fillNode(
   frame: Frame,
   cells: CellRead,
   carried: CarriedRows | undefined,
-  plan: Plan,
+  plan: HydrationPlan,
 ): void {
   const columns = frame.groups[node.group] ?? [];
   const ids = frame.columns[node.ids];
@@ -132,7 +138,7 @@ function writeCarried(
   frame: Frame,
   row: number,
   object: CarriedRows[number],
-  plan: Plan,
+  plan: HydrationPlan,
 ): boolean {
   if (object === undefined || Array.isArray(object)) return false;
   const value = carriedValue(object as never, want.path, want.type, plan.entities);
@@ -171,7 +177,7 @@ function fillListNode(
   elements: readonly Column[],
   cells: CellRead,
   carried: CarriedRows | undefined,
-  plan: Plan,
+  plan: HydrationPlan,
 ): void {
   const wants = node.wants.filter((want) => want.indexed);
   const ids = frame.texts(node.ids);

@@ -1,5 +1,5 @@
 import type { Column } from '../api/columns.js';
-import type { FeatureRead, HydrationNode } from '../compile/plan.js';
+import type { FeatureRead, HistoryRead, HydrationNode } from '../compile/plan.js';
 import type { Frame } from '../frame/frame.js';
 import type { PartBinding } from '../resident/resident-tables.js';
 import { featureKey } from '../store/keys.js';
@@ -75,9 +75,19 @@ export class LevelReads {
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
   }
 
+  /** Asks for the interactions of an entity; they are never kept in process. Returns the record's number, -1 without an id. */
+  history({ ids, keyPrefix }: HistoryRead): number {
+    const id = this.#frame.text(ids).values[0] ?? '';
+    return id === '' ? -1 : this.#batch.ask(keyPrefix + id);
+  }
+
   /** The one round trip; what is kept outside the store is read beside it. */
   async roundTrip(): Promise<void> {
     const { deadline } = this.#batch;
+    for (const { keys } of this.#outside) {
+      this.#batch.outside.roundTrips++;
+      this.#batch.outside.keysRead += keys;
+    }
     if (this.#outside.length === 0) await this.#batch.roundTrip();
     else await Promise.all([this.#batch.roundTrip(), ...this.#outside.map((cells) => cells.read(deadline))]);
   }

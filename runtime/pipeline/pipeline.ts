@@ -20,7 +20,18 @@ export function mountPipeline(
     route: definition.route.value,
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(),
-    run: (body, context) => runPipeline(plan, mounted, body, context),
+    run: (body, context) => {
+      const run = runPipeline(plan, mounted, body, context);
+      services.usage?.hold(run);
+      return run;
+    },
+    explain: async (body, context) => {
+      const run = runPipeline(plan, mounted, body, context, true);
+      services.usage?.hold(run);
+      const { explanation } = await run;
+      if (explanation === undefined) throw new Error('an explained run has an explanation');
+      return explanation;
+    },
     describe: () => describePlan(plan),
   } satisfies Pipeline);
 }

@@ -29,10 +29,12 @@ export interface StepReport {
   readonly pending?: Promise<void>;
 }
 
-/** Sees the ranking before and after each step; present only while a request is explained. */
+/** Sees the ranking before and after each step; present only while a request is explained or asks for events. */
 export interface StepObserver {
   before(step: PlannedStep, ranking: Ranking): void;
   after(report: StepReport, ranking: Ranking): void;
+  /** Whether the request is only explained: effects are left out. */
+  readonly isRehearsal: boolean;
 }
 
 /** Told of an effect that failed: nobody else hears of it. */
@@ -51,10 +53,14 @@ export async function runComponents(
   for (const step of plan.steps) {
     deadline.check();
     for (const kernel of step.prepare) kernel(frame);
+    if (step.kind === 'effect' && observer?.isRehearsal === true) {
+      reports.push(report(step, { outcome: 'not_asked_for', reason: 'an explanation has no effects' }));
+      continue;
+    }
     observer?.before(step, ranking);
-    const report = await runStep(step, frame, ranking, deadline, onEffectError);
-    observer?.after(report, ranking);
-    reports.push(report);
+    const done = await runStep(step, frame, ranking, deadline, onEffectError);
+    observer?.after(done, ranking);
+    reports.push(done);
   }
   return reports;
 }
@@ -97,6 +103,7 @@ async function runStep(
         // Nobody waits for an effect, and none fails a ranking.
         const running = (step.component as EffectComponent).run(view);
         if (!(running instanceof Promise)) return report(step, {});
+        deadline.usage?.hold(running);
         return report(step, { pending: running.catch((error: unknown) => onEffectError(step, error)) });
       }
     }

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Plan } from '../compile/plan.js';
+import type { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
@@ -6,7 +8,9 @@ import type { Store } from '../store/store.js';
 import { BatchRead } from './batch-read.js';
 import { Deadline } from './deadline.js';
 import { eventsOf } from './events.js';
-import { fetchFeatures } from './fetch-features.js';
+import { explain } from './explain.js';
+import type { Explanation } from './explanation.js';
+import { countStatuses, fetchFeatures } from './fetch-features.js';
 import { fillRequest } from './fill-request.js';
 import { hydrate } from './hydrate.js';
 import { cutPage } from './page.js';
@@ -18,6 +22,7 @@ import type { SourceReaders } from './source-cells.js';
 import { StageClock } from './stages.js';
 import { Trace } from './trace.js';
 import type { RankingAnswer, RequestContext, RunReport } from './types.js';
+import type { Usage } from './usage.js';
 
 export interface PipelineServices {
   readonly store: Store;
@@ -29,6 +34,15 @@ export interface PipelineServices {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onEffectError?: EffectErrorHandler;
+  /** Counts requests, and what they leave running. */
+  readonly usage?: Usage;
+}
+
+export interface PipelineRun {
+  readonly answer: RankingAnswer;
+  readonly report: RunReport;
+  /** Only where it was asked for. */
+  readonly explanation?: Explanation;
 }
 
 /** The whole of a request: hydrate → fetch features → components → page. */
@@ -37,10 +51,11 @@ export async function runPipeline(
   services: PipelineServices,
   body: unknown,
   context: RequestContext,
-): Promise<{ readonly answer: RankingAnswer; readonly report: RunReport }> {
+  isExplained = false,
+): Promise<PipelineRun> {
   const clock = new StageClock();
   const request = readRequest(plan, body, context.requestId);
-  const deadline = new Deadline(plan.definition.limits.time, context.signal);
+  const deadline = new Deadline(plan.definition.limits.time, context.signal, services.usage);
   const resident = services.resident && new ResidentSession(services.resident);
   try {
     const frame = plan.frames.acquire(request.ids.length, services.now());
@@ -54,10 +69,12 @@ export async function runPipeline(
 
     fetchFeatures(plan, frame, records);
     resident?.end();
+    const statuses = countStatuses(plan, frame);
     clock.done('features');
 
     const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
-    const trace = request.includeEvents ? new Trace() : undefined;
+    const trace = request.includeEvents || isExplained ? new Trace(isExplained) : undefined;
+    const runId = trace === undefined ? '' : (context.runId ?? randomUUID());
     const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);
     clock.done('components');
 
@@ -67,14 +84,20 @@ export async function runPipeline(
         candidate_id: request.ids[row] ?? '',
         ranked_score: score,
       })),
-      ...(trace === undefined ? {} : { events: eventsOf(plan, frame, ranking, request, page, trace) }),
+      ...(trace !== undefined && request.includeEvents
+        ? { events: eventsOf(plan, frame, ranking, request, page, trace, runId) }
+        : {}),
     };
     clock.done('page');
 
     // Only a frame that no step can still be writing to goes back: after an error, a skipped one too, it is dropped.
-    const report = reportOf(request, batch, steps, clock);
+    const report = reportOf(request, batch, steps, statuses, clock);
+    const explanation =
+      trace !== undefined && isExplained
+        ? explain({ plan, request, runId, frame, ranking, page, steps, trace, statuses, report, answer })
+        : undefined;
     if (report.skippedSteps.length === 0) releaseWhenRead(plan, frame, steps);
-    return { answer, report };
+    return explanation === undefined ? { answer, report } : { answer, report, explanation };
   } finally {
     resident?.end();
     deadline.end();
@@ -92,14 +115,17 @@ function reportOf(
   request: ReturnType<typeof readRequest>,
   batch: BatchRead,
   steps: readonly StepReport[],
+  featureStatuses: StatusCounts,
   clock: StageClock,
 ): RunReport {
   return {
     stageMs: clock.ms,
     roundTrips: batch.roundTrips,
     keysRead: batch.keysRead,
+    outside: batch.outside,
     candidates: request.ids.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
     unknownFields: request.unknownFields,
+    featureStatuses,
   };
 }

@@ -47,6 +47,11 @@ export class SourceCells implements CellRead {
     this.#first = new Int32Array(this.#keys.length).fill(-1);
   }
 
+  /** How many it reads. */
+  get keys(): number {
+    return this.#keys.length;
+  }
+
   #number(key: readonly string[], known: Map<string, number> | undefined): number {
     if (known === undefined) return this.#keys.push(key) - 1;
     // One id is its own text; of several, each goes after its length, so that no two keys have one text.

@@ -1,9 +1,11 @@
-import type { ColumnKind, ColumnOf } from '../api/columns.js';
+import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
 import type { EntityIdentifier, Identifier } from '../api/identifiers.js';
+import type { InteractionEvents, InteractionsInput } from '../api/interactions.js';
 import type { FeatureValue, Input, StepInput } from '../api/plugin.js';
-import { isKnown, Status, statusName } from '../api/status.js';
+import { defaultedCause, isKnown, Status, statusName } from '../api/status.js';
 import type { NeededFeature, PlannedStep } from '../compile/plan.js';
 import type { Frame } from '../frame/frame.js';
+import { decodeEvents, noEvents } from '../interactions/history-record.js';
 import type { Ranking } from './ranking.js';
 
 /** A step's view of the frame: its columns, and the same cells a candidate at a time. */
@@ -39,6 +41,14 @@ export class StepView implements StepInput {
 
   candidate(row: number): EntityIdentifier {
     return this.#ranking.candidate(row);
+  }
+
+  interactions({ history, ids, facet }: InteractionsInput): InteractionEvents {
+    const record = this.#frame.histories[history];
+    if (record === null) return noEvents(Status.present);
+    if (record !== undefined) return decodeEvents(record, facet);
+    const status = this.#frame.columns[ids]?.status[0] ?? Status.absent;
+    return noEvents(isKnown(status) ? Status.absent : status);
   }
 
   getFeature(identifier: Identifier, name: string): FeatureValue {
@@ -95,18 +105,24 @@ export function readCell(frame: Frame, slot: number, row: number): FeatureValue 
   const column = frame.columns[slot];
   if (column === undefined) return { value: undefined, status: 'absent' };
   const at = row * column.stride;
-  const status = column.status[at] ?? Status.absent;
-  const name = statusName(status);
-  if (!isKnown(status)) return { value: undefined, status: name };
+  const byte = column.status[at] ?? Status.absent;
+  const status = statusName(byte);
+  if (!isKnown(byte)) return { value: undefined, status };
+  const cause = defaultedCause(byte);
+  const value = valueAt(column, at);
+  return cause === undefined ? { value, status } : { value, status, cause };
+}
+
+function valueAt(column: Column, at: number): FeatureValue['value'] {
   switch (column.kind) {
     case 'number':
     case 'text':
-      return { value: column.values[at], status: name };
+      return column.values[at];
     case 'texts':
-      return { value: column.values.slice(column.offsets[at], column.offsets[at + 1]), status: name };
+      return column.values.slice(column.offsets[at], column.offsets[at + 1]);
     case 'numbers':
-      return { value: [...column.values.subarray(column.offsets[at], column.offsets[at + 1])], status: name };
+      return [...column.values.subarray(column.offsets[at], column.offsets[at + 1])];
     case 'vector':
-      return { value: [...column.values.subarray(at * column.size, (at + 1) * column.size)], status: name };
+      return [...column.values.subarray(at * column.size, (at + 1) * column.size)];
   }
 }

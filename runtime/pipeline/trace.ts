@@ -1,5 +1,5 @@
 import type { PlannedStep } from '../compile/plan.js';
-import type { Ranking } from './ranking.js';
+import type { Ranking, RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
 
 /** A score that a rule set. */
@@ -10,24 +10,44 @@ export interface ScoreChange {
   readonly after: number;
 }
 
-/** What the steps did to the scores, recorded while a request asks for events. */
+/** A constraint that a step put on a candidate's place; its score is as it was. */
+export interface Move {
+  readonly step: PlannedStep;
+  readonly row: number;
+  /** 1-based, of a pin; undefined where the row was put below others, by `bury` or out of reach of a `top:`. */
+  readonly position: number | undefined;
+}
+
+/** What the steps did to the ranking, recorded while a request asks for events or is explained. */
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
+  readonly moves: Move[] = [];
   /** The steps that ran or failed; not those that `when:` left out. */
   readonly steps: PlannedStep[] = [];
-  #before = new Float64Array(0);
+  #before: RankingSnapshot | undefined;
+
+  /** @param isRehearsal whether the request is only explained, so that steps with effects outside it are left out */
+  constructor(readonly isRehearsal = false) {}
 
   before(_step: PlannedStep, ranking: Ranking): void {
-    this.#before = ranking.scores.slice();
+    this.#before = ranking.snapshot();
   }
 
-  after(report: StepReport, ranking: Ranking): void {
-    if (report.outcome === 'not_asked_for') return;
-    this.steps.push(report.step);
+  after({ step, outcome }: StepReport, ranking: Ranking): void {
+    const before = this.#before;
+    if (outcome === 'not_asked_for' || before === undefined) return;
+    this.steps.push(step);
+    const now = ranking.snapshot();
+    const pinnedBefore = new Map(before.pins);
+    const pinned = new Map(now.pins);
     for (const row of ranking.rows) {
-      const before = this.#before[row] ?? 0;
-      const after = ranking.scores[row] ?? 0;
-      if (before !== after) this.changes.push({ step: report.step, row, before, after });
+      const from = before.scores[row] ?? 0;
+      const to = now.scores[row] ?? 0;
+      if (from !== to) this.changes.push({ step, row, before: from, after: to });
+      const position = pinned.get(row);
+      if (position !== undefined && position !== pinnedBefore.get(row))
+        this.moves.push({ step, row, position });
+      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) this.moves.push({ step, row, position: undefined });
     }
   }
 }

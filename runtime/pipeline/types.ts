@@ -1,4 +1,6 @@
 import type { JsonValue } from '../api/types.js';
+import type { StatusCounts } from '../features/status-counts.js';
+import type { Explanation } from './explanation.js';
 
 /** What a ranking route answers: exactly the fields of the wire contract. */
 export interface RankingAnswer {
@@ -18,6 +20,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** Aborted when the client is gone; the pipeline adds its own deadline. */
   readonly signal?: AbortSignal;
+  /** Marks the events of this run, made up when absent: a request's id may come with several pages and tries. */
+  readonly runId?: string;
 }
 
 /** A request's passage through the stages, told to metrics and explain. */
@@ -28,11 +32,15 @@ export interface RunReport {
   readonly roundTrips: number;
   /** Keys read from the store. */
   readonly keysRead: number;
+  /** The same of features that are kept outside the store, in Feast's Redis. */
+  readonly outside: { readonly roundTrips: number; readonly keysRead: number };
   readonly candidates: number;
   /** Steps that failed and were skipped by `on_error: skip`. */
   readonly skippedSteps: readonly string[];
   /** Fields of the body that nothing declares, with how often each came. */
   readonly unknownFields: ReadonlyMap<string, number>;
+  /** Of the batch features read. */
+  readonly featureStatuses: StatusCounts;
 }
 
 /** A compiled, mounted pipeline, as the HTTP app and the CLI see it. */
@@ -47,6 +55,8 @@ export interface Pipeline {
     body: unknown,
     context: RequestContext,
   ): Promise<{ readonly answer: RankingAnswer; readonly report: RunReport }>;
+  /** Runs a request, without its effects, to tell why it is answered as it is. @throws as `run` */
+  explain(body: unknown, context: RequestContext): Promise<Explanation>;
   /** JSON Schema (2020-12) of the request body, with descriptions; for OpenAPI. */
   readonly requestSchema: Readonly<Record<string, unknown>>;
   /** JSON Schema of the answer. */
@@ -79,6 +89,8 @@ export interface PlanDescription {
     readonly as: string;
     readonly reads: readonly string[];
     readonly produces: readonly string[];
+    /** Of a model's file: the first 12 hex digits of its content's SHA-256. */
+    readonly version?: string;
     readonly when?: string;
     readonly top?: number;
   }[];

@@ -9,6 +9,7 @@ import type { PartWants } from './table-part.js';
 class Wants<T> {
   readonly all: T[] = [];
   readonly shapes: ColumnShape[] = [];
+  readonly definitions: string[] = [];
   readonly keyPrefix: string;
   readonly #numbers = new Map<string, number>();
 
@@ -17,12 +18,13 @@ class Wants<T> {
   }
 
   /** The column's number. */
-  add(name: string, want: T, shape: ColumnShape): number {
+  add(name: string, want: T, shape: ColumnShape, definition: readonly unknown[]): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     this.#numbers.set(name, this.all.length);
     this.all.push(want);
     this.shapes.push(shape);
+    this.definitions.push(definitionText([...definition, { ...shape, scope: undefined }]));
     return this.all.length - 1;
   }
 }
@@ -71,11 +73,11 @@ export class PlanParts {
     const { attributes, features }: TypeWants = this.#of(type);
     const parts: PartWants[] = [];
     if (attributes !== undefined) {
-      const { keyPrefix, shapes, all } = attributes;
-      parts.push({ group: ENTITY_GROUP, keyPrefix, shapes, decoder: new EntityDecoder(all) });
+      const { keyPrefix, shapes, definitions, all } = attributes;
+      parts.push({ group: ENTITY_GROUP, keyPrefix, shapes, definitions, decoder: new EntityDecoder(all) });
     }
-    for (const [group, { keyPrefix, shapes, all }] of features)
-      parts.push({ group, keyPrefix, shapes, decoder: new FeatureDecoder(all) });
+    for (const [group, { keyPrefix, shapes, definitions, all }] of features)
+      parts.push({ group, keyPrefix, shapes, definitions, decoder: new FeatureDecoder(all) });
     return parts;
   }
 
@@ -95,7 +97,7 @@ export class PlanParts {
     const wants = (of.attributes ??= new Wants(node.keyPrefix));
     const columns = node.wants
       .filter((want) => want.indexed)
-      .map((want) => wants.add(want.path.join('.'), want, want.element));
+      .map((want) => wants.add(want.path.join('.'), want, want.element, [want.path, want.type, want.list]));
     return { type: node.entity.name, group: ENTITY_GROUP, columns };
   }
 
@@ -109,8 +111,15 @@ export class PlanParts {
     const columns = read.wants.map(({ slot, feature }) => {
       const shape = plan.layout.columns[slot]?.shape;
       if (shape === undefined) throw new Error('a feature has a column');
-      return wants.add(`${feature.view.name}:${feature.feature.name}`, feature, shape);
+      const { view, feature: one } = feature;
+      const definition = [view.name, view.ttl, view.expired, one.name, one.type, one.default];
+      return wants.add(`${view.name}:${one.name}`, feature, shape, definition);
     });
     this.#taken.set(read, { type, group: read.keyGroup, columns });
   }
+}
+
+/** Equal for columns that are decoded alike from the same record. */
+function definitionText(definition: readonly unknown[]): string {
+  return JSON.stringify(definition, (_key, value: unknown) => (value instanceof Map ? [...value] : value));
 }

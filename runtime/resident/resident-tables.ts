@@ -40,29 +40,58 @@ export class ResidentTables implements Changes {
   readonly #tables: readonly EntityTable[];
   /** By the start of the keys that fill it. */
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
-  readonly #bindings = new Map<HydrationNode | FeatureRead, PartBinding>();
+  /** Weak, since plans come and go while the tables stay. */
+  readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
+  readonly #types: ReadonlySet<string> | undefined;
   #hand = 0;
   #generation = 0;
 
   constructor(plans: readonly Plan[], options: ResidentOptions) {
     this.#mostBytes = options.bytes;
+    this.#types = options.types;
     const wanted = new PlanParts(plans);
-    const types = [...wanted.types].filter((type) => options.types?.has(type) ?? true);
+    const types = [...wanted.types].filter((type) => this.#keeps(type));
     this.#tables = types.map((type) => new EntityTable(type, wanted.partsOf(type)));
     for (const table of this.#tables)
       for (const part of table.parts) this.#parts.set(part.keyPrefix, { table, part });
-    for (const plan of plans)
-      for (const { nodes, features } of plan.levels)
-        for (const read of [...nodes, ...features]) this.#bind(read, wanted);
+    this.#bind(plans, wanted);
     this.#coherence = this.isEmpty ? undefined : options.coherence([...this.#parts.keys()]);
   }
 
-  #bind(read: HydrationNode | FeatureRead, wanted: PlanParts): void {
-    const taken = wanted.taken(read);
-    const table = this.#tables.find(({ type }) => type === taken?.type);
-    const part = table?.parts.find(({ group }) => group === taken?.group);
-    if (taken !== undefined && table !== undefined && part !== undefined)
-      this.#bindings.set(read, Object.freeze({ table, part, columns: taken.columns }));
+  /**
+   * Serves other plans too, with what is there, if that is all that they read.
+   * @returns false where they read something else, or the same in another way; nothing is changed then
+   */
+  adopt(plans: readonly Plan[]): boolean {
+    return this.#bind(plans, new PlanParts(plans));
+  }
+
+  #bind(plans: readonly Plan[], wanted: PlanParts): boolean {
+    const places = new Map<string, { readonly table: EntityTable; readonly part: TablePart; at: number[] }>();
+    for (const type of wanted.types) {
+      if (!this.#keeps(type)) continue;
+      for (const { group, keyPrefix, definitions } of wanted.partsOf(type)) {
+        const held = this.#parts.get(keyPrefix);
+        const at = definitions.map((definition) => held?.part.definitions.indexOf(definition) ?? -1);
+        if (held === undefined || at.includes(-1)) return false;
+        places.set(`${type}:${group}`, { ...held, at });
+      }
+    }
+    for (const { levels } of plans) {
+      for (const read of levels.flatMap(({ nodes, features }) => [...nodes, ...features])) {
+        const taken = wanted.taken(read);
+        const place = taken && places.get(`${taken.type}:${taken.group}`);
+        if (taken === undefined || place === undefined) continue;
+        const { table, part, at } = place;
+        const columns = taken.columns.map((column) => at[column] ?? -1);
+        this.#bindings.set(read, Object.freeze({ table, part, columns }));
+      }
+    }
+    return true;
+  }
+
+  #keeps(type: string): boolean {
+    return this.#types?.has(type) ?? true;
   }
 
   /** Whether nothing is ever kept. */

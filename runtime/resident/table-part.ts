@@ -19,6 +19,8 @@ export interface PartWants {
   /** Start of the store keys; the id follows. */
   readonly keyPrefix: string;
   readonly shapes: readonly ColumnShape[];
+  /** By column: all that decides what is decoded into it, as text. */
+  readonly definitions: readonly string[];
   readonly decoder: RecordDecoder;
 }
 
@@ -33,6 +35,7 @@ export class TablePart {
   readonly group: string;
   readonly keyPrefix: string;
   readonly decoder: RecordDecoder;
+  readonly definitions: readonly string[];
   readonly columns: RowColumns;
   /** By row: until when it may be served, epoch milliseconds; -Infinity where it is not there. */
   validUntil = new Float64Array(0);
@@ -40,10 +43,11 @@ export class TablePart {
   #scratch: readonly Column[] = [];
   #scratchRows = 0;
 
-  constructor({ group, keyPrefix, shapes, decoder }: PartWants) {
+  constructor({ group, keyPrefix, shapes, definitions, decoder }: PartWants) {
     this.group = group;
     this.keyPrefix = keyPrefix;
     this.decoder = decoder;
+    this.definitions = definitions;
     this.columns = new RowColumns(shapes);
   }
 

@@ -6,12 +6,15 @@
  *   millrace:features:product:p1              its feature views
  *   millrace:features:user,brand:2:u12:b7     views of a composite: each id after its length in UTF-16 code units
  *   millrace:features::                       global views
+ *   millrace:interactions:user:u12            what an entity did with candidates
  *   millrace:schema:0123456789abcdef          a record layout
  */
 
 /** Group of the keys that hold attributes; no view may take it. */
 export const ENTITY_GROUP = 'entity';
 const LAYOUT_GROUP = 'schema';
+/** Group of the keys of interaction histories; no view may take it. */
+const HISTORY_GROUP = 'interactions';
 
 /** Most UTF-16 code units of an id. */
 export const MAX_ID_LENGTH = 1024;
@@ -32,6 +35,16 @@ export function featureKey(
   let joined = '';
   for (const id of ids) joined += `${id.length}:${id}`;
   return `${prefix}:${group}:${types.join(',')}:${joined}`;
+}
+
+/** Key of an entity's interactions; with an empty id, what all keys of the type start with. */
+export function historyKey(prefix: string, type: string, id: string): string {
+  return `${prefix}:${HISTORY_GROUP}:${type}:${id}`;
+}
+
+/** Whether a key is one of interactions, whose records have versions and expire. */
+export function isHistoryKey(key: string): boolean {
+  return key.split(':', 2)[1] === HISTORY_GROUP;
 }
 
 export function layoutKey(prefix: string, hexId: string): string {

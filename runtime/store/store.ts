@@ -30,6 +30,13 @@ export interface Store {
    */
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]>;
 
+  /**
+   * Replaces each record if it is still the one that was read. Decided atomically in the store, per key. A record whose
+   * expiry is over may be gone.
+   * @throws StoreWriteError
+   */
+  swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
+
   /** Resolves if the store answers. @throws MillraceError store_unavailable */
   ping(): Promise<void>;
 
@@ -50,6 +57,18 @@ export interface SegmentWrite {
 
 /** `older`: the store held a row with a later event time, and kept it. */
 export type SegmentOutcome = 'stored' | 'older';
+
+export interface RecordSwap {
+  /** Of `historyKey`: records of other keys have no version. */
+  readonly key: string;
+  /** The record that was read; null where there was none. */
+  readonly before: Buffer | null;
+  /** Made with `newVersioned` (versioned-record.ts). */
+  readonly after: Buffer;
+}
+
+/** `changed`: another write came between the read and this one; nothing was replaced. */
+export type SwapOutcome = 'stored' | 'changed';
 
 /** Some of a batch of writes could not be confirmed. */
 export class StoreWriteError extends Error {

@@ -1,4 +1,4 @@
-import type { SegmentOutcome, SegmentWrite, Store, StoreRecord } from './store.js';
+import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
 
 /**
  * A store that tells of every write through it: after the write is done, or may be, and before its caller learns of that.
@@ -44,6 +44,14 @@ class WatchedStore implements Store {
       return await this.#store.mergeSegments(segments);
     } finally {
       this.#written(keysOf(segments));
+    }
+  }
+
+  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    try {
+      return await this.#store.swap(swaps);
+    } finally {
+      this.#written(keysOf(swaps));
     }
   }
 

@@ -2,7 +2,8 @@
  * Scores the models of a folder of vectors and compares with what their own libraries gave:
  * `node dist/test/acceptance/model-vectors.js --vectors <folder>`. LightGBM (`model.txt` and `model.json`
  * beside `input.json` and `expected.json`) within 1e-12, XGBoost (`NAME.model.json`, `NAME.model.ubj`) within
- * 1e-6·max(1, |expected|). Prints the table of files and fails outside; each form of scorer is tried.
+ * 1e-6·max(1, |expected|), ONNX (`model.onnx` beside `input_0.pb` and `output_0.pb`) within 1e-6 where onnxruntime-node
+ * is installed. Prints the table of files and fails outside; each form of scorer is tried.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -14,6 +15,8 @@ import type { Transform } from '../../runtime/api/tree-model.js';
 import { ColumnScorer } from '../../runtime/trees/columns/column-scorer.js';
 import { FlatScorer } from '../../runtime/trees/flat-scorer.js';
 import { table } from '../../bench/support/measure.js';
+import { findOnnxRuntime } from '../support/onnx-runtime.js';
+import { onnxVectors, runOnnxVector } from '../support/onnx-vectors.js';
 
 interface Case {
   readonly file: string;
@@ -127,7 +130,8 @@ interface Result {
 const { values } = parseArgs({ options: { vectors: { type: 'string' } } });
 if (values.vectors === undefined) throw new Error('--vectors is missing: the folder of the vectors');
 const found = cases(values.vectors);
-if (found.length === 0) throw new Error(`${values.vectors} holds no vectors`);
+const onnx = onnxVectors(values.vectors);
+if (found.length + onnx.length === 0) throw new Error(`${values.vectors} holds no vectors`);
 const lines: string[][] = [];
 let outside = 0;
 for (const one of found) {
@@ -152,6 +156,24 @@ for (const one of found) {
     ]);
   }
 }
+const withOnnx = findOnnxRuntime() !== undefined;
+for (const file of withOnnx ? onnx : []) {
+  const { numbers, largest } = await runOnnxVector(file);
+  const within = largest <= 1e-6;
+  if (!within) outside++;
+  lines.push([
+    relative(values.vectors, file),
+    'output',
+    'onnxruntime',
+    String(numbers),
+    largest.toExponential(1),
+    within ? 'within' : 'OUTSIDE',
+  ]);
+}
 console.log(table(['file', 'prediction', 'forms', 'numbers', 'largest difference', ''], lines));
-console.log(`\n${found.length} files, ${outside} numbers outside their tolerance`);
+if (onnx.length > 0 && !withOnnx)
+  console.log(`\nonnxruntime-node is not installed: ${onnx.length} ONNX models were not tried`);
+console.log(
+  `\n${found.length + (withOnnx ? onnx.length : 0)} files, ${outside} numbers outside their tolerance`,
+);
 if (outside > 0) process.exitCode = 1;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { encodeSegment, mergeSegment, viewId } from '../../runtime/store/feature-record.js';
 import { Layout } from '../../runtime/store/layout.js';
 import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
+import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/versioned-record.js';
 
 /** How the contract gets at an engine. */
 export interface StoreHarness {
@@ -18,12 +19,24 @@ function segment(view: string, eventTime: number, value: number): Buffer {
   return encodeSegment(viewId(view), layout, eventTime, { value });
 }
 
+/** A versioned record with some content. @param lasts milliseconds from now until it may be forgotten */
+function versioned(content: string, lasts = 60_000): Buffer {
+  const text = Buffer.from(content);
+  const record = newVersioned(VERSIONED_HEAD + text.length, Date.now() + lasts);
+  text.copy(record, VERSIONED_HEAD);
+  return record;
+}
+
+const contentOf = (record: Buffer | null | undefined): string | undefined =>
+  record?.toString('utf8', VERSIONED_HEAD);
+
 /** What every engine must do; run for each of them. */
 export function storeContract(engine: string, harness: StoreHarness): void {
   describe(`the store contract: ${engine}`, function () {
     let store: Store;
     let nextKey = 0;
     const freshKey = (): string => `t:entity:product:${String(nextKey++)}`;
+    const freshHistoryKey = (): string => `t:interactions:user:${String(nextKey++)}`;
 
     before(async function () {
       await harness.start(this);
@@ -49,6 +62,7 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       await store.write([]);
       await store.remove([]);
       expect(await store.mergeSegments([])).to.deep.equal([]);
+      expect(await store.swap([])).to.deep.equal([]);
     });
 
     it('keeps every byte of a value, and of a key', async () => {
@@ -196,6 +210,71 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       );
     });
 
+    it('swaps a record for who has read it, and for nobody else', async () => {
+      const key = freshHistoryKey();
+      const [first, second, third] = [versioned('first'), versioned('second'), versioned('third')];
+      expect(await store.swap([{ key, before: null, after: first }])).to.deep.equal(['stored']);
+      expect(await store.swap([{ key, before: null, after: second }])).to.deep.equal(['changed']);
+      expect(await store.read([key])).to.deep.equal([first]);
+      expect(await store.swap([{ key, before: first, after: second }])).to.deep.equal(['stored']);
+      expect(await store.swap([{ key, before: first, after: third }])).to.deep.equal(['changed']);
+      expect(await store.read([key])).to.deep.equal([second]);
+      await store.remove([key]);
+      expect(await store.swap([{ key, before: second, after: third }])).to.deep.equal(['changed']);
+      expect(await store.read([key])).to.deep.equal([null]);
+    });
+
+    it('tells apart two records of the same content', async () => {
+      const key = freshHistoryKey();
+      await store.swap([{ key, before: null, after: versioned('same') }]);
+      const swap = { key, before: versioned('same'), after: versioned('new') };
+      expect(await store.swap([swap])).to.deep.equal(['changed']);
+    });
+
+    it('swaps many records at once, each for itself', async () => {
+      const swaps = Array.from({ length: 300 }, (_, i) => ({
+        key: freshHistoryKey(),
+        before: i % 3 === 0 ? versioned('never was') : null,
+        after: versioned(String(i)),
+      }));
+      expect(await store.swap(swaps)).to.deep.equal(
+        swaps.map(({ before }) => (before === null ? 'stored' : 'changed')),
+      );
+      const found = await store.read(swaps.map(({ key }) => key));
+      expect(found.map(contentOf)).to.deep.equal(
+        swaps.map(({ before }, i) => (before === null ? String(i) : undefined)),
+      );
+    });
+
+    it('loses none of the additions of many who swap one record', async () => {
+      const key = freshHistoryKey();
+      const add = async (text: string): Promise<void> => {
+        for (;;) {
+          const [before = null] = await store.read([key]);
+          const after = versioned([contentOf(before), text].filter(Boolean).join(' '));
+          const [outcome] = await store.swap([{ key, before, after }]);
+          if (outcome === 'stored') return;
+        }
+      };
+      const texts = Array.from({ length: 40 }, (_, i) => String(i));
+      await Promise.all(texts.map(add));
+      const [record] = await store.read([key]);
+      expect(contentOf(record)?.split(' ')).to.have.members(texts);
+    });
+
+    it('forgets a record once its time is over, and no other', async () => {
+      const [old, young] = [freshHistoryKey(), freshHistoryKey()];
+      await store.swap([{ key: old, before: null, after: versioned('old', -1000) }]);
+      await store.swap([{ key: young, before: null, after: versioned('young') }]);
+      // An engine may need other writes to find it.
+      for (let i = 0; i < 100 && (await store.read([old]))[0] !== null; i++)
+        await store.swap([{ key: freshHistoryKey(), before: null, after: versioned('other') }]);
+      expect((await store.read([old, young])).map(contentOf)).to.deep.equal([undefined, 'young']);
+      expect(await store.swap([{ key: old, before: null, after: versioned('new') }])).to.deep.equal([
+        'stored',
+      ]);
+    });
+
     it('answers a ping', async () => {
       await store.ping();
     });
@@ -207,6 +286,7 @@ export function storeContract(engine: string, harness: StoreHarness): void {
         () => closed.read(['k']),
         () => closed.write([{ key: 'k', value: Buffer.from('v') }]),
         () => closed.remove(['k']),
+        () => closed.swap([{ key: 't:interactions:user:k', before: null, after: versioned('v') }]),
         () => closed.mergeSegments([{ key: 'k', segment: segment('v', 1, 1) }]),
         () => closed.ping(),
       ]) {

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { exchangesOf } from '../support/exchanges.js';
 import { repositoryPath } from '../support/repository.js';
 import { call, post } from './harness.js';
 import { serveShippedProject } from './serve-project.js';
-
-interface Exchange {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-  readonly answer: unknown;
-}
 
 describe('docs/http.md', () => {
   const page = readFileSync(repositoryPath('docs', 'http.md'), 'utf8');
@@ -30,7 +24,7 @@ describe('docs/http.md', () => {
       const { json } = await call(`${url}/openapi.json`);
       const { paths } = json as { paths: Record<string, Record<string, unknown>> };
       for (const [path, methods] of Object.entries(paths)) {
-        if (JSON.stringify(methods).includes('"rank_')) continue; // "the route of each pipeline"
+        if (/"(rank|explain)_/.test(JSON.stringify(methods))) continue; // "the route of each pipeline"
         expect(page, path).to.contain(path);
       }
       for (const [, path = ''] of page.matchAll(/(?:GET|POST) (\/[\w/.-]+)/g)) {
@@ -39,17 +33,6 @@ describe('docs/http.md', () => {
       }
     }));
 });
-
-/** A request and, in the block after it, its answer. */
-function exchangesOf(page: string): Exchange[] {
-  const blocks = /^```http\n(\w+) (\S+)\n\n([^]*?)^```\n+```json\n([^]*?)^```$/gm;
-  return [...page.matchAll(blocks)].map(([, method = '', path = '', body = '', answer = '']) => ({
-    method,
-    path,
-    body,
-    answer: JSON.parse(answer) as unknown,
-  }));
-}
 
 /** The answer without what the page leaves open: how high scores are, and sentences. */
 function alike(answer: unknown): unknown {

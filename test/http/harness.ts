@@ -4,8 +4,10 @@ import type { ValueType } from '../../runtime/api/types.js';
 import type { EntityType, FeatureView } from '../../runtime/config/model.js';
 import { SourceFile } from '../../runtime/config/source.js';
 import { createHttpApp } from '../../runtime/http/app.js';
+import { StatusCounts } from '../../runtime/features/status-counts.js';
 import { listen } from '../../runtime/http/listen.js';
 import type { HttpServices } from '../../runtime/http/services.js';
+import type { Explanation } from '../../runtime/pipeline/explanation.js';
 import type { Pipeline, RequestContext, RunReport } from '../../runtime/pipeline/types.js';
 
 /** Calls that the fakes got, in order. */
@@ -73,12 +75,31 @@ export const REPORT: RunReport = {
   stageMs: { read: 1, hydrate: 2, features: 0.5, components: 3, page: 0.1 },
   roundTrips: 2,
   keysRead: 48,
+  outside: { roundTrips: 1, keysRead: 24 },
+  featureStatuses: new StatusCounts(),
   candidates: 24,
   skippedSteps: ['deep'],
   unknownFields: new Map([
     ['candidates.colour', 24],
     ['device', 1],
   ]),
+};
+
+export const EXPLANATION: Explanation = {
+  request_id: 'r1',
+  run_id: 'run1',
+  pipeline: 'ranking',
+  route: '/api/v1/ranking',
+  candidates: { sent: 1, left: 1 },
+  stages: [],
+  store: { round_trips: 1, keys_read: 1 },
+  outside: { round_trips: 0, keys_read: 0 },
+  unknown_fields: [],
+  features: [],
+  steps: [],
+  request: {},
+  page: [],
+  answer: ANSWER,
 };
 
 /** A pipeline that answers the same to everything. */
@@ -90,6 +111,11 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
       calls.bodies.push(body);
       calls.contexts.push(context);
       return Promise.resolve({ answer: ANSWER, report: REPORT });
+    },
+    explain: (body, context) => {
+      calls.bodies.push(body);
+      calls.contexts.push(context);
+      return Promise.resolve(EXPLANATION);
     },
     requestSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -151,7 +177,13 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
   return {
     entities: { upload: record, get: record, remove: record },
     features: { push: record },
-    online: { get: record },
+    online: {
+      read: async (body) => ({
+        answer: await record(body),
+        report: { roundTrips: 1, keysRead: 2, featureStatuses: new StatusCounts() },
+      }),
+    },
+    feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,
     views: VIEWS,

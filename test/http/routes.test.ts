@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { pino } from 'pino';
 import { createHttpApp } from '../../runtime/http/app.js';
-import { ANSWER, call, fakeServices, post, start, type Running } from './harness.js';
+import { ANSWER, call, fakeServices, post, REPORT, start, type Running } from './harness.js';
 
 const POSTS = [
   '/api/v1/ranking',
@@ -30,14 +30,7 @@ describe('routes', () => {
 
   it('writes texts beyond ASCII whole', async () => {
     const answered = { ranked_candidates: [{ candidate_id: 'žluťoučký 🐴 "kůň"', ranked_score: 1 }] };
-    const report = {
-      stageMs: {},
-      roundTrips: 0,
-      keysRead: 0,
-      candidates: 1,
-      skippedSteps: [],
-      unknownFields: new Map(),
-    };
+    const report = { ...REPORT, skippedSteps: [] };
     const other = await start({ pipelines: [{ run: () => Promise.resolve({ answer: answered, report }) }] });
     try {
       expect((await post(`${other.url}/api/v1/ranking`, {})).json).to.deep.equal(answered);

@@ -69,6 +69,7 @@ describe('events', () => {
       expect(event).to.have.all.keys(
         'request_id',
         'api_source',
+        'run_id',
         'event_timestamp',
         'event_type',
         'event_data',

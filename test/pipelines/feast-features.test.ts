@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createApp, type App } from '../../runtime/app.js';
+import type { OnlineAnswer, OnlineFeatures } from '../../runtime/features/online-features.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
@@ -155,7 +156,7 @@ describe('features that Feast keeps', () => {
   });
 
   it('are the same to get-online-features', async () => {
-    const { metadata, results } = await app.online.get({
+    const { metadata, results } = await getOnline(app.online, {
       features: ['stats:ctr', 'stats:orders', 'own:clicks', 'stats:words'],
       entities: { product_id: ['p1', 'p2', 'p3'] },
     });
@@ -190,7 +191,7 @@ describe('features that Feast keeps', () => {
     };
     const { answer } = await pipelineOf(app).run(body, { requestId: 'r' });
     const features = ['stats:ctr', 'stats:orders', 'own:clicks'];
-    const { results } = await app.online.get({ features, entities: { product_id: ids } });
+    const { results } = await getOnline(app.online, { features, entities: { product_id: ids } });
     let compared = 0;
     for (const { event_data: data } of (answer.events ?? []) as unknown as readonly {
       event_data: FeatureEvent;
@@ -212,7 +213,7 @@ describe('features that Feast keeps', () => {
   });
 
   it('are found by their join keys or ours, also by numbers, also composite and global', async () => {
-    const { results } = await app.online.get({
+    const { results } = await getOnline(app.online, {
       features: ['user_stats:visits', 'taste:score', 'site:factor'],
       entities: { customer: [1001, 1], user_id: ['1001', 1001], brand_id: ['b1', 'b2'] },
       full_feature_names: true,
@@ -248,3 +249,7 @@ describe('features that Feast keeps', () => {
     }
   });
 });
+
+async function getOnline(online: OnlineFeatures, body: unknown): Promise<OnlineAnswer> {
+  return (await online.read(body)).answer;
+}

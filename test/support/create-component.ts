@@ -1,14 +1,19 @@
+import type { OutboundHttp } from '../../runtime/api/http-client.js';
 import type { BuildContext, Component, Input, Plugin } from '../../runtime/api/plugin.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
+import { addingServers } from './inference.js';
+import { findTestPackage } from './onnx-runtime.js';
 
 /**
  * Builds a component as the compiler does once the options are checked and bound.
  * @param need finds the inputs that the component asks for by name; without it, asking is an error
+ * @param http reaches other servers; model servers in this process unless given
  */
 export function createComponent(
   plugin: Plugin,
   options: unknown,
   need?: (name: string) => Input,
+  http: OutboundHttp = addingServers,
 ): Component | Promise<Component> {
   const find = (name: string): Input => {
     if (need === undefined) throw new Error(`nothing is called ${name}`);
@@ -19,7 +24,10 @@ export function createComponent(
     candidateType: 'product',
     need: find,
     needColumn: find,
+    needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
+    http,
+    findPackage: findTestPackage,
   };
   return plugin.create(options as never, build);
 }

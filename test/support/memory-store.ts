@@ -1,10 +1,12 @@
 import { mergeSegment } from '../../runtime/store/feature-record.js';
 import {
   StoreWriteError,
+  type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
   type Store,
   type StoreRecord,
+  type SwapOutcome,
 } from '../../runtime/store/store.js';
 
 /** A store in memory, whose writes can be made to fail. */
@@ -37,6 +39,17 @@ export class MemoryStore implements Store {
       const merged = mergeSegment(this.records.get(key) ?? null, segment);
       this.records.set(key, merged.record);
       outcomes.push(merged.outcome);
+    });
+    return outcomes;
+  }
+
+  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    const outcomes: SwapOutcome[] = [];
+    await this.#each(swaps, ({ key, before, after }) => {
+      const found = this.records.get(key);
+      const isSame = found === undefined ? before === null : before?.equals(found) === true;
+      if (isSame) this.records.set(key, after);
+      outcomes.push(isSame ? 'stored' : 'changed');
     });
     return outcomes;
   }

@@ -8,6 +8,7 @@ import type {
   VectorColumn,
 } from '../../runtime/api/columns.js';
 import type { EntityIdentifier } from '../../runtime/api/identifiers.js';
+import type { InteractionEvents } from '../../runtime/api/interactions.js';
 import type {
   FeatureComponent,
   Input,
@@ -17,6 +18,7 @@ import type {
   StepOutput,
 } from '../../runtime/api/plugin.js';
 import { Status } from '../../runtime/api/status.js';
+import { noEvents } from '../../runtime/interactions/history-record.js';
 
 /** A cell of a column under test: a value, or the status of one that is not known. */
 export type Cell<T> = T | { readonly status: number };
@@ -26,6 +28,8 @@ export const absent = { status: Status.absent } as const;
 /** What a component sees of a request, made of columns that the test writes down. */
 export class FakeStep implements StepInput {
   readonly rows: Int32Array;
+  /** What the request's entity did; nothing unless a test says otherwise. */
+  events: InteractionEvents = noEvents(Status.present);
   readonly now = 0;
   readonly signal: AbortSignal = new AbortController().signal;
   readonly #columns: Column[] = [];
@@ -96,13 +100,18 @@ export class FakeStep implements StepInput {
     return { type: 'product', id: `p${row}` };
   }
 
+  interactions(): InteractionEvents {
+    return this.events;
+  }
+
   getFeature(): never {
     throw new Error('the component needs no feature');
   }
 
   #add<K extends ColumnKind>(column: Column & { readonly kind: K }, text: string): Input<K> {
     this.#columns.push(column);
-    return { kind: column.kind, slot: this.#columns.length - 1, text };
+    const scope = column.stride === 0 ? 'request' : 'candidate';
+    return { kind: column.kind, slot: this.#columns.length - 1, text, scope };
   }
 }
 

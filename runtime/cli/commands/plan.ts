@@ -6,6 +6,7 @@ import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
+import { wrap } from '../wrap.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 
@@ -19,7 +20,10 @@ export function planCommand(context: CliContext): Command {
 }
 
 async function printPlan(context: CliContext, name: string, flags: Flags): Promise<void> {
-  const { pipelines, diagnostics } = await compileProject(settingsOf(context, flags).project);
+  const { project, prefix, modelHosts } = settingsOf(context, flags);
+  const compiled = await compileProject(project, prefix, modelHosts);
+  await compiled.close();
+  const { pipelines, diagnostics } = compiled;
   if (diagnostics.some((d) => d.severity === 'error')) throw new ProjectInvalidError(diagnostics);
   const pipeline = pipelines.find((candidate) => candidate.name === name);
   if (pipeline === undefined) {
@@ -53,25 +57,14 @@ function readText({ level, what, wants }: PlanDescription['reads'][number], widt
 }
 
 function componentText(component: PlanDescription['components'][number], width: number): string {
-  const { step, use, as, kind, reads, produces, when, top } = component;
+  const { step, use, as, kind, reads, produces, version, when, top } = component;
   const facts = [
     reads.length === 0 ? '' : `reads: ${reads.join(', ')}`,
     produces.length === 0 ? '' : `produces: ${produces.join(', ')}`,
+    version === undefined ? '' : `version: ${version}`,
     when === undefined ? '' : `when: ${when}`,
     top === undefined ? '' : `top: ${String(top)}`,
   ];
   const name = as === use ? use : `${use} as ${as}`;
   return `${String(step).padStart(3)}. ${name} (${kind})\n${facts.map((fact) => wrap(fact, 5, width)).join('')}`;
-}
-
-/** Breaks a text at its blanks; every line is indented. '' stays ''. */
-function wrap(text: string, indent: number, width: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && indent + line.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return text === '' ? '' : lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
 }

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { printJson, type CliContext } from '../context.js';
+import { printJson, styleOf, type CliContext } from '../context.js';
+import { explanationText } from '../explanation-text.js';
 import { InputError, jsonProblem } from '../input/rows.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
 
-type Flags = TargetFlags & { readonly json?: boolean };
+type Flags = TargetFlags & { readonly json?: boolean; readonly explain?: boolean };
 
 export function rankCommand(context: CliContext): Command {
   const rank = new Command('rank')
@@ -15,6 +16,7 @@ export function rankCommand(context: CliContext): Command {
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
     .argument('<REQUEST.json>', 'file that holds the body of the request; - for standard input')
     .option('--json', 'print the answer as the route gives it')
+    .option('--explain', 'print why: every value with its status, and what each step did')
     .action((pipeline: string, file: string, flags: Flags) => printRanking(context, pipeline, file, flags));
   return addTargetFlags(rank);
 }
@@ -28,6 +30,12 @@ async function printRanking(
   const body = await readBody(context, file);
   const target = await openTarget(context, flags);
   try {
+    if (flags.explain === true) {
+      const explanation = await target.explain(pipeline, body);
+      if (flags.json === true) printJson(context, explanation);
+      else context.stdout.write(explanationText(explanation, styleOf(context, context.stdout).width));
+      return;
+    }
     const answer = await target.rank(pipeline, body);
     if (flags.json === true) printJson(context, answer);
     else

@@ -4,11 +4,15 @@ import type { SettingFlags } from '../../settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 
+type Flags = SettingFlags & { readonly watch?: boolean };
+
 export function serveCommand(context: CliContext): Command {
   const serve = new Command('serve')
     .description('serve the pipelines of a project over HTTP until stopped')
-    .action(async (flags: SettingFlags) => {
-      await serveUntilSignal(settingsOf(context, flags));
+    .option('--watch', "take up changes of the project's files as they are saved [MILLRACE_RELOAD=watch]")
+    .action(async ({ watch, ...flags }: Flags) => {
+      const reload = watch === true ? { reload: 'watch' } : {};
+      await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));
     });
   return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'logLevel']);
 }

@@ -17,8 +17,10 @@ export function validateCommand(context: CliContext): Command {
 }
 
 async function checkProject(context: CliContext, flags: Flags): Promise<void> {
-  const { project } = settingsOf(context, flags);
-  const { config, pipelines, diagnostics } = await compileProject(project);
+  const { project, prefix, modelHosts } = settingsOf(context, flags);
+  const compiled = await compileProject(project, prefix, modelHosts);
+  await compiled.close();
+  const { config, pipelines, diagnostics } = compiled;
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
     printJson(context, {

@@ -1,5 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
+import { explainPath } from '../../http/paths.js';
+import type { Explanation } from '../../pipeline/explanation.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
@@ -35,6 +37,11 @@ export class HttpTarget implements DataTarget {
   async rank(pipeline: string, body: unknown): Promise<RankingAnswer> {
     const route = await this.#routeOf(pipeline);
     return (await this.#call('POST', route, JSON.stringify(body))) as RankingAnswer;
+  }
+
+  async explain(pipeline: string, body: unknown): Promise<Explanation> {
+    const route = await this.#routeOf(pipeline);
+    return (await this.#call('POST', explainPath(route), JSON.stringify(body))) as Explanation;
   }
 
   async close(): Promise<void> {

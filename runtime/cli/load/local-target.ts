@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createApp, type App } from '../../app.js';
-import type { RankingAnswer } from '../../pipeline/types.js';
+import type { Explanation } from '../../pipeline/explanation.js';
+import type { Pipeline, RankingAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
 import { unknownPipeline, type DataTarget } from './target.js';
@@ -33,6 +34,14 @@ export class LocalTarget implements DataTarget {
   }
 
   async rank(name: string, body: unknown): Promise<RankingAnswer> {
+    return (await this.#pipeline(name).run(body, { requestId: randomUUID() })).answer;
+  }
+
+  async explain(name: string, body: unknown): Promise<Explanation> {
+    return await this.#pipeline(name).explain(body, { requestId: randomUUID() });
+  }
+
+  #pipeline(name: string): Pipeline {
     const { pipelines } = this.#app;
     const pipeline = pipelines.find((candidate) => candidate.name === name);
     if (pipeline === undefined)
@@ -41,7 +50,7 @@ export class LocalTarget implements DataTarget {
         pipelines.map((other) => other.name),
         'the project',
       );
-    return (await pipeline.run(body, { requestId: randomUUID() })).answer;
+    return pipeline;
   }
 
   async close(): Promise<void> {

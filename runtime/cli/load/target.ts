@@ -1,5 +1,6 @@
 import { MillraceError } from '../../api/errors.js';
 import { nearest } from '../../config/nearest.js';
+import type { Explanation } from '../../pipeline/explanation.js';
 import type { RankingAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 
@@ -13,6 +14,8 @@ export interface DataTarget {
   push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }>;
   /** @throws MillraceError */
   rank(pipeline: string, body: unknown): Promise<RankingAnswer>;
+  /** Why the request is answered as it is. @throws MillraceError */
+  explain(pipeline: string, body: unknown): Promise<Explanation>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { FeatureView } from '../../config/model.js';
 import type { HttpServices } from '../services.js';
-import { PATHS } from '../paths.js';
+import { explainPath, PATHS } from '../paths.js';
 import {
   deleteEntities,
   entityIdsSchema,
@@ -10,7 +10,9 @@ import {
   uploadEntities,
 } from './entity-operations.js';
 import { pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
+import { sendFeedback } from './feedback-operation.js';
 import { getOnlineFeatures } from './online-feature-operation.js';
+import { EXPLANATION_SCHEMA, explainOperation } from './explain-operation.js';
 import { embedSchema } from './embed-schema.js';
 import { answerSchemaName, rankOperation, requestSchemaName } from './pipeline-operation.js';
 import { PROBLEM_SCHEMA } from './problems.js';
@@ -28,6 +30,7 @@ const TAGS = [
   { name: 'Ranking', description: 'One route for each pipeline.' },
   { name: 'Entities', description: 'The index that requests are filled from.' },
   { name: 'Features', description: 'Batch features, kept beside the index.' },
+  { name: 'Feedback', description: 'What users did with what they were shown.' },
   { name: 'Service', description: 'For those who run it.' },
 ];
 
@@ -48,7 +51,12 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
     servers: [{ url: '/' }],
     tags: TAGS,
     paths: {
-      ...Object.fromEntries(pipelines.map((pipeline) => [pipeline.route, { post: rankOperation(pipeline) }])),
+      ...Object.fromEntries(
+        pipelines.flatMap((pipeline) => [
+          [pipeline.route, { post: rankOperation(pipeline) }],
+          [explainPath(pipeline.route), { post: explainOperation(pipeline) }],
+        ]),
+      ),
       [PATHS.uploadEntities]: { post: uploadEntities(types) },
       [PATHS.getEntities]: { post: getEntities(types) },
       [PATHS.deleteEntities]: { post: deleteEntities(types, 'delete_entities', 'Delete entities') },
@@ -61,6 +69,7 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
       },
       [PATHS.pushFeatures]: { post: pushFeatures(pushable(views), entityTypes) },
       [PATHS.onlineFeatures]: { post: getOnlineFeatures([...views.values()], entityTypes) },
+      [PATHS.feedback]: { post: sendFeedback(types) },
       [PATHS.health]: { get: health('health') },
       [PATHS.healthToo]: { get: health('health_check') },
       [PATHS.ready]: { get: READY },
@@ -80,6 +89,7 @@ function schemas({ pipelines, entityTypes, views }: Omit<Described, 'version'>):
   const types = [...entityTypes.values()];
   const named: [string, Schema][] = [
     ['problem', PROBLEM_SCHEMA],
+    ['explanation', EXPLANATION_SCHEMA],
     ['entity_ids', entityIdsSchema(types)],
     ...types.map((type): [string, Schema] => [entitySchemaName(type.name), entitySchema(type)]),
     ...pushable(views).map((view): [string, Schema] => [

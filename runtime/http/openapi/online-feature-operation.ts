@@ -56,7 +56,7 @@ export function getOnlineFeatures(views: readonly FeatureView[], types: EntityTy
         ANSWER,
         first && exampleAnswer(first, types),
       ),
-      ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable']),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable', 'deadline_exceeded']),
     },
   };
 }

@@ -13,6 +13,7 @@ const READINESS: Schema = {
   required: ['status', 'checks'],
   properties: {
     status: { type: 'string', enum: ['OK', 'NOT_READY'] },
+    project_version: { type: 'string', description: "Of the content of the project's files." },
     checks: {
       type: 'object',
       additionalProperties: {

@@ -1,15 +1,17 @@
 import { MillraceError } from '../../api/errors.js';
 import {
   StoreWriteError,
+  type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
   type Store,
   type StoreRecord,
+  type SwapOutcome,
 } from '../store.js';
 import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { loadRecords } from './load-records.js';
 import type { RecordMemory } from './record-memory.js';
-import { WriteQueue, type Change } from './write-queue.js';
+import { WriteQueue, type Change, type Outcome } from './write-queue.js';
 
 export interface EmbeddedSettings {
   /** Made if it is not there. */
@@ -64,10 +66,14 @@ class EmbeddedStore implements Store {
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    return this.#commit({ kind: 'merge', of: segments });
+    return (await this.#commit({ kind: 'merge', of: segments })) as SegmentOutcome[];
   }
 
-  async #commit(change: Change): Promise<SegmentOutcome[]> {
+  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    return (await this.#commit({ kind: 'swap', of: swaps })) as SwapOutcome[];
+  }
+
+  async #commit(change: Change): Promise<Outcome[]> {
     try {
       if (this.#closed) throw closedError();
       return await this.#queue.commit(change);

@@ -1,19 +1,25 @@
 import { mergeSegment } from '../feature-record.js';
-import type { SegmentOutcome, SegmentWrite, StoreRecord } from '../store.js';
+import type { RecordSwap, SegmentOutcome, SegmentWrite, StoreRecord, SwapOutcome } from '../store.js';
+import { versionOf } from '../versioned-record.js';
 import { Compaction } from './compaction.js';
 import type { Database } from './data-folder.js';
 import { DIGEST_KEY, type Digest } from './digest.js';
+import { ExpiringKeys } from './expiring-keys.js';
 import type { RecordMemory } from './record-memory.js';
 
 /** What one caller wants done, all of it or nothing. */
 export type Change =
   | { readonly kind: 'put'; readonly of: readonly StoreRecord[] }
   | { readonly kind: 'remove'; readonly of: readonly string[] }
-  | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] };
+  | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] }
+  | { readonly kind: 'swap'; readonly of: readonly RecordSwap[] };
+
+/** What became of each merge or swap of a change. */
+export type Outcome = SegmentOutcome | SwapOutcome;
 
 interface Commit {
   readonly change: Change;
-  readonly resolve: (outcomes: SegmentOutcome[]) => void;
+  readonly resolve: (outcomes: Outcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -33,6 +39,7 @@ export class WriteQueue {
   readonly #records: RecordMemory;
   readonly #sync: boolean;
   readonly #compaction: Compaction;
+  readonly #expiring: ExpiringKeys;
   #digest: Digest;
   #waiting: Commit[] = [];
   #writing: Promise<void> | undefined;
@@ -45,10 +52,11 @@ export class WriteQueue {
     this.#digest = digest;
     this.#sync = sync;
     this.#compaction = new Compaction(database, records);
+    this.#expiring = new ExpiringKeys(records);
   }
 
-  /** Resolves once the change is on disk and in memory: all of it, or nothing. Outcomes are those of merges. */
-  commit(change: Change): Promise<SegmentOutcome[]> {
+  /** Resolves once the change is on disk and in memory: all of it, or nothing. Outcomes are those of merges and swaps. */
+  commit(change: Change): Promise<Outcome[]> {
     if (change.of.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject });
@@ -82,7 +90,7 @@ export class WriteQueue {
   async #writeBatch(batch: readonly Commit[]): Promise<void> {
     // What the batch makes of each record; undefined: removed.
     const changed = new Map<string, Buffer | undefined>();
-    let outcomes: SegmentOutcome[][];
+    let outcomes: Outcome[][];
     try {
       outcomes = batch.map(({ change }) => this.#apply(change, changed));
       await this.#write(changed);
@@ -93,19 +101,30 @@ export class WriteQueue {
     batch.forEach(({ resolve }, i) => resolve(outcomes[i] ?? []));
   }
 
-  #apply(change: Change, changed: Map<string, Buffer | undefined>): SegmentOutcome[] {
-    const outcomes: SegmentOutcome[] = [];
+  #apply(change: Change, changed: Map<string, Buffer | undefined>): Outcome[] {
+    const outcomes: Outcome[] = [];
     if (change.kind === 'put') for (const { key, value } of change.of) changed.set(key, value);
     else if (change.kind === 'remove') for (const key of change.of) changed.set(key, undefined);
-    else {
+    else if (change.kind === 'merge') {
       for (const { key, segment } of change.of) {
-        const before = changed.has(key) ? changed.get(key) : this.#records.get(key);
-        const { record, outcome } = mergeSegment(before ?? null, segment);
+        const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment);
         if (outcome === 'stored') changed.set(key, record);
         outcomes.push(outcome);
       }
+    } else {
+      for (const { key, before, after } of change.of) {
+        const isSame = sameVersion(this.#current(key, changed), before);
+        if (isSame) changed.set(key, after);
+        outcomes.push(isSame ? 'stored' : 'changed');
+      }
+      for (const key of this.#expiring.over(Date.now())) if (!changed.has(key)) changed.set(key, undefined);
     }
     return outcomes;
+  }
+
+  /** The record as it is after the changes of the batch so far. */
+  #current(key: string, changed: ReadonlyMap<string, Buffer | undefined>): Buffer | undefined {
+    return changed.has(key) ? changed.get(key) : this.#records.get(key);
   }
 
   async #write(changed: ReadonlyMap<string, Buffer | undefined>): Promise<void> {
@@ -123,6 +142,7 @@ export class WriteQueue {
       garbage += this.#records.get(key)?.length ?? 0;
       if (value === undefined) this.#records.delete(key);
       else this.#records.put(key, value);
+      this.#expiring.note(key);
     }
     this.#compaction.note(garbage);
   }
@@ -150,4 +170,9 @@ export class WriteQueue {
     batch.put(DIGEST_KEY, digest.encode());
     await batch.write({ sync });
   }
+}
+
+function sameVersion(found: Buffer | undefined, read: Buffer | null): boolean {
+  if (found === undefined || read === null) return found === undefined && read === null;
+  return versionOf(found).equals(versionOf(read));
 }

@@ -1,16 +1,20 @@
 import {
   StoreWriteError,
+  type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
   type Store,
   type StoreRecord,
+  type SwapOutcome,
 } from '../store.js';
+import { expiryOf, versionOf } from '../versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import type { RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { OneServer } from './one-server.js';
-import type { RedisServers } from './servers.js';
+import type { AddCommand, RedisServers } from './servers.js';
+import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from './target.js';
 
 /** The redis engine; it also tells which servers own the keys. */
@@ -37,6 +41,16 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
       : new OneServer(topology, access, limits, replicas);
   await servers.open();
   return new ServersStore(servers);
+}
+
+interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+interface ScriptCall {
+  readonly key: string;
+  readonly args: readonly (string | Buffer)[];
 }
 
 /** The store contract over whichever servers there are. */
@@ -73,39 +87,62 @@ class ServersStore implements RedisStore {
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
-    const replies = await this.#merge(segments);
-    this.#check(
-      replies.map((reply) => {
-        if (reply === 1 || reply === 0) return undefined;
-        return reply instanceof Error ? reply : new Error('the merge script gave no answer that it should');
-      }),
+    const replies = await this.#run(
+      { text: MERGE_SCRIPT, sha: MERGE_SHA },
+      segments.map(({ key, segment }) => ({ key, args: [segment] })),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : 'older'));
   }
 
-  /** By position: 1 or 0, or the error. A server that does not know the script yet is sent it once more, whole. */
-  async #merge(segments: readonly SegmentWrite[]): Promise<unknown[]> {
-    const replies = await this.#servers.send(
-      segments.map(({ key }) => key),
-      (position) => segments[position]?.segment.length ?? 0,
-      (pipeline, position) => {
-        const write = segments[position];
-        if (write !== undefined) pipeline.evalsha(MERGE_SHA, 1, write.key, write.segment);
-      },
+  async swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]> {
+    const replies = await this.#run(
+      { text: SWAP_SCRIPT, sha: SWAP_SHA },
+      swaps.map(({ key, before, after }) => ({
+        key,
+        args: [before === null ? '' : versionOf(before), after, String(Math.ceil(expiryOf(after)))],
+      })),
     );
+    return replies.map((reply) => (reply === 1 ? 'stored' : 'changed'));
+  }
+
+  /**
+   * Runs a script once for each key; it answers 1 or 0. A server that does not know it yet is sent it once more, whole.
+   * @throws StoreWriteError
+   */
+  async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
+    const replies = await this.#send(calls, 0, (pipeline, { key, args }) => {
+      pipeline.evalsha(script.sha, 1, key, ...args);
+    });
     const unknown = replies.flatMap((reply, i) => (isNoScript(reply) ? [i] : []));
-    if (unknown.length === 0) return replies;
-    const missed = unknown.flatMap((position) => segments[position] ?? []);
-    const again = await this.#servers.send(
-      missed.map(({ key }) => key),
-      (position) => MERGE_SCRIPT.length + (missed[position]?.segment.length ?? 0),
+    if (unknown.length > 0) {
+      const missed = unknown.flatMap((position) => calls[position] ?? []);
+      const again = await this.#send(missed, script.text.length, (pipeline, { key, args }) => {
+        pipeline.eval(script.text, 1, key, ...args);
+      });
+      unknown.forEach((position, i) => (replies[position] = again[i]));
+    }
+    this.#check(
+      replies.map((reply) => {
+        if (reply === 1 || reply === 0) return undefined;
+        return reply instanceof Error ? reply : new Error('the script gave no answer that it should');
+      }),
+    );
+    return replies;
+  }
+
+  #send(
+    calls: readonly ScriptCall[],
+    overhead: number,
+    add: (pipeline: Parameters<AddCommand>[0], call: ScriptCall) => void,
+  ): Promise<unknown[]> {
+    return this.#servers.send(
+      calls.map(({ key }) => key),
+      (position) => (calls[position]?.args ?? []).reduce((sum, { length }) => sum + length, overhead),
       (pipeline, position) => {
-        const write = missed[position];
-        if (write !== undefined) pipeline.eval(MERGE_SCRIPT, 1, write.key, write.segment);
+        const call = calls[position];
+        if (call !== undefined) add(pipeline, call);
       },
     );
-    unknown.forEach((position, i) => (replies[position] = again[i]));
-    return replies;
   }
 
   /** @throws StoreWriteError if any failed; `failures` by position */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
 import { FeatureStore } from '../../../runtime/features/feature-store.js';
 import { NO_SOURCES } from '../../../runtime/features/feature-source.js';
-import { OnlineFeatures } from '../../../runtime/features/online-features.js';
+import { OnlineFeatures, type OnlineAnswer } from '../../../runtime/features/online-features.js';
 import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import { entityType, featureView } from '../../support/entity-types.js';
@@ -77,7 +77,7 @@ describe('OnlineFeatures', () => {
 
   it('answers a result for each list of ids and each feature, one element for each row', async () => {
     const names = ['clicks', 'ctr', 'hot', 'label', 'seen', 'tags', 'taste'];
-    const answer = await online.get({
+    const answer = await getOnline(online, {
       features: names.map((name) => `stats:${name}`),
       entities: { product_id: ['1', 2, 'no'] },
     });
@@ -106,7 +106,7 @@ describe('OnlineFeatures', () => {
   });
 
   it('tells what is too old, by the policy of its view', async () => {
-    const { results } = await online.get({
+    const { results } = await getOnline(online, {
       features: ['fresh:ctr', 'old:rate', 'strict:rate_2'],
       entities: { product_id: ['1', '2'] },
     });
@@ -127,7 +127,7 @@ describe('OnlineFeatures', () => {
   });
 
   it('reads composites, a type twice, and global views, in one read of the store for each key', async () => {
-    const { results, metadata } = await online.get({
+    const { results, metadata } = await getOnline(online, {
       features: ['affinity:score', 'friends:together', 'totals:orders'],
       entities: { code: ['b', 'b'], user_id: ['u', 'x'], user_id_2: ['v', 'v'] },
       full_feature_names: true,
@@ -142,12 +142,12 @@ describe('OnlineFeatures', () => {
       [4, null],
       [9, 9],
     ]);
-    const global = await online.get({ features: ['totals:orders'], entities: {} });
+    const global = await getOnline(online, { features: ['totals:orders'], entities: {} });
     expect(global.results.map(({ values }) => values)).to.deep.equal([[9]]);
   });
 
   it('answers no rows for no ids', async () => {
-    const { results } = await online.get({ features: ['stats:ctr'], entities: { product_id: [] } });
+    const { results } = await getOnline(online, { features: ['stats:ctr'], entities: { product_id: [] } });
     expect(results).to.deep.equal([
       { values: [], statuses: [], event_timestamps: [] },
       { values: [], statuses: [], event_timestamps: [] },
@@ -196,7 +196,7 @@ describe('OnlineFeatures', () => {
   ];
   for (const [body, pointer, part] of mistakes) {
     it(`refuses a body: ${part}`, async () => {
-      const error = await online.get(body).catch((caught: unknown) => caught);
+      const error = await getOnline(online, body).catch((caught: unknown) => caught);
       expect(error).to.be.instanceOf(MillraceError);
       const { code, violations } = error as MillraceError;
       expect(code).to.equal('invalid_body');
@@ -205,10 +205,14 @@ describe('OnlineFeatures', () => {
   }
 
   it('does not know a view that is not declared', async () => {
-    const error = await online
-      .get({ features: ['stat:ctr'], entities: {} })
-      .catch((caught: unknown) => caught);
+    const error = await getOnline(online, { features: ['stat:ctr'], entities: {} }).catch(
+      (caught: unknown) => caught,
+    );
     expect(error).to.include({ code: 'unknown_view' });
     expect(String(error)).to.contain('did you mean "stats"?');
   });
 });
+
+async function getOnline(online: OnlineFeatures, body: unknown): Promise<OnlineAnswer> {
+  return (await online.read(body)).answer;
+}

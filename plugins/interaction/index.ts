@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module';
+import { parseDuration } from '../../runtime/api/duration.js';
+import { INTERACTION_TYPES, LONGEST_WINDOW, type InteractionType } from '../../runtime/api/interactions.js';
+import { definePlugin, OptionError, type Input } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { Interaction } from './interaction.js';
+import type { Measure, MeasureValue } from './measure.js';
+
+interface InteractionOptions {
+  readonly of: Input;
+  readonly with: Input;
+  readonly outputs: Readonly<Record<string, OutputOptions>>;
+}
+
+interface OutputOptions {
+  readonly event: InteractionType | readonly InteractionType[];
+  readonly window: string;
+  readonly value: MeasureValue;
+}
+
+export const plugin = definePlugin<InteractionOptions>({
+  name: 'interaction',
+  kind: 'feature',
+  summary:
+    'What this user did with such candidates before: events of a window, counted as feedback told them.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create(options, build) {
+    const { of, with: by } = options;
+    if (by.kind !== 'text' && by.kind !== 'texts') {
+      throw new OptionError(
+        ['with'],
+        `\`${by.text}\` is neither an id nor a text`,
+        'give the candidate itself, or an attribute that is an id, a text, or a list of them',
+      );
+    }
+    const measures = Object.entries(options.outputs).map(([name, output]) => readMeasure(name, output));
+    const events = measures.flatMap(({ types, window }) => types.map((type) => ({ type, window })));
+    const source = build.needInteractions({ of, with: by, events });
+    return new Interaction(source, by as Input<'text'> | Input<'texts'>, measures);
+  },
+});
+
+function readMeasure(name: string, { event, window: text, value }: OutputOptions): Measure {
+  const window = parseDuration(text);
+  if (window === undefined || window <= 0 || window > LONGEST_WINDOW) {
+    throw new OptionError(
+      ['outputs', name, 'window'],
+      `expected a time up to 366d, found \`${text}\``,
+      'for example 30m, 1h, 7d',
+    );
+  }
+  const types = typeof event === 'string' ? [event] : event;
+  return { name, types, counts: INTERACTION_TYPES.map((type) => types.includes(type)), window, value };
+}

@@ -1,0 +1,102 @@
+import type { NumberColumn } from '../../runtime/api/columns.js';
+import type { InteractionsInput } from '../../runtime/api/interactions.js';
+import type { FeatureComponent, Input, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+import { measureTexts, type Measure } from './measure.js';
+
+/** Texts of candidates by their numbers among the texts of the events; those that no event has are left out. */
+interface CandidateTexts {
+  /** Of each row, whether its value is known. */
+  readonly status: Uint8Array;
+  /** Row r has `numbers[offsets[r]] … numbers[offsets[r + 1] - 1]`. */
+  readonly offsets: Int32Array;
+  readonly numbers: Int32Array;
+}
+
+/**
+ * Counts what an entity did with candidates like each one: a look-up for each text of a candidate, a pass over the
+ * events for each output.
+ */
+export class Interaction implements FeatureComponent {
+  readonly outputs: Readonly<Record<string, OutputKind>>;
+  readonly #source: InteractionsInput;
+  readonly #by: Input<'text'> | Input<'texts'>;
+  readonly #measures: readonly Measure[];
+
+  constructor(source: InteractionsInput, by: Input<'text'> | Input<'texts'>, measures: readonly Measure[]) {
+    this.#source = source;
+    this.#by = by;
+    this.#measures = measures;
+    this.outputs = Object.fromEntries(
+      measures.map(({ name, value }) => [name, value === 'has' ? 'bool' : 'number'] as const),
+    );
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const events = input.interactions(this.#source);
+    if (events.status !== Status.present) {
+      for (const { name } of this.#measures) {
+        const { status } = output.number(name);
+        for (const row of input.rows) status[row] = events.status;
+      }
+      return;
+    }
+    const candidates = this.#textsOf(input, events.texts);
+    for (const measure of this.#measures) {
+      const totals = measureTexts(events, measure, input.now);
+      write(output.number(measure.name), input.rows, candidates, totals, measure);
+    }
+  }
+
+  #textsOf(input: StepInput, texts: readonly string[]): CandidateTexts {
+    const numbers = new Map(texts.map((text, number) => [text, number] as const));
+    const column = input.column(this.#by);
+    const status = new Uint8Array(input.count);
+    const offsets = new Int32Array(input.count + 1);
+    const found = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
+    let length = 0;
+    // Rows that are not of this step have no texts: nothing is written to them.
+    let next = 0;
+    for (const row of input.rows) {
+      while (next < row) offsets[++next] = length;
+      const cell = row * column.stride;
+      status[row] = column.status[cell] ?? Status.absent;
+      if (isKnown(status[row] ?? Status.absent)) {
+        const start = column.kind === 'text' ? cell : (column.offsets[cell] ?? 0);
+        const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
+        for (let i = start; i < end; i++) {
+          const number = numbers.get(column.values[i] as string);
+          if (number !== undefined) found[length++] = number;
+        }
+      }
+      offsets[++next] = length;
+    }
+    return { status, offsets, numbers: found };
+  }
+}
+
+/** Of several texts of a candidate the one counts of which there is most, or the newest event. */
+function write(
+  column: NumberColumn,
+  rows: Int32Array,
+  { status, offsets, numbers }: CandidateTexts,
+  totals: Float64Array,
+  { value }: Measure,
+): void {
+  const isAge = value === 'seconds_since';
+  for (const row of rows) {
+    if (!isKnown(status[row] as number)) {
+      column.status[row] = status[row] as number;
+      continue;
+    }
+    let best = isAge ? Infinity : 0;
+    const end = offsets[row + 1] as number;
+    for (let i = offsets[row] as number; i < end; i++) {
+      const total = totals[numbers[i] as number] as number;
+      if (isAge ? total < best : total > best) best = total;
+    }
+    if (best === Infinity) continue; // it never happened: there is no such time
+    column.values[row] = best;
+    column.status[row] = Status.present;
+  }
+}

@@ -1,0 +1,42 @@
+import type { InteractionEvents, InteractionType } from '../../runtime/api/interactions.js';
+
+export type MeasureValue = 'count' | 'items' | 'has' | 'seconds_since';
+
+/** An output: which events count, and what of them. */
+export interface Measure {
+  readonly name: string;
+  readonly types: readonly InteractionType[];
+  /** By position in INTERACTION_TYPES. */
+  readonly counts: readonly boolean[];
+  /** Milliseconds. */
+  readonly window: number;
+  readonly value: MeasureValue;
+}
+
+/**
+ * The measure for each text of the events; NaN for a text that has none where 0 would be wrong.
+ * An event counts from its time until `window` is over, also where its clock is a little ahead of ours.
+ */
+export function measureTexts(
+  { count, types, times, quantities, offsets, values, texts }: InteractionEvents,
+  { counts, window, value }: Measure,
+  now: number,
+): Float64Array {
+  const totals = new Float64Array(texts.length);
+  if (value === 'seconds_since') totals.fill(NaN);
+  const since = now - window;
+  for (let e = 0; e < count; e++) {
+    const time = times[e] as number;
+    if (time <= since || counts[types[e] as number] !== true) continue;
+    const end = offsets[e + 1] as number;
+    for (let i = offsets[e] as number; i < end; i++) {
+      const text = values[i] as number;
+      if (value === 'count') totals[text] = (totals[text] as number) + 1;
+      else if (value === 'items') totals[text] = (totals[text] as number) + (quantities[e] as number);
+      else if (value === 'has') totals[text] = 1;
+      // The events come oldest first, so that the last one is the newest.
+      else totals[text] = Math.max(0, now - time) / 1000;
+    }
+  }
+  return totals;
+}

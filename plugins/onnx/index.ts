@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError, type BuildContext, type ProjectFile } from '../../runtime/api/plugin.js';
+import { bindTensors, type WrittenTensors } from '../../runtime/api/tensor-inputs.js';
+import { bindOutputs } from '../../runtime/api/tensor-outputs.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { inputSpecs, outputSpecs } from './model-values.js';
+import { OnnxModel } from './onnx-model.js';
+import { OnnxSession } from './session.js';
+
+interface OnnxOptions {
+  readonly model: ProjectFile;
+  readonly inputs?: WrittenTensors;
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly threads: number;
+  readonly batch?: number;
+}
+
+export const plugin = definePlugin<OnnxOptions>({
+  name: 'onnx',
+  kind: 'model',
+  summary: 'An ONNX model, dense or of trees, run in process by ONNX Runtime.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  async create(options, build) {
+    const session = await openSession(options, build);
+    try {
+      const inputs = bindTensors(inputSpecs(session.model), options.inputs, build, {
+        nan: true,
+        batch: options.batch,
+      });
+      const outputs = bindOutputs(outputSpecs(session.model), options.outputs);
+      return new OnnxModel(options.model, session, inputs, outputs);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  },
+});
+
+async function openSession({ model, threads }: OnnxOptions, build: BuildContext): Promise<OnnxSession> {
+  const modulePath = build.findPackage('onnxruntime-node');
+  if (modulePath === undefined) {
+    throw new OptionError(
+      ['model'],
+      'ONNX models need the package onnxruntime-node, which is not installed',
+      'run `npm install onnxruntime-node` in the project folder',
+    );
+  }
+  try {
+    return await OnnxSession.open({ modulePath, threads, model: model.content });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OptionError(['model'], `\`${model.path}\` is no ONNX model that can be used: ${reason}`);
+  }
+}

@@ -1,0 +1,57 @@
+import type { ModelComponent, ProjectFile, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { TensorBatch, TensorInputs } from '../../runtime/api/tensor-inputs.js';
+import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
+import { isTensorType, type Tensor } from '../../runtime/api/tensor.js';
+import type { OnnxSession } from './session.js';
+
+/** An ONNX model as a component. Inputs are copied out of the frame before the model runs on its own thread. */
+export class OnnxModel implements ModelComponent {
+  readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly version: string;
+  readonly #session: OnnxSession;
+  readonly #inputs: TensorInputs;
+  readonly #outputs: TensorOutputs;
+  readonly #wanted: readonly string[];
+
+  constructor(file: ProjectFile, session: OnnxSession, inputs: TensorInputs, outputs: TensorOutputs) {
+    this.version = file.version;
+    this.outputs = outputs.declared;
+    this.#session = session;
+    this.#inputs = inputs;
+    this.#outputs = outputs;
+    this.#wanted = outputs.wanted ?? [];
+  }
+
+  /** Runs the model once on zeros: what its file does not tell of shapes shows now. */
+  async warm(): Promise<void> {
+    const batch = this.#inputs.blank();
+    this.#outputs.check(batch, await this.#run(batch, new AbortController().signal));
+  }
+
+  async compute(input: StepInput, output: StepOutput): Promise<void> {
+    const { signal } = input;
+    const { batches, left } = this.#inputs.gather(input);
+    const columns = this.#outputs.columns(output, left);
+    for (const batch of batches) {
+      const answer = await this.#run(batch, signal);
+      // The frame may be another request's by now.
+      if (signal.aborted) return;
+      columns.write(batch, answer);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async #run({ tensors }: TensorBatch, signal: AbortSignal): Promise<Map<string, Tensor>> {
+    const inputs = Array.from(tensors, ([name, tensor]) => ({ name, ...tensor }));
+    const outputs = await this.#session.run(inputs, this.#wanted, signal);
+    return new Map(
+      outputs.map(({ name, type, shape, data }) => {
+        if (!isTensorType(type)) throw new Error(`the model's output ${name} is ${type}, not numbers`);
+        return [name, { type, shape, data }];
+      }),
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import type { TensorInputs } from '../../runtime/api/tensor-inputs.js';
+import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
+import { describeShape } from '../../runtime/api/tensor.js';
+import { datatypeOf, isNumeric } from './datatypes.js';
+import type { MetadataTensor, ModelMetadata } from './protocol.js';
+
+/**
+ * Compares what the step sends and takes with what the server says of its model. A server that lists no inputs, or no
+ * outputs, says nothing of them.
+ * @throws Error with the first difference
+ */
+export function checkMetadata(
+  metadata: ModelMetadata,
+  { tensors }: Pick<TensorInputs, 'tensors'>,
+  { wanted }: Pick<TensorOutputs, 'wanted'>,
+): void {
+  const { inputs, outputs } = metadata;
+  const names = inputs.map(({ name }) => name);
+  for (const tensor of inputs.length === 0 ? [] : tensors) {
+    const model = inputs.find(({ name }) => name === tensor.name);
+    if (model === undefined)
+      throw new Error(`the model has no input ${tensor.name}; it has ${names.join(', ')}`);
+    const datatype = datatypeOf(tensor.type);
+    if (model.datatype !== datatype) {
+      throw new Error(
+        `the model's input ${model.name} is ${model.datatype}, and ${datatype} would be sent; write datatype: ${model.datatype}`,
+      );
+    }
+    const sent = [tensor.perRequest ? 1 : undefined, ...tensor.rowShape];
+    if (!isSent(sent, model.shape)) {
+      throw new Error(
+        `the model's input ${model.name} is ${describeShape(model.shape)}, and ${describeShape(sent)} would be sent; a step can say the shape of a row, e.g. shape: [${model.shape.slice(1).join(', ')}]`,
+      );
+    }
+  }
+  const unbound = names.filter((name) => !tensors.some((tensor) => tensor.name === name));
+  if (unbound.length > 0) throw new Error(`\`inputs\` does not give the model's ${unbound.join(', ')}`);
+  for (const name of outputs.length === 0 ? [] : (wanted ?? [])) checkOutput(name, outputs);
+}
+
+/** A size that either leaves open fits any; so the model must not fix the number of rows. */
+function isSent(sent: readonly (number | undefined)[], model: readonly (number | undefined)[]): boolean {
+  return sent.length === model.length && sent.every((size, i) => model[i] === undefined || model[i] === size);
+}
+
+function checkOutput(name: string, outputs: readonly MetadataTensor[]): void {
+  const output = outputs.find((one) => one.name === name);
+  if (output === undefined)
+    throw new Error(`the model has no output ${name}; it has ${outputs.map((one) => one.name).join(', ')}`);
+  if (!isNumeric(output.datatype))
+    throw new Error(`the model's output ${name} is ${output.datatype}, not numbers`);
+}

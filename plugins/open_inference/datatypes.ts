@@ -1,0 +1,42 @@
+import type { Tensor, TensorType } from '../../runtime/api/tensor.js';
+
+/** Tensor types by the protocol's names, https://github.com/kserve/open-inference-protocol. FP16 has no JSON form. */
+export const DATATYPES = {
+  BOOL: 'bool',
+  UINT8: 'uint8',
+  UINT16: 'uint16',
+  UINT32: 'uint32',
+  UINT64: 'uint64',
+  INT8: 'int8',
+  INT16: 'int16',
+  INT32: 'int32',
+  INT64: 'int64',
+  FP32: 'float32',
+  FP64: 'float64',
+  BYTES: 'string',
+} as const satisfies Record<string, TensorType>;
+
+export type Datatype = keyof typeof DATATYPES;
+
+const NAMES = new Map<TensorType, string>(Object.entries(DATATYPES).map(([name, type]) => [type, name]));
+
+export function datatypeOf(type: TensorType): string {
+  return NAMES.get(type) ?? '';
+}
+
+/** An output's numbers may also be FP16: in JSON they are numbers like any other. */
+export function isNumeric(datatype: unknown): datatype is string {
+  return datatype === 'FP16' || (isDatatype(datatype) && datatype !== 'BYTES');
+}
+
+function isDatatype(name: unknown): name is Datatype {
+  return typeof name === 'string' && Object.hasOwn(DATATYPES, name);
+}
+
+/** The elements of a tensor as JSON has them. */
+export function jsonData({ type, data }: Tensor): unknown[] {
+  if (type === 'bool') return Array.from(data as Uint8Array, (value) => value === 1);
+  // Whole numbers come from float64 columns, so that none is lost.
+  if (type === 'int64' || type === 'uint64') return Array.from(data as BigInt64Array, Number);
+  return Array.from<unknown>(data);
+}

@@ -1,0 +1,41 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { OptionError } from '../../runtime/api/plugin.js';
+
+/** What the connection itself sends. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Headers of every call, names in small letters.
+ * @throws OptionError, without the value, which may be a secret
+ */
+export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const wrong = (what: string): OptionError => new OptionError(['headers', name], what);
+      if (RESERVED.has(name.toLowerCase())) throw wrong(`\`${name}\` is not a header that a step can set`);
+      try {
+        validateHeaderName(name);
+      } catch {
+        throw wrong(`\`${name}\` is not the name of a header`);
+      }
+      try {
+        validateHeaderValue(name, value);
+      } catch {
+        throw wrong(`the value of \`${name}\` has characters that a header cannot hold`);
+      }
+      return [name.toLowerCase(), value];
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import { parseDuration } from '../../runtime/api/duration.js';
+import type { OutboundClient } from '../../runtime/api/http-client.js';
+import { definePlugin, OptionError, type BuildContext, type Input } from '../../runtime/api/plugin.js';
+import { bindTensors, type DetailedTensor } from '../../runtime/api/tensor-inputs.js';
+import { bindOutputs } from '../../runtime/api/tensor-outputs.js';
+import type { TensorSpec } from '../../runtime/api/tensor.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { DATATYPES, type Datatype } from './datatypes.js';
+import { checkedHeaders } from './headers.js';
+import { RemoteModel, type Check } from './remote-model.js';
+import { ModelServer } from './server.js';
+
+type WrittenInput = Input | readonly Input[] | (DetailedTensor & { readonly datatype?: Datatype });
+
+interface OpenInferenceOptions {
+  readonly url: string;
+  readonly model: string;
+  readonly version?: string;
+  readonly inputs: Readonly<Record<string, WrittenInput>>;
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeout: string;
+  readonly batch: number;
+  readonly connections: number;
+  readonly max_bytes: number;
+  readonly check: Check;
+}
+
+export const plugin = definePlugin<OpenInferenceOptions>({
+  name: 'open_inference',
+  kind: 'model',
+  summary:
+    'A model at another server, asked over the Open Inference Protocol (KServe v2): Triton, MLServer, KServe.',
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create(options, build) {
+    const written = Object.entries(options.inputs).map(([name, input]) => tensorOf(name, input));
+    const specs = written.map(({ spec }) => spec);
+    const inputs = bindTensors(
+      specs,
+      Object.fromEntries(written.map(({ spec, detailed }) => [spec.name, detailed])),
+      build,
+      { nan: false, batch: options.batch },
+    );
+    const outputs = bindOutputs(undefined, options.outputs);
+    const timeoutMs = parseDuration(options.timeout);
+    if (timeoutMs === undefined || timeoutMs < 1)
+      throw new OptionError(['timeout'], `\`${options.timeout}\` is not a time`, 'write e.g. 80ms or 2s');
+    const { model, version, check, max_bytes: maxBytes } = options;
+    const server = new ModelServer(openClient(options, build), model, version, { timeoutMs, maxBytes });
+    return new RemoteModel(server, inputs, outputs, check, version);
+  },
+});
+
+/** What the step says of an input stands for what the model says: the server may not be there to ask. */
+function tensorOf(name: string, written: WrittenInput): { spec: TensorSpec; detailed: DetailedTensor } {
+  const given = 'value' in written ? written : { value: written };
+  const { datatype, shape, ...detailed } = { datatype: undefined, shape: undefined, ...given };
+  const [first] = [given.value].flat() as readonly Input[];
+  const type = datatype === undefined ? (first?.kind === 'text' ? 'string' : 'float32') : DATATYPES[datatype];
+  return { spec: { name, type, shape: [undefined, ...(shape ?? [undefined])] }, detailed };
+}
+
+function openClient(
+  { url, headers, connections }: OpenInferenceOptions,
+  build: BuildContext,
+): OutboundClient {
+  const sent = checkedHeaders(headers ?? {});
+  try {
+    return build.http.open(url, { connections, headers: sent });
+  } catch (error) {
+    throw new OptionError(['url'], error instanceof Error ? error.message : String(error));
+  }
+}

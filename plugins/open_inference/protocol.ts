@@ -1,0 +1,119 @@
+import type { TensorBatch } from '../../runtime/api/tensor-inputs.js';
+import { describeShape, type Tensor } from '../../runtime/api/tensor.js';
+import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
+
+/** The body of an inference request. */
+export function inferenceRequest({ tensors }: TensorBatch, outputs: readonly string[] | undefined): string {
+  const inputs = Array.from(tensors, ([name, tensor]) => ({
+    name,
+    shape: tensor.shape,
+    datatype: datatypeOf(tensor.type),
+    data: jsonData(tensor),
+  }));
+  return JSON.stringify(
+    outputs === undefined ? { inputs } : { inputs, outputs: outputs.map((name) => ({ name })) },
+  );
+}
+
+/**
+ * Reads the body of an inference response, by name of the output.
+ * @param wanted the outputs to read; undefined for all
+ * @throws Error for anything but finite numbers in the shape that the server gives
+ */
+export function inferenceAnswer(body: Buffer, wanted: readonly string[] | undefined): Map<string, Tensor> {
+  const outputs = object(parse(body), 'the answer')['outputs'];
+  if (!Array.isArray(outputs)) throw new Error('the answer has no list of outputs');
+  const found = new Map<string, Tensor>();
+  for (const one of outputs as readonly unknown[]) {
+    const output = object(one, 'an output of the answer');
+    const { name } = output;
+    if (typeof name !== 'string') throw new Error('an output of the answer has no name');
+    if (wanted === undefined || wanted.includes(name)) found.set(name, tensorOf(name, output));
+  }
+  return found;
+}
+
+/** A model's inputs or outputs as its metadata lists them; -1 is a size that is left open. */
+export interface MetadataTensor {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly (number | undefined)[];
+}
+
+export interface ModelMetadata {
+  readonly inputs: readonly MetadataTensor[];
+  readonly outputs: readonly MetadataTensor[];
+}
+
+/** @throws Error for what is not the metadata of a model */
+export function modelMetadata(body: Buffer): ModelMetadata {
+  const { inputs, outputs } = object(parse(body), 'the metadata');
+  return { inputs: metadataTensors(inputs), outputs: metadataTensors(outputs) };
+}
+
+/** What an answer that is an error says of itself; '' if nothing. */
+export function errorText(body: Buffer): string {
+  try {
+    const { error } = object(parse(body), '');
+    return typeof error === 'string' ? error.replace(/\s+/g, ' ').slice(0, 200) : '';
+  } catch {
+    return '';
+  }
+}
+
+function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<string, unknown>>): Tensor {
+  if (!isNumeric(datatype)) throw new Error(`output ${name} is not of numbers, but ${shown(datatype)}`);
+  if (!isShape(shape)) throw new Error(`output ${name} has no shape, but ${shown(shape)}`);
+  if (!Array.isArray(data)) throw new Error(`output ${name} has no data`);
+  // Row by row, flat or nested as the shape is.
+  const flat = data.flat(shape.length) as readonly unknown[];
+  const size = shape.reduce((all, one) => all * one, 1);
+  if (flat.length !== size) {
+    throw new Error(
+      `output ${name} has ${flat.length} numbers, and its shape ${describeShape(shape)} is of ${size}`,
+    );
+  }
+  const values = new Float64Array(size);
+  for (const [i, value] of flat.entries()) {
+    const number = datatype === 'BOOL' && typeof value === 'boolean' ? Number(value) : value;
+    if (typeof number !== 'number' || !Number.isFinite(number))
+      throw new Error(`output ${name} holds ${shown(value)} where a number has to be`);
+    values[i] = number;
+  }
+  return { type: 'float64', shape, data: values };
+}
+
+function metadataTensors(list: unknown): MetadataTensor[] {
+  if (list === undefined || list === null) return [];
+  if (!Array.isArray(list)) throw new Error('the metadata has inputs or outputs that are no list');
+  return list.map((one) => {
+    const { name, datatype, shape } = object(one, 'a tensor of the metadata');
+    if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape))
+      throw new Error('a tensor of the metadata lacks its name, datatype or shape');
+    // Some servers write sizes as texts.
+    const sizes = shape.map(Number).map((size) => (size >= 0 ? size : undefined));
+    return { name, datatype, shape: sizes };
+  });
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new Error(`the answer is not JSON: ${shown(body.toString('utf8', 0, 60))}`);
+  }
+}
+
+function object(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new Error(`${what} is not a JSON object`);
+}
+
+function isShape(shape: unknown): shape is number[] {
+  return Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && (size as number) >= 0);
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+}

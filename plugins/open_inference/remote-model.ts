@@ -1,0 +1,87 @@
+import { setMaxListeners } from 'node:events';
+import type { ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { TensorBatch, TensorInputs } from '../../runtime/api/tensor-inputs.js';
+import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
+import type { Tensor } from '../../runtime/api/tensor.js';
+import { checkMetadata } from './check-metadata.js';
+import { inferenceAnswer, inferenceRequest } from './protocol.js';
+import { ServerNotReady, type ModelServer } from './server.js';
+
+/** When the model's metadata is compared with the step: `reachable`, if the server can be asked. */
+export type Check = 'reachable' | 'required' | 'off';
+
+/** A model at another server as a component. A call that fails fails the step, whole. */
+export class RemoteModel implements ModelComponent {
+  readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly version?: string;
+  readonly #server: ModelServer;
+  readonly #inputs: TensorInputs;
+  readonly #outputs: TensorOutputs;
+  readonly #check: Check;
+
+  constructor(
+    server: ModelServer,
+    inputs: TensorInputs,
+    outputs: TensorOutputs,
+    check: Check,
+    version: string | undefined,
+  ) {
+    this.outputs = outputs.declared;
+    if (version !== undefined) this.version = version;
+    this.#server = server;
+    this.#inputs = inputs;
+    this.#outputs = outputs;
+    this.#check = check;
+  }
+
+  /** A server that is down does not keep the service from starting, unless the step requires it. */
+  async warm(): Promise<void> {
+    if (this.#check === 'off') return;
+    try {
+      checkMetadata(await this.#server.metadata(), this.#inputs, this.#outputs);
+    } catch (error) {
+      if (error instanceof ServerNotReady && this.#check === 'reachable') return;
+      throw error;
+    }
+  }
+
+  async compute(input: StepInput, output: StepOutput): Promise<void> {
+    const { batches, left } = this.#inputs.gather(input);
+    const columns = this.#outputs.columns(output, left);
+    const answers = await this.#inferAll(batches, input.signal);
+    // The frame may be another request's by now.
+    if (input.signal.aborted) return;
+    for (const [i, batch] of batches.entries()) columns.write(batch, answers[i] ?? new Map());
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  /** All batches at a time; the first that fails stops the others. */
+  async #inferAll(
+    batches: readonly TensorBatch[],
+    signal: AbortSignal,
+  ): Promise<readonly ReadonlyMap<string, Tensor>[]> {
+    const others = new AbortController();
+    setMaxListeners(0, others.signal);
+    const stop = (): void => others.abort(signal.reason);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.all(batches.map((batch) => this.#infer(batch, others.signal)));
+    } catch (error) {
+      others.abort(error);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #infer(batch: TensorBatch, signal: AbortSignal): Promise<ReadonlyMap<string, Tensor>> {
+    const { wanted } = this.#outputs;
+    const answer = inferenceAnswer(await this.#server.infer(inferenceRequest(batch, wanted), signal), wanted);
+    this.#outputs.check(batch, answer);
+    return answer;
+  }
+}

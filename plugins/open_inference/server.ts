@@ -1,0 +1,97 @@
+import { OutboundError, type OutboundAnswer, type OutboundClient } from '../../runtime/api/http-client.js';
+import { errorText, modelMetadata, type ModelMetadata } from './protocol.js';
+
+export interface ServerLimits {
+  /** For one call, its second try included, milliseconds. */
+  readonly timeoutMs: number;
+  /** Longest answer. */
+  readonly maxBytes: number;
+}
+
+/** Longest that the server may take over a question about a model, milliseconds. */
+const CHECK_MS = 2_000;
+
+/** A server that cannot be asked at the moment, for whatever reason. */
+export class ServerNotReady extends Error {
+  override readonly name = 'ServerNotReady';
+}
+
+/** A model at a server of the Open Inference Protocol, over HTTP. */
+export class ModelServer {
+  readonly #client: OutboundClient;
+  readonly #path: string;
+  readonly #limits: ServerLimits;
+
+  constructor(client: OutboundClient, model: string, version: string | undefined, limits: ServerLimits) {
+    this.#client = client;
+    this.#path = `/v2/models/${encodeURIComponent(model)}`;
+    if (version !== undefined) this.#path += `/versions/${encodeURIComponent(version)}`;
+    this.#limits = limits;
+  }
+
+  /**
+   * Asks for an inference. It changes nothing at the server, so a connection that is lost or refused and a 503 are tried
+   * once more within the time limit; after a time-out nothing is.
+   * @throws Error for any answer that is not a JSON body of status 200, or the signal's reason
+   */
+  async infer(body: string, signal: AbortSignal): Promise<Buffer> {
+    const { timeoutMs, maxBytes } = this.#limits;
+    const end = performance.now() + timeoutMs;
+    const ask = (): Promise<OutboundAnswer> => {
+      const left = Math.max(1, Math.ceil(end - performance.now()));
+      const path = `${this.#path}/infer`;
+      return this.#client.request({ method: 'POST', path, body, signal, timeoutMs: left, maxBytes });
+    };
+    const answer = await again(ask, () => performance.now() < end && !signal.aborted);
+    if (answer.status !== 200) throw new Error(describe(answer));
+    if (!/^application\/(.+\+)?json\b/.test(answer.contentType))
+      throw new Error(`the model server answered with ${answer.contentType || 'no content type'}, not JSON`);
+    return answer.body;
+  }
+
+  /**
+   * What the server says of the model.
+   * @throws ServerNotReady if the server cannot be asked now; Error if it does not know the model
+   */
+  async metadata(): Promise<ModelMetadata> {
+    const ready = await this.#get('/v2/health/ready');
+    if (ready.status !== 200) throw new ServerNotReady(describe(ready));
+    const answer = await this.#get(this.#path);
+    if (answer.status >= 500) throw new ServerNotReady(describe(answer));
+    if (answer.status !== 200) throw new Error(`it does not give the model's metadata: ${describe(answer)}`);
+    return modelMetadata(answer.body);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async #get(path: string): Promise<OutboundAnswer> {
+    const { signal } = new AbortController();
+    const { maxBytes } = this.#limits;
+    try {
+      return await this.#client.request({ method: 'GET', path, signal, timeoutMs: CHECK_MS, maxBytes });
+    } catch (error) {
+      if (error instanceof OutboundError) throw new ServerNotReady(error.message, { cause: error });
+      throw error;
+    }
+  }
+}
+
+async function again(ask: () => Promise<OutboundAnswer>, mayRetry: () => boolean): Promise<OutboundAnswer> {
+  try {
+    const answer = await ask();
+    if (answer.status !== 503 || !mayRetry()) return answer;
+  } catch (error) {
+    const lost =
+      error instanceof OutboundError && (error.fault === 'closed' || error.fault === 'unreachable');
+    if (!lost || !mayRetry()) throw error;
+  }
+  return ask();
+}
+
+function describe({ status, body }: OutboundAnswer): string {
+  const redirect = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
+  const text = errorText(body);
+  return `the model server answered ${status}${redirect}${text === '' ? '' : `: ${text}`}`;
+}

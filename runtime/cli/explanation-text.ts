@@ -1,0 +1,153 @@
+import type {
+  ExplainedCandidate,
+  ExplainedChange,
+  ExplainedStep,
+  ExplainedValue,
+  Explanation,
+} from '../pipeline/explanation.js';
+import { renderTable, shorten } from './table.js';
+import { wrap } from './wrap.js';
+
+/** An explanation for a person to read, at most `width` columns wide. */
+export function explanationText(told: Explanation, width: number): string {
+  const { candidates, page, request, store, outside } = told;
+  const reads = `Store: ${store.round_trips} round trips, ${store.keys_read} keys`;
+  const others =
+    outside.round_trips === 0 ? '' : `; outside it: ${outside.round_trips} reads, ${outside.keys_read} keys`;
+  const title = `${told.pipeline}: ${candidates.sent} candidates sent, ${candidates.left} left, ${page.length} on this page`;
+  return [
+    wrap(title, 0, width),
+    wrap(`request ${told.request_id}, run ${told.run_id}`, 0, width),
+    '\n',
+    pageTable(page),
+    ...page.map((candidate) => `\n${candidateText(candidate, width)}`),
+    ...section('The request', valueTable(request, width)),
+    ...section('Steps, in the order they ran', told.steps.map((step) => stepText(step, width)).join('')),
+    ...section('Values of feature views', featureTable(told)),
+    '\n',
+    wrap(`Stages: ${told.stages.map(({ stage, ms }) => `${stage} ${ms.toFixed(2)} ms`).join(', ')}`, 0, width),
+    wrap(reads + others, 0, width),
+    ...(told.unknown_fields.length === 0
+      ? []
+      : [
+          wrap(
+            `Fields that nothing declares: ${told.unknown_fields.map(({ field, times }) => `${shorten(field, 40)} (${times})`).join(', ')}`,
+            0,
+            width,
+          ),
+        ]),
+  ].join('');
+}
+
+function section(title: string, body: string): string[] {
+  return body === '' ? [] : [`\n${title}\n`, body];
+}
+
+function pageTable(page: readonly ExplainedCandidate[]): string {
+  return renderTable(
+    [
+      { title: 'place', align: 'right' },
+      { title: 'candidate_id', max: 40 },
+      { title: 'ranked_score', align: 'right' },
+      { title: 'score', align: 'right' },
+    ],
+    page.map((one) => [
+      String(one.place),
+      one.candidate_id,
+      one.ranked_score.toFixed(6),
+      one.score.toFixed(6),
+    ]),
+  );
+}
+
+function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate, width: number): string {
+  return `${shorten(id, width)}\n${changes.map((change) => wrap(changeText(change), 2, width)).join('')}${valueTable(values, width)}`;
+}
+
+function changeText(change: ExplainedChange): string {
+  if ('pinned_to' in change) return `${change.as} pinned it to place ${change.pinned_to}`;
+  if ('put_below' in change) return `${change.as} put it below others`;
+  return `${change.as} changed its score from ${numberText(change.before)} to ${numberText(change.after)}`;
+}
+
+function valueTable(values: Readonly<Record<string, ExplainedValue>>, width: number): string {
+  const rows = Object.entries(values).map(([name, value]) => [
+    shorten(name, 32),
+    statusText(value),
+    valueText(value),
+  ]);
+  if (rows.length === 0) return '';
+  const used = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)) + 2);
+  const room = Math.max(12, width - 2 - (used[0] ?? 0) - (used[1] ?? 0));
+  return rows
+    .map(
+      ([name = '', status = '', value = '']) =>
+        `  ${name.padEnd(used[0] ?? 0)}${status.padEnd(used[1] ?? 0)}${shorten(value, room)}`.trimEnd() +
+        '\n',
+    )
+    .join('');
+}
+
+function statusText({ status, cause }: ExplainedValue): string {
+  return cause === undefined ? status : `${status} (${cause})`;
+}
+
+function valueText({ value, length }: ExplainedValue): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  const shown = value.map((one) => (typeof one === 'number' ? numberText(one) : JSON.stringify(one)));
+  return length === undefined ? `[${shown.join(', ')}]` : `${length} of them: [${shown.join(', ')}, …]`;
+}
+
+function numberText(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7)));
+}
+
+function stepText(step: ExplainedStep, width: number): string {
+  const name = step.as === step.use ? step.use : `${step.use} as ${step.as}`;
+  const outcome = step.outcome === 'not_asked_for' ? 'not asked for' : step.outcome;
+  const facts = [
+    step.version === undefined ? '' : `version ${step.version}`,
+    step.when === undefined ? '' : `when: ${step.when}`,
+    step.top === undefined ? '' : `top: ${step.top}`,
+    step.reason === undefined ? '' : `because: ${step.reason}`,
+    removedText(step),
+    step.undecided === undefined || step.undecided === 0
+      ? ''
+      : `kept ${step.undecided} for want of a value to decide by`,
+    step.applied === undefined
+      ? ''
+      : `set ${step.applied}, left ${step.skipped ?? 0} as they were for want of a value`,
+    ...Object.entries(step.outputs ?? {}).map(
+      ([output, counts]) =>
+        `${step.as}:${output}: ${Object.entries(counts)
+          .map(([status, count]) => `${count} ${status}`)
+          .join(', ')}`,
+    ),
+  ];
+  return `${String(step.step).padStart(3)}. ${name} (${step.kind}): ${outcome}\n${facts
+    .filter((fact) => fact !== '')
+    .map((fact) => wrap(fact, 5, width))
+    .join('')}`;
+}
+
+function removedText({ removed }: ExplainedStep): string {
+  if (removed === undefined) return '';
+  const { count, ids } = removed;
+  if (count === 0) return 'removed none';
+  const more = count > ids.length ? ` and ${count - ids.length} more` : '';
+  return `removed ${count}: ${ids.map((id) => shorten(id, 40)).join(', ')}${more}`;
+}
+
+function featureTable({ features }: Explanation): string {
+  if (features.length === 0) return '';
+  return renderTable(
+    [{ title: 'view', max: 40 }, { title: 'status' }, { title: 'values', align: 'right' }],
+    features.map(({ view, status, cause, values }) => [
+      view,
+      cause === undefined ? status : `${status} (${cause})`,
+      String(values),
+    ]),
+  );
+}

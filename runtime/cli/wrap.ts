@@ -1,0 +1,11 @@
+/** Breaks a text at its blanks; every line is indented. '' stays ''. */
+export function wrap(text: string, indent: number, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent + line.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return text === '' ? '' : lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
+}

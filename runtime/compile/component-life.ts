@@ -1,0 +1,41 @@
+import type { Component } from '../api/plugin.js';
+import type { Diagnostics } from '../config/diagnostics.js';
+import type { Plan } from './plan.js';
+
+/** Longest that a component may take to warm up, milliseconds. */
+const WARM_MS = 60_000;
+
+/** Warms the components of a plan, one after the other; one that fails is an error at its step. */
+export async function warmComponents(
+  { steps, definition }: Plan,
+  diagnostics: Diagnostics,
+  limitMs = WARM_MS,
+): Promise<void> {
+  for (const { number, use, component } of steps) {
+    if (component.warm === undefined) continue;
+    try {
+      await within(limitMs, Promise.resolve(component.warm()));
+    } catch (error) {
+      const at = definition.components[number - 1]?.use.at ?? definition.at;
+      diagnostics.error('component_failed', at, `\`${use}\` did not warm up: ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** Closes components, each whatever becomes of the others. @returns what went wrong */
+export async function closeComponents(components: Iterable<Component>): Promise<unknown[]> {
+  const closed = await Promise.allSettled(Array.from(components, async (component) => component.close?.()));
+  return closed.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${ms / 1000} s`)), ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

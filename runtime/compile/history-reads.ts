@@ -1,0 +1,100 @@
+import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
+import { OptionError, type Input } from '../api/plugin.js';
+import type { TrackedFacet } from '../interactions/tracking.js';
+import { historyKey } from '../store/keys.js';
+import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
+import type { HistoryRead } from './plan.js';
+
+interface Growing {
+  readonly of: string;
+  readonly type: string;
+  readonly level: number;
+  readonly ids: number;
+  readonly wants: TrackedFacet[];
+}
+
+/** The histories that components of a pipeline need, each read once a request. */
+export class HistoryReads {
+  readonly #hydration: HydrationBuilder;
+  /** By the column of the ids. */
+  readonly #reads = new Map<number, Growing>();
+
+  constructor(hydration: HydrationBuilder) {
+    this.#hydration = hydration;
+  }
+
+  /** @throws OptionError at `of` or `with` */
+  need({ of, with: by, events }: InteractionsWanted): InteractionsInput {
+    const owner = this.#ownerOf(of);
+    const facet = this.#facetOf(by);
+    const { slot, known } = this.#hydration.want(owner.path);
+    const read = this.#reads.get(slot) ?? {
+      of: of.text.trim(),
+      type: owner.type,
+      level: known,
+      ids: slot,
+      wants: [],
+    };
+    this.#reads.set(slot, read);
+    for (const { type, window } of events) read.wants.push(Object.freeze({ ...facet, type, window }));
+    return Object.freeze({ history: [...this.#reads.keys()].indexOf(slot), ids: slot, facet: facet.name });
+  }
+
+  /** The finished reads, in the order of their numbers. */
+  build(prefix: string): HistoryRead[] {
+    return [...this.#reads.values()].map((read, index) =>
+      Object.freeze({ ...read, index, keyPrefix: historyKey(prefix, read.type, '') }),
+    );
+  }
+
+  #ownerOf({ text }: Input): { readonly path: ResolvedPath; readonly type: string } {
+    const path = this.#resolve(text);
+    const isOne =
+      path !== undefined && !path.list && path.hops.every((hop) => hop.type.kind === 'ref' && !hop.list);
+    if (!isOne || path.type.kind !== 'ref' || path.root.scope !== 'request') {
+      throw new OptionError(
+        ['of'],
+        `\`${text}\` is no entity of the request, such as \`user\``,
+        'interactions are of one entity that the request names; declare it under `request:`',
+      );
+    }
+    return { path, type: path.type.entity };
+  }
+
+  #facetOf({ text }: Input): Pick<TrackedFacet, 'subject' | 'segments' | 'name'> {
+    const path = this.#resolve(text);
+    const { candidates } = this.#hydration;
+    const example = `\`${candidates.name}\` itself, or an attribute of it`;
+    if (path?.root !== candidates) {
+      throw new OptionError(
+        ['with'],
+        `\`${text}\` is no path of a candidate`,
+        `give ${example}: feedback finds its value in the index`,
+      );
+    }
+    const [first] = path.hops[0]?.path ?? path.path;
+    if (first !== undefined && !candidates.entity.attributes.has(first)) {
+      throw new OptionError(
+        ['with'],
+        `only rankings carry \`${text}\`, feedback does not`,
+        `declare \`${first}\` in the entity type ${candidates.entity.name}, so that it is found in the index`,
+      );
+    }
+    const leaf = path.type.kind === 'list' ? path.type.of.kind : path.type.kind;
+    if (leaf !== 'string' && leaf !== 'ref') {
+      throw new OptionError(
+        ['with'],
+        `\`${text}\` is neither an id nor a text`,
+        `interactions are counted by ${example} that is an id, a text, or a list of them`,
+      );
+    }
+    const attributes = [...path.hops.flatMap((hop) => hop.path), ...path.path];
+    const segments = Object.freeze([candidates.entity.name, ...attributes]);
+    return { subject: candidates.entity.name, segments, name: segments.join('.') };
+  }
+
+  #resolve(text: string): ResolvedPath | undefined {
+    const path = this.#hydration.resolve(text.trim().split('.'));
+    return 'problem' in path ? undefined : path;
+  }
+}

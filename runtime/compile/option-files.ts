@@ -1,0 +1,75 @@
+import { webcrypto } from 'node:crypto';
+import { readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { ProjectFile } from '../api/plugin.js';
+import type { Diagnostics } from '../config/diagnostics.js';
+import type { Located } from '../config/source.js';
+
+/** First 12 hex digits of the SHA-256 of some bytes. */
+export async function contentVersion(content: Uint8Array): Promise<string> {
+  // Of webcrypto, since it works off the event loop: a model may have a hundred megabytes.
+  const digest = await webcrypto.subtle.digest('SHA-256', content);
+  return Buffer.from(digest, 0, 6).toString('hex');
+}
+
+/**
+ * The files that options of a project name: model files, vocabularies. Each is read once, so that all pipelines of one
+ * load have the same content of it.
+ */
+export class OptionFiles {
+  readonly #root: string;
+  readonly #files = new Map<string, Promise<ProjectFile | Failure>>();
+  readonly #versions = new Map<string, string | undefined>();
+
+  /** @param root the project's folder */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Of every file that was asked for, by path below the project; undefined for one that could not be read. */
+  get versions(): ReadonlyMap<string, string | undefined> {
+    return this.#versions;
+  }
+
+  /** @returns undefined if there was an error; it is in `diagnostics`. */
+  async read(text: Located<string>, diagnostics: Diagnostics): Promise<ProjectFile | undefined> {
+    const path = text.value;
+    const reading = this.#files.get(path) ?? this.#read(path);
+    this.#files.set(path, reading);
+    const file = await reading;
+    if (!(file instanceof Failure)) return file;
+    diagnostics.error('missing_file', text.at, file.message, file.help);
+    return undefined;
+  }
+
+  /** A path that leaves the project's folder is refused, through links too. */
+  async #read(path: string): Promise<ProjectFile | Failure> {
+    const outside = (to: string): boolean => to.startsWith('..') || isAbsolute(to);
+    if (isAbsolute(path) || outside(relative(this.#root, resolve(this.#root, path)))) {
+      return new Failure(`\`${path}\` is outside the project`, 'give a path below the project folder');
+    }
+    this.#versions.set(path, undefined);
+    try {
+      const real = await realpath(join(this.#root, path));
+      if (outside(relative(await realpath(this.#root), real))) {
+        return new Failure(`\`${path}\` is a link that leaves the project`);
+      }
+      const content = await readFile(real);
+      const version = await contentVersion(content);
+      this.#versions.set(path, version);
+      return { path, content, version };
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = code === 'ENOENT' ? 'does not exist' : message;
+      return new Failure(`file \`${path}\` ${reason}`, 'paths are relative to the project folder');
+    }
+  }
+}
+
+/** Why a file was not read. */
+class Failure {
+  constructor(
+    readonly message: string,
+    readonly help?: string,
+  ) {}
+}

@@ -1,0 +1,53 @@
+/** A value that is used until it is released. */
+export interface Lease<T> {
+  readonly value: T;
+  release(): Promise<void>;
+}
+
+interface Held<T> {
+  readonly value: T;
+  users: number;
+}
+
+/**
+ * What one generation of the project hands on to the next if that can use it as it is: connections, kept entities. A value
+ * is closed once no generation uses it.
+ */
+export class Shared<T> {
+  readonly #close: (value: T) => void | Promise<void>;
+  #held: readonly Held<T>[] = [];
+
+  constructor(close: (value: T) => void | Promise<void>) {
+    this.#close = close;
+  }
+
+  /** Those in use, the newest first. */
+  *values(): Iterable<T> {
+    for (const { value } of this.#held) yield value;
+  }
+
+  /** The newest value that fits, or a new one. */
+  async lease(fits: (value: T) => boolean, make: () => T | Promise<T>): Promise<Lease<T>> {
+    let held = this.#held.find(({ value }) => fits(value));
+    if (held === undefined) {
+      held = { value: await make(), users: 0 };
+      this.#held = [held, ...this.#held];
+    }
+    held.users++;
+    return this.#leaseOf(held);
+  }
+
+  #leaseOf(held: Held<T>): Lease<T> {
+    let released = false;
+    return {
+      value: held.value,
+      release: async () => {
+        if (released) return;
+        released = true;
+        if (--held.users > 0) return;
+        this.#held = this.#held.filter((one) => one !== held);
+        await this.#close(held.value);
+      },
+    };
+  }
+}

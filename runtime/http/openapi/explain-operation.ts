@@ -1,0 +1,116 @@
+import { STATUS_NAMES } from '../../api/status.js';
+import type { Pipeline } from '../../pipeline/types.js';
+import { STAGES } from '../../pipeline/stages.js';
+import { exampleOf } from './example.js';
+import { requestSchemaName } from './pipeline-operation.js';
+import { BODY_PROBLEMS, problemResponses } from './problems.js';
+import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
+
+/** The operation that explains a pipeline. Its anchor in the reference is `#operation/explain_<pipeline>`. */
+export function explainOperation({ name, requestSchema }: Pipeline): Operation {
+  return {
+    operationId: `explain_${name}`,
+    tags: ['Ranking'],
+    summary: `Explain a ranking of the pipeline ${name}`,
+    description:
+      'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
+      'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
+      'keep it from the public.',
+    requestBody: jsonBody(schemaRef(requestSchemaName(name)), {
+      request: { summary: 'ids alone', value: exampleOf(requestSchema) },
+    }),
+    responses: {
+      200: jsonAnswer('Why.', schemaRef('explanation')),
+      ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'deadline_exceeded', 'component_failed']),
+    },
+  };
+}
+
+const text: Schema = { type: 'string' };
+const count: Schema = { type: 'integer', minimum: 0 };
+const number: Schema = { type: 'number' };
+const status: Schema = { enum: STATUS_NAMES };
+const cause: Schema = { enum: STATUS_NAMES, description: 'Of `defaulted`: for want of what.' };
+
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const byName = (values: Schema): Schema => ({ type: 'object', additionalProperties: values });
+
+function record(required: Readonly<Record<string, Schema>>, optional: Schema = {}): Schema {
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+    additionalProperties: false,
+  };
+}
+
+const values = byName(
+  record(
+    {
+      value: {
+        type: ['number', 'string', 'array', 'null'],
+        items: { type: ['number', 'string', 'null'] },
+        description: 'Null where it is not known; a bool is 0 or 1, a time epoch milliseconds.',
+      },
+      status,
+    },
+    { cause, length: { ...count, description: 'Of what is longer than `value` shows.' } },
+  ),
+);
+
+const step = record(
+  {
+    step: { ...count, description: '1-based, as written.' },
+    use: text,
+    as: text,
+    kind: { enum: ['feature', 'filter', 'model', 'rule', 'effect'] },
+    outcome: { enum: ['ran', 'not_asked_for', 'failed'] },
+    reads: list(text),
+  },
+  {
+    version: { ...text, description: "Of a model's file." },
+    when: text,
+    top: count,
+    reason: text,
+    removed: record({ count, ids: list(text) }),
+    undecided: count,
+    applied: count,
+    skipped: count,
+    outputs: byName(byName(count)),
+  },
+);
+
+const change: Schema = {
+  anyOf: [
+    record({ as: text, before: number, after: number }),
+    record({ as: text, pinned_to: count }),
+    record({ as: text, put_below: { const: true } }),
+  ],
+};
+
+/** The schema of an Explanation, in which `#/components/schemas` has it. */
+export const EXPLANATION_SCHEMA: Schema = record({
+  request_id: text,
+  run_id: text,
+  pipeline: text,
+  route: text,
+  candidates: record({ sent: count, left: count }),
+  stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
+  store: record({ round_trips: count, keys_read: count }),
+  outside: record({ round_trips: count, keys_read: count }),
+  unknown_fields: list(record({ field: text, times: count })),
+  features: list(record({ view: text, status, values: count }, { cause })),
+  steps: list(step),
+  request: values,
+  page: list(
+    record({
+      candidate_id: text,
+      place: count,
+      ranked_score: number,
+      score: number,
+      changes: list(change),
+      values,
+    }),
+  ),
+  answer: { type: 'object', description: 'What the route would have answered.' },
+});

@@ -1,0 +1,69 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What serves, and how the reloads went. */
+export interface ReloadSource {
+  readonly counts: { readonly succeeded: number; readonly failed: number };
+  readonly lastFailed: boolean;
+  readonly current: {
+    readonly version: string;
+    /** Epoch milliseconds. */
+    readonly loadedAt: number;
+    readonly models: readonly {
+      readonly pipeline: string;
+      readonly step: string;
+      readonly version: string;
+    }[];
+  };
+}
+
+/** Adds what serves, and how the reloads went, to a registry; it is gathered when the registry is read. */
+export function countReloads(registry: Registry, source: ReloadSource): void {
+  const registers = [registry];
+  new Counter({
+    name: 'millrace_reloads_total',
+    help: 'Reloads of the project since the process began, by outcome: succeeded or failed.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ outcome: 'succeeded' }, source.counts.succeeded);
+      this.inc({ outcome: 'failed' }, source.counts.failed);
+    },
+  });
+  new Gauge({
+    name: 'millrace_last_reload_successful',
+    help: "1 while what serves is what the project's files held at the last reload or start, 0 after a reload that failed.",
+    registers,
+    collect() {
+      this.set(source.lastFailed ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'millrace_project_loaded_timestamp_seconds',
+    help: 'When the project that serves was loaded.',
+    registers,
+    collect() {
+      this.set(source.current.loadedAt / 1000);
+    },
+  });
+  new Gauge({
+    name: 'millrace_project_info',
+    help: "Always 1; the version is that of the content of the project's files.",
+    labelNames: ['version'],
+    registers,
+    collect() {
+      this.reset();
+      this.set({ version: source.current.version }, 1);
+    },
+  });
+  new Gauge({
+    name: 'millrace_model_info',
+    help: "Always 1, for each model that serves; the version is that of the content of the model's file.",
+    labelNames: ['pipeline', 'step', 'version'],
+    registers,
+    collect() {
+      this.reset();
+      for (const model of source.current.models) this.set({ ...model }, 1);
+    },
+  });
+}

@@ -1,0 +1,134 @@
+import { errors, Pool } from 'undici';
+import {
+  OutboundError,
+  type OutboundAnswer,
+  type OutboundClient,
+  type OutboundHttp,
+  type OutboundOptions,
+  type OutboundRequest,
+} from '../api/http-client.js';
+import { Turns } from '../api/turns.js';
+import { portOf, type AllowedHosts } from './allowed-hosts.js';
+
+/** How long a connection may take to be made, and how long an idle one is kept, milliseconds. */
+const CONNECT_MS = 2_000;
+const KEEP_ALIVE_MS = 10_000;
+
+/** Clients of the hosts that MILLRACE_MODEL_HOSTS lists. */
+export function httpConnector(allowed: AllowedHosts): OutboundHttp {
+  return {
+    open: (base, options) => new PoolClient(checkedUrl(base, allowed), options),
+  };
+}
+
+function checkedUrl(base: string, allowed: AllowedHosts): URL {
+  if (!URL.canParse(base)) throw new Error(`\`${base}\` is not a URL, e.g. http://models:8080`);
+  const url = new URL(base);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Error(`${url.protocol} is not http: or https:`);
+  if (url.username !== '' || url.password !== '')
+    throw new Error('a URL must not hold a user or password; send them as a header');
+  if (url.search !== '' || url.hash !== '') throw new Error('a base URL has no query and no fragment');
+  if (allowed.allows(url)) return url;
+  throw new Error(
+    `the host ${url.hostname}:${portOf(url)} is not allowed; the operator allows hosts by the setting MILLRACE_MODEL_HOSTS, e.g. MILLRACE_MODEL_HOSTS=${url.hostname}:${portOf(url)}`,
+  );
+}
+
+class PoolClient implements OutboundClient {
+  readonly #pool: Pool;
+  readonly #turns: Turns;
+  readonly #prefix: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #host: string;
+
+  constructor(base: URL, { connections, headers }: OutboundOptions) {
+    // No request waits in the pool, where one that was given up would still be counted: turns bound them.
+    this.#turns = new Turns(connections);
+    this.#prefix = base.pathname.replace(/\/+$/, '');
+    this.#headers = { accept: 'application/json', ...headers };
+    this.#host = base.host;
+    this.#pool = new Pool(base.origin, {
+      connections,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: CONNECT_MS },
+    });
+  }
+
+  async request(request: OutboundRequest): Promise<OutboundAnswer> {
+    const limit = new AbortController();
+    const stop = (): void => limit.abort(request.signal.reason);
+    request.signal.throwIfAborted();
+    request.signal.addEventListener('abort', stop, { once: true });
+    const { timeoutMs } = request;
+    const timer = setTimeout(
+      () => limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    try {
+      return await this.#turns.take(limit.signal, () => this.#send(request, limit.signal));
+    } catch (error) {
+      if (limit.signal.aborted) throw limit.signal.reason;
+      throw this.#faultOf(error);
+    } finally {
+      clearTimeout(timer);
+      request.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.idle();
+    await this.#pool.close();
+  }
+
+  async #send(
+    { method, path, body, maxBytes }: OutboundRequest,
+    signal: AbortSignal,
+  ): Promise<OutboundAnswer> {
+    const answer = await this.#pool.request({
+      method,
+      path: this.#prefix + path,
+      headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+      signal,
+      // The signal is the only clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    // Leaving the loop destroys the body, and with it a connection that still sends.
+    for await (const part of answer.body as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      if (bytes > maxBytes)
+        throw new OutboundError('too_large', `${this.#host} answered with more than ${maxBytes} bytes`);
+      parts.push(part);
+    }
+    const type = answer.headers['content-type'];
+    return {
+      status: answer.statusCode,
+      contentType: (Array.isArray(type) ? type.join() : (type ?? '')).toLowerCase(),
+      body: Buffer.concat(parts, bytes),
+    };
+  }
+
+  #faultOf(error: unknown): Error {
+    if (error instanceof OutboundError) return error;
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = `${this.#host}: ${code === '' || message.includes(code) ? message : `${code} ${message}`}`;
+    if (error instanceof errors.ConnectTimeoutError || UNREACHABLE.has(code))
+      return new OutboundError('unreachable', why, { cause: error });
+    return new OutboundError('closed', why, { cause: error });
+  }
+}
+
+/** What the system says of a connection that was not made. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+]);

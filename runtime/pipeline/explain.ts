@@ -1,0 +1,170 @@
+import { Status, statusName, type StatusName } from '../api/status.js';
+import type { Plan } from '../compile/plan.js';
+import type { StatusCounts } from '../features/status-counts.js';
+import type { Frame } from '../frame/frame.js';
+import type { Scope } from '../frame/layout.js';
+import type {
+  ExplainedCandidate,
+  ExplainedChange,
+  ExplainedStep,
+  ExplainedValue,
+  Explanation,
+} from './explanation.js';
+import type { RankedRow, Ranking } from './ranking.js';
+import type { RankingRequest } from './read-request.js';
+import type { StepReport } from './run-components.js';
+import { readCell } from './step-view.js';
+import type { Trace } from './trace.js';
+import type { RankingAnswer, RunReport } from './types.js';
+
+const MOST_UNKNOWN_FIELDS = 50;
+const MOST_REMOVED_IDS = 20;
+const MOST_ELEMENTS = 16;
+const MOST_CHARACTERS = 500;
+
+/** A request that has run. */
+export interface FinishedRun {
+  readonly plan: Plan;
+  readonly request: RankingRequest;
+  readonly runId: string;
+  readonly frame: Frame;
+  readonly ranking: Ranking;
+  readonly page: readonly RankedRow[];
+  readonly steps: readonly StepReport[];
+  readonly trace: Trace;
+  readonly statuses: StatusCounts;
+  readonly report: RunReport;
+  readonly answer: RankingAnswer;
+}
+
+/** Tells why a request was answered as it was. The frame must still be the request's. */
+export function explain(run: FinishedRun): Explanation {
+  const { plan, request, frame, ranking, report } = run;
+  return {
+    request_id: request.requestId,
+    run_id: run.runId,
+    pipeline: plan.definition.name,
+    route: plan.definition.route.value,
+    candidates: { sent: request.ids.length, left: ranking.rows.length },
+    stages: Object.entries(report.stageMs).map(([stage, ms]) => ({ stage, ms })),
+    store: { round_trips: report.roundTrips, keys_read: report.keysRead },
+    outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },
+    unknown_fields: [...report.unknownFields]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MOST_UNKNOWN_FIELDS)
+      .map(([field, times]) => ({ field, times })),
+    features: run.statuses.list().map(({ view, status, cause, values }) => ({
+      view,
+      status,
+      ...(cause === undefined ? {} : { cause }),
+      values,
+    })),
+    steps: run.steps.map((step) => explainStep(step, run)),
+    request: valuesOf(plan, frame, 'request', 0),
+    page: explainPage(run),
+    answer: run.answer,
+  };
+}
+
+function explainStep(report: StepReport, { request, frame, ranking }: FinishedRun): ExplainedStep {
+  const { step, outcome, reason, removed, applied, skipped } = report;
+  const ran = outcome === 'ran';
+  return {
+    step: step.number,
+    use: step.use,
+    as: step.as,
+    kind: step.kind,
+    ...(step.version === undefined ? {} : { version: step.version }),
+    ...(step.when === undefined ? {} : { when: step.when.text }),
+    ...(step.top === undefined ? {} : { top: step.top }),
+    outcome,
+    ...(reason === '' ? {} : { reason }),
+    ...(ran && step.kind === 'filter'
+      ? {
+          removed: {
+            count: removed.length,
+            ids: removed.slice(0, MOST_REMOVED_IDS).map((row) => request.ids[row] ?? ''),
+          },
+          undecided: skipped,
+        }
+      : {}),
+    ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
+    reads: step.reads,
+    ...(step.outputs.size === 0
+      ? {}
+      : {
+          outputs: Object.fromEntries(
+            [...step.outputs].map(([name, slot]) => [name, statusesOf(frame, slot, ranking.rows)]),
+          ),
+        }),
+  };
+}
+
+function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Record<StatusName, number>> {
+  const column = frame.columns[slot];
+  const counts: Partial<Record<StatusName, number>> = {};
+  if (column === undefined) return counts;
+  for (const row of rows) {
+    const name = statusName(column.status[row * column.stride] ?? Status.absent);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun): ExplainedCandidate[] {
+  const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
+  // Both lists are in the order run; a step's score changes come before its moves.
+  const told = [
+    ...trace.changes.map(({ step, row, before, after }) => ({
+      row,
+      step,
+      change: { as: step.as, before, after },
+    })),
+    ...trace.moves.map(({ step, row, position }) => ({
+      row,
+      step,
+      change:
+        position === undefined
+          ? { as: step.as, put_below: true as const }
+          : { as: step.as, pinned_to: position },
+    })),
+  ];
+  const order = new Map(trace.steps.map((step, place) => [step, place]));
+  told.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
+  for (const { row, change } of told) changes.get(row)?.push(change);
+  const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
+  return page.map(({ row, score }) => ({
+    candidate_id: request.ids[row] ?? '',
+    place: places.get(row) ?? 0,
+    ranked_score: score,
+    score: ranking.scores[row] ?? 0,
+    changes: changes.get(row) ?? [],
+    values: valuesOf(plan, frame, 'candidate', row),
+  }));
+}
+
+/** What the plan reads and computes of one row, in the order of its columns; `score` is told apart. */
+function valuesOf(plan: Plan, frame: Frame, scope: Scope, row: number): Record<string, ExplainedValue> {
+  const values: [string, ExplainedValue][] = [];
+  plan.layout.columns.forEach(({ shape, name }, slot) => {
+    if (shape.scope === scope && name !== undefined && name !== 'score')
+      values.push([name, explainCell(frame, slot, row)]);
+  });
+  for (const { name, slot } of plan.definitions)
+    if (plan.layout.columns[slot]?.shape.scope === scope)
+      values.push([name, explainCell(frame, slot, row)]);
+  return Object.fromEntries(values);
+}
+
+function explainCell(frame: Frame, slot: number, row: number): ExplainedValue {
+  const { value, status, cause } = readCell(frame, slot, row);
+  const more = cause === undefined ? {} : { cause };
+  if (value === undefined) return { value: null, status, ...more };
+  if (typeof value === 'number') return { value, status, ...more };
+  const most = typeof value === 'string' ? MOST_CHARACTERS : MOST_ELEMENTS;
+  const length = value.length > most ? { length: value.length } : {};
+  const cut = value.slice(0, most);
+  // What is not known in a list is NaN, for which JSON has no word.
+  const shown = typeof cut === 'string' ? cut : cut.map((one) => (Number.isNaN(one) ? null : one));
+  return { value: shown, status, ...more, ...length };
+}

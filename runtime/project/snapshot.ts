@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const YAML_FOLDERS = ['pipelines', 'schemas/entities', 'schemas/features'];
+const PLUGINS = 'plugins';
+
+/** By path below the project: what tells one state of a file from another. */
+export type Snapshot = ReadonlyMap<string, string>;
+
+/** Whether a file is one of a plugin. */
+export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}/`);
+
+/**
+ * The files that a project is made of, each with its size and times: its YAML files, its plugins, and those that options
+ * name. Cheap; files that are not there are left out. Links are followed.
+ * @param named the files that options name
+ */
+export async function listFiles(root: string, named: Iterable<string>): Promise<Snapshot> {
+  const yaml = await Promise.all(YAML_FOLDERS.map((folder) => yamlFiles(root, folder)));
+  const paths = new Set([...yaml.flat(), ...(await pluginFiles(root)), ...named]);
+  const stamps = await Promise.all(
+    Array.from(paths)
+      .sort()
+      .map(async (path) => [path, await stampOf(join(root, path))] as const),
+  );
+  return new Map(stamps.flatMap(([path, stamp]) => (stamp === undefined ? [] : [[path, stamp] as const])));
+}
+
+/** The version of a file's content (see contentVersion), or undefined if it cannot be read. */
+export async function versionOfFile(root: string, path: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(join(root, path))) hash.update(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function yamlFiles(root: string, folder: string): Promise<string[]> {
+  const names = await readdir(join(root, folder)).catch(() => []);
+  return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name)).map((name) => `${folder}/${name}`);
+}
+
+/** Of the compiled plugins; where there is no index.js nothing was loaded. */
+async function pluginFiles(root: string): Promise<string[]> {
+  const names = await readdir(join(root, PLUGINS)).catch(() => []);
+  const folders = await Promise.all(names.map((name) => filesBelow(root, `${PLUGINS}/${name}`)));
+  return folders.filter((files) => files.some((file) => file.endsWith('/index.js'))).flat();
+}
+
+async function filesBelow(root: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+  const found = entries
+    .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
+    .map(async (entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(root, path) : [path];
+    });
+  return (await Promise.all(found)).flat();
+}
+
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import type { CompiledProject } from './compile-project.js';
+import type { Reload } from './reloader.js';
+import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.js';
+
+export interface WatcherOptions {
+  /** The project's folder. */
+  readonly root: string;
+  /** Milliseconds between two looks; also how long files must rest before their change counts. */
+  readonly pollMs: number;
+  /** The files that options name, as they were read when the project was loaded. */
+  readonly files: CompiledProject['files'];
+  readonly reload: () => Promise<Reload>;
+  /** Told of plugins whose code changed: modules that are loaded stay as they are until a restart. */
+  readonly onPluginsChanged: (paths: readonly string[]) => void;
+}
+
+/**
+ * Looks at a project's files again and again, and reloads it when the content of any has changed and all have rested since
+ * the last look: so a file that is still being written is not read. It polls, since notices of changes do not come from
+ * every file system (network mounts, volumes of containers).
+ */
+export class ProjectWatcher {
+  readonly #options: WatcherOptions;
+  /** What was tried last: paths with the versions of their content. */
+  #tried = new Map<string, string>();
+  /** The stamps that `#tried` is known to belong to. */
+  #known: Snapshot = new Map();
+  #seen: Snapshot = new Map();
+  #named: ReadonlySet<string>;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  /** @param loaded versions of the files that the project was loaded from: see `versionsOf` */
+  constructor(options: WatcherOptions, loaded: ReadonlyMap<string, string>) {
+    this.#options = options;
+    this.#named = new Set(options.files.keys());
+    this.#tried = new Map(loaded);
+    this.#readNamed(options.files);
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      void this.look().finally(() => this.start());
+    }, this.#options.pollMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** One look. It reloads if there is a change that rests since the look before. */
+  async look(): Promise<void> {
+    const { root } = this.#options;
+    const now = await listFiles(root, this.#named);
+    const rests = isSame(now, this.#seen);
+    this.#seen = now;
+    if (!rests || isSame(now, this.#known)) return;
+    const versions = await versionsOf(root, now, this.#known, this.#tried);
+    const changed = [...new Set([...versions.keys(), ...this.#tried.keys()])].filter(
+      (path) => versions.get(path) !== this.#tried.get(path),
+    );
+    // Code that was loaded cannot be loaded anew; a plugin's first files can.
+    const stuck = changed.filter((path) => isOfPlugin(path) && this.#tried.has(path));
+    this.#tried = versions;
+    this.#known = now;
+    if (stuck.length > 0) this.#options.onPluginsChanged(stuck);
+    if (changed.length > stuck.length) this.#reloaded(await this.#options.reload());
+  }
+
+  /** After a failure what served before still serves, and its files are watched on. */
+  #reloaded({ outcome, files }: Reload): void {
+    const named = new Set(outcome === 'failed' ? [...this.#named, ...files.keys()] : files.keys());
+    for (const path of this.#named) if (!named.has(path)) this.#tried.delete(path);
+    this.#named = named;
+    this.#readNamed(files);
+  }
+
+  /** What was read is what was tried, also if the file has changed since it was last looked at. */
+  #readNamed(files: CompiledProject['files']): void {
+    const known = new Map(this.#known);
+    for (const [path, version] of files) {
+      if (this.#tried.get(path) === version) continue;
+      known.delete(path); // its stamp is of another content
+      if (version === undefined) this.#tried.delete(path);
+      else this.#tried.set(path, version);
+    }
+    this.#known = known;
+  }
+}
+
+/** Versions of all files of a snapshot; those whose stamps are known need not be read. */
+export async function versionsOf(
+  root: string,
+  files: Snapshot,
+  known: Snapshot = new Map(),
+  versions: ReadonlyMap<string, string> = new Map(),
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const [path, stamp] of files) {
+    const old = known.get(path) === stamp ? versions.get(path) : undefined;
+    const version = old ?? (await versionOfFile(root, path));
+    if (version !== undefined) found.set(path, version);
+  }
+  return found;
+}
+
+function isSame(a: Snapshot, b: Snapshot): boolean {
+  if (a.size !== b.size) return false;
+  for (const [path, stamp] of a) if (b.get(path) !== stamp) return false;
+  return true;
+}

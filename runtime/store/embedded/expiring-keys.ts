@@ -1,0 +1,42 @@
+import { isHistoryKey } from '../keys.js';
+import { expiryOf } from '../versioned-record.js';
+import type { RecordMemory } from './record-memory.js';
+
+/** How many records a write looks at. */
+const LOOKS = 16;
+
+/**
+ * Finds records whose time is over, with no clock of its own: each write looks at the next few in turn, so that memory
+ * and disk shrink as fast as others write.
+ */
+export class ExpiringKeys {
+  readonly #records: RecordMemory;
+  /** Those that will be looked at next come first. */
+  readonly #keys: Set<string>;
+
+  constructor(records: RecordMemory) {
+    this.#records = records;
+    this.#keys = new Set([...records.keys()].filter(isHistoryKey));
+  }
+
+  /** Call when a record was written or removed. */
+  note(key: string): void {
+    if (!isHistoryKey(key)) return;
+    this.#keys.delete(key);
+    if (this.#records.get(key) !== undefined) this.#keys.add(key);
+  }
+
+  /** Some records whose time is over. @param now epoch milliseconds */
+  over(now: number): string[] {
+    const over: string[] = [];
+    let looks = Math.min(LOOKS, this.#keys.size);
+    for (const key of this.#keys) {
+      if (looks-- === 0) break;
+      const record = this.#records.get(key);
+      if (record !== undefined && expiryOf(record) <= now) over.push(key);
+      this.#keys.delete(key);
+      this.#keys.add(key);
+    }
+    return over;
+  }
+}

@@ -1,0 +1,80 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
+import { createApp, type App } from '../../runtime/app.js';
+import { listen } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { MemoryStore } from './memory-store.js';
+import { linkMillrace, writeProject } from './project.js';
+
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly code?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+}
+
+/** A project in a folder of its own, served over HTTP from a store in memory, to be edited meanwhile. */
+export interface ServedProject {
+  readonly app: App;
+  readonly root: string;
+  readonly url: string;
+  readonly log: readonly LogLine[];
+  /** Writes a file the way a model is published: beside its place, then renamed. */
+  edit(path: string, text: string): Promise<void>;
+  post(path: string, body: object): Promise<Answered>;
+  get(path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** @param redisUrl the Redis to serve from, instead of a store in memory */
+export async function serveFiles(
+  files: Readonly<Record<string, string>>,
+  redisUrl?: string,
+): Promise<ServedProject> {
+  const root = await writeProject(files);
+  if ('package.json' in files) await linkMillrace(root);
+  const log: LogLine[] = [];
+  const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
+  const settings = loadSettings({ REDIS_URL: redisUrl }, { project: root });
+  const store = redisUrl === undefined ? { store: new MemoryStore() } : {};
+  const app = await createApp(settings, { ...store, logger });
+  const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    app,
+    root,
+    url,
+    log,
+    async edit(path, text) {
+      await writeFile(join(root, `${path}.new`), text);
+      await rename(join(root, `${path}.new`), join(root, path));
+    },
+    async post(path, body) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+    },
+    get: async (path) => (await fetch(url + path)).text(),
+    async close() {
+      await server.close(0);
+      await app.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until something is so, for as long as the test may take. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(5);
+}

@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { writeProject } from '../../support/project.js';
+import { until } from '../../support/served-project.js';
+
+const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
+const PIPELINE = 'pipelines/plain.yaml';
+
+const scoring = (value: string): string =>
+  `pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: ${value} }\n`;
+
+interface Line {
+  readonly msg: string;
+  readonly url?: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+describe('millrace serve, and a project that changes', () => {
+  let root = '';
+  let child: ChildProcess;
+  let lines: Line[];
+
+  beforeEach(async () => {
+    root = await writeProject({ [PIPELINE]: scoring('1') });
+  });
+  afterEach(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await rm(root, { recursive: true, force: true });
+  });
+
+  async function serve(environment: Record<string, string>, ...flags: string[]): Promise<string> {
+    const argv = ['serve', '--project', root, '--store', 'embedded', '--port', '0', ...flags];
+    const started = spawn(process.execPath, [BIN, ...argv], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child = started;
+    lines = [];
+    createInterface(started.stdout).on('line', (line) => lines.push(JSON.parse(line) as Line));
+    await until(() => lines.some(({ url }) => url !== undefined));
+    return lines.find(({ url }) => url !== undefined)?.url ?? '';
+  }
+
+  const told = (msg: string): number => lines.filter((line) => line.msg === msg).length;
+
+  async function scoreAt(url: string): Promise<unknown> {
+    const response = await fetch(`${url}/api/v1/plain`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"candidates":[{"product_id":"p"}]}',
+    });
+    const { ranked_candidates: ranked } = (await response.json()) as {
+      ranked_candidates: { ranked_score: number }[];
+    };
+    return ranked[0]?.ranked_score;
+  }
+
+  it('reads it anew at SIGHUP, and goes on with what it has if that has errors', async () => {
+    const url = await serve({});
+    await writeFile(join(root, PIPELINE), scoring('2'));
+    expect(await scoreAt(url)).to.equal(1);
+    child.kill('SIGHUP');
+    await until(() => told('the project was reloaded') === 1);
+    expect(await scoreAt(url)).to.equal(2);
+
+    await writeFile(join(root, PIPELINE), scoring('prodct.price'));
+    child.kill('SIGHUP');
+    await until(() => told('the reload failed; what served before goes on serving') === 1);
+    expect(lines.find(({ file }) => file === PIPELINE)?.line).to.equal(5);
+    expect(await scoreAt(url)).to.equal(2);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+
+  it('with --watch takes up what is saved', async () => {
+    const url = await serve({ MILLRACE_RELOAD_POLL_MS: '20' }, '--watch');
+    await writeFile(join(root, PIPELINE), scoring('prodct.price'));
+    await until(() => told('the reload failed; what served before goes on serving') === 1);
+    expect(await scoreAt(url)).to.equal(1);
+    await writeFile(join(root, PIPELINE), scoring('3'));
+    await until(() => told('the project was reloaded') === 1);
+    expect(await scoreAt(url)).to.equal(3);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+
+  it('ends at SIGHUP where reloading is off', async () => {
+    await serve({ MILLRACE_RELOAD: 'off' });
+    child.kill('SIGHUP');
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { closeComponents, warmComponents } from '../../../runtime/compile/component-life.js';
+import type { Plan } from '../../../runtime/compile/plan.js';
+import { Diagnostics } from '../../../runtime/config/diagnostics.js';
+import { SourceFile } from '../../../runtime/config/source.js';
+import type { Component } from '../../../runtime/api/plugin.js';
+
+const at = { file: new SourceFile('pipelines/a.yaml', '- use: deep\n'), start: 7, end: 11 };
+
+/** As much of a plan as warming looks at. */
+function planOf(...components: Partial<Component>[]): Plan {
+  const definition = { at, components: components.map(() => ({ use: { value: 'deep', at } })) };
+  const steps = components.map((component, i) => ({ number: i + 1, use: 'deep', component }));
+  return { definition, steps } as unknown as Plan;
+}
+
+describe("a component's life", () => {
+  it('begins with a warm-up that has to end in time', async () => {
+    const diagnostics = new Diagnostics();
+    const plan = planOf({}, { warm: () => undefined }, { warm: () => new Promise(() => undefined) });
+    await warmComponents(plan, diagnostics, 20);
+    expect(diagnostics.all.map(({ code, at: where, message }) => [code, where, message])).to.deep.equal([
+      ['component_failed', at, '`deep` did not warm up: it took longer than 0.02 s'],
+    ]);
+  });
+
+  it('ends for all, also if one cannot be closed', async () => {
+    const closed: string[] = [];
+    const errors = await closeComponents([
+      { close: () => Promise.reject(new Error('still busy')) },
+      {
+        close: () => {
+          throw new Error('at once');
+        },
+      },
+      {},
+      { close: () => void closed.push('last') },
+    ] as unknown as Component[]);
+    expect(errors.map(String)).to.deep.equal(['Error: still busy', 'Error: at once']);
+    expect(closed).to.deep.equal(['last']);
+  });
+});

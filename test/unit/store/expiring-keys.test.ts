@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { ExpiringKeys } from '../../../runtime/store/embedded/expiring-keys.js';
+import { RecordMemory } from '../../../runtime/store/embedded/record-memory.js';
+import { historyKey } from '../../../runtime/store/keys.js';
+import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/versioned-record.js';
+
+const keyOf = (id: number): string => historyKey('t', 'user', String(id));
+
+describe('expiring keys', () => {
+  it('finds all whose time is over, a few at a time, whatever lies between', () => {
+    const records = new RecordMemory();
+    for (let id = 0; id < 200; id++)
+      records.put(keyOf(id), newVersioned(VERSIONED_HEAD, id % 3 === 0 ? 1000 : 2000));
+    records.put('t:entity:user:1', Buffer.alloc(VERSIONED_HEAD)); // no history, however it looks
+    const expiring = new ExpiringKeys(records);
+    const found = new Set<string>();
+    for (let writes = 0; writes < 200 / 16; writes++) {
+      const over = expiring.over(1000);
+      expect(over.length).to.be.at.most(16);
+      for (const key of over) {
+        records.delete(key);
+        expiring.note(key);
+        found.add(key);
+      }
+    }
+    expect(found.size).to.equal(67);
+    expect(expiring.over(1000)).to.deep.equal([]);
+    expect(records.size).to.equal(134);
+  });
+
+  it('goes by the record that is there now', () => {
+    const records = new RecordMemory();
+    const expiring = new ExpiringKeys(records);
+    for (const expires of [1000, 3000]) {
+      records.put(keyOf(1), newVersioned(VERSIONED_HEAD, expires));
+      expiring.note(keyOf(1));
+    }
+    expect(expiring.over(2000)).to.deep.equal([]);
+    expect(expiring.over(3000)).to.deep.equal([keyOf(1)]);
+  });
+});
