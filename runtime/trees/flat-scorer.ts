@@ -18,8 +18,10 @@ export class FlatScorer implements TreeScorer {
   readonly #feature: Int32Array;
   readonly #rule: Uint8Array;
   readonly #threshold: Float64Array;
-  readonly #left: Int32Array;
-  readonly #right: Int32Array;
+  /** Of node n: where it goes if its test fails at 2n, if it holds at 2n + 1. */
+  readonly #children: Int32Array;
+  /** 1 where a known value is compared with the threshold and nothing else is asked. */
+  readonly #plain: Uint8Array;
   readonly #leaves: Float64Array;
   /** Per tree: its root (a node, or `~leaf`) and its output. */
   readonly #roots: Int32Array;
@@ -39,8 +41,8 @@ export class FlatScorer implements TreeScorer {
     this.#feature = new Int32Array(nodes);
     this.#rule = new Uint8Array(nodes);
     this.#threshold = new Float64Array(nodes);
-    this.#left = new Int32Array(nodes);
-    this.#right = new Int32Array(nodes);
+    this.#children = new Int32Array(2 * nodes);
+    this.#plain = new Uint8Array(nodes);
     this.#leaves = new Float64Array(nodes + trees.length);
     this.#roots = new Int32Array(trees.length);
     this.#outputs = Int32Array.from(trees, (tree) => tree.output);
@@ -56,8 +58,13 @@ export class FlatScorer implements TreeScorer {
       this.#feature.set(tree.feature, firstNode);
       this.#rule.set(tree.rule, firstNode);
       this.#threshold.set(tree.threshold, firstNode);
-      this.#left.set(tree.left.map(moved), firstNode);
-      this.#right.set(tree.right.map(moved), firstNode);
+      for (const [at, rule] of tree.rule.entries()) {
+        const node = firstNode + at;
+        this.#children[2 * node] = moved(tree.right[at] ?? ~0);
+        this.#children[2 * node + 1] = moved(tree.left[at] ?? ~0);
+        const isZero = (rule & NodeRule.missing) === NodeRule.zero;
+        this.#plain[node] = Number(!isZero && (rule & NodeRule.categorical) === 0);
+      }
       this.#leaves.set(tree.leaves, firstLeaf);
       for (const set of tree.categories) categories.push(set && new Set(set));
       linear.push({ tree, firstLeaf });
@@ -85,7 +92,8 @@ export class FlatScorer implements TreeScorer {
     for (const index of rows) {
       for (let feature = 0; feature < row.length; feature++) {
         const column = columns[feature];
-        row[feature] = column === undefined ? NaN : (column.values[index * column.stride] ?? NaN);
+        const value = column === undefined ? NaN : (column.values[index * column.stride] ?? NaN);
+        row[feature] = single ? Math.fround(value) : value;
       }
       sums.set(base);
       for (let tree = 0; tree < roots.length; tree++) {
@@ -108,27 +116,37 @@ export class FlatScorer implements TreeScorer {
   }
 
   #leaf(root: number, single: boolean): number {
-    const [row, feature, rule, threshold] = [this.#row, this.#feature, this.#rule, this.#threshold];
+    const [row, feature, plain, threshold] = [this.#row, this.#feature, this.#plain, this.#threshold];
+    const children = this.#children;
     const less = this.#ensemble.comparison === 'less';
     let at = root;
     while (at >= 0) {
-      const bits = rule[at] ?? 0;
-      let value = row[feature[at] ?? 0] ?? NaN;
-      if (single) value = Math.fround(value);
-      const missing = bits & NodeRule.missing;
-      let left: boolean;
+      const value = row[feature[at] as number] as number;
+      const bound = threshold[at] as number;
       // Not itself only where it is NaN.
-      if (value !== value && missing !== NodeRule.none) left = (bits & NodeRule.defaultLeft) !== 0;
-      else {
-        if (value !== value) value = 0;
-        if ((bits & NodeRule.categorical) !== 0) left = this.#isIn(at, value, single);
-        else if (missing === NodeRule.zero && Math.abs(value) <= ZERO) {
-          left = (bits & NodeRule.defaultLeft) !== 0;
-        } else left = less ? value < (threshold[at] ?? NaN) : value <= (threshold[at] ?? NaN);
-      }
-      at = (left ? this.#left[at] : this.#right[at]) ?? ~0;
+      const isPlain = value === value && plain[at] === 1;
+      const left = isPlain
+        ? less
+          ? value < bound
+          : value <= bound
+        : this.#goesLeft(at, value, single, less);
+      at = children[2 * at + Number(left)] as number;
     }
     return ~at;
+  }
+
+  /** Of a node that a comparison alone does not settle. */
+  #goesLeft(node: number, of: number, single: boolean, less: boolean): boolean {
+    const bits = this.#rule[node] ?? 0;
+    const missing = bits & NodeRule.missing;
+    const isNaN = Number.isNaN(of);
+    const byDefault = (bits & NodeRule.defaultLeft) !== 0;
+    if (isNaN && missing !== NodeRule.none) return byDefault;
+    const value = isNaN ? 0 : of;
+    if ((bits & NodeRule.categorical) !== 0) return this.#isIn(node, value, single);
+    if (missing === NodeRule.zero && Math.abs(value) <= ZERO) return byDefault;
+    const bound = this.#threshold[node] ?? NaN;
+    return less ? value < bound : value <= bound;
   }
 
   #isIn(node: number, value: number, single: boolean): boolean {
