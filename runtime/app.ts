@@ -51,7 +51,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { services, first } = await start(settings, overrides);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
-    compile: () => compileProject(settings.project, settings.prefix),
+    compile: () => compileProject(settings.project, settings.prefix, settings.modelHosts),
     create: (compiled) => createServing(services, compiled),
   });
   const { registry } = services.resolve(TOKENS.metrics);
@@ -68,7 +68,7 @@ async function start(
   settings: Settings,
   overrides: Overrides,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
-  const compiled = await compileProject(settings.project, settings.prefix);
+  const compiled = await compileProject(settings.project, settings.prefix, settings.modelHosts);
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);

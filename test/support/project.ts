@@ -48,14 +48,17 @@ export async function linkMillrace(root: string): Promise<void> {
   await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
 }
 
-/** Starts the project of the files; the clock can be set. */
+/** Starts the project of the files; the clock and settings can be set. */
 export async function startProject(
   files: Readonly<Record<string, string>>,
-  options: { readonly now?: () => number } = {},
+  options: { readonly now?: () => number; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
   if ('package.json' in files) await linkMillrace(root);
-  const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });
+  const settings = loadSettings(
+    { LOG_LEVEL: 'silent', ...options.env },
+    { project: root, store: 'embedded' },
+  );
   const app = await createApp(settings, options.now === undefined ? {} : { clock: options.now }).catch(
     async (error: unknown) => {
       await rm(root, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { MasterAddress } from '../../runtime/store/redis/masters.js';
 import { startRedisServer, type PrivateRedis } from './redis-server.js';
+import { until } from './until.js';
 
 const SLOTS = 16_384;
 
@@ -62,22 +62,23 @@ export async function startRedisCluster({
       await client(i).call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
     }
     for (const { port } of servers.slice(1)) await client(0).cluster('MEET', '127.0.0.1', port);
-    await until(async () => (await knownTo(client(0))) === count);
+    await until('nodes that know each other', async () => (await knownTo(client(0))) === count);
     for (let i = masters; i < count; i++) {
       const master = await idOf(i - masters);
       await until(
+        'a replica that knows its master',
         async () =>
           (await client(i)
             .cluster('REPLICATE', master)
             .catch(() => '')) === 'OK',
       );
     }
-    await until(async () => {
+    await until('a complete cluster', async () => {
       const complete = await Promise.all(clients.map((one) => isComplete(one, count)));
       return complete.every(Boolean);
     });
     if (replicas) {
-      await until(async () => {
+      await until('replicas in step', async () => {
         const lags = clients
           .slice(masters)
           .map(async (one) => /master_link_status:up/.test(await one.info('replication')));
@@ -118,11 +119,6 @@ async function knownTo(client: Redis): Promise<number> {
 async function isComplete(client: Redis, nodes: number): Promise<boolean> {
   const info = await client.cluster('INFO');
   return /cluster_state:ok/.test(info) && (await knownTo(client)) === nodes;
-}
-
-/** Tries until it holds; mocha's time-out, or the script's, ends it. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(20);
 }
 
 /** A free port whose cluster bus port, 10,000 above it, is free too; both below the ports that clients are given. */

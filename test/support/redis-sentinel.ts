@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { MasterAddress } from '../../runtime/store/redis/masters.js';
 import { freePort, launchRedis, startRedisServer, type PrivateRedis } from './redis-server.js';
+import { until } from './until.js';
 
 /** A master with replicas, and Sentinels that watch it under the name `main`. */
 export interface PrivateSentinels {
@@ -100,15 +100,13 @@ function sentinelSettings(port: number, masterPort: number, downAfter: number, p
 
 /** Until every Sentinel knows the others and the replicas; before that there is no failover. */
 async function untilAllKnow(clients: readonly Redis[], replicas: number): Promise<void> {
-  for (;;) {
+  await until('Sentinels that know each other', async () => {
     const states = await Promise.all(
       clients.map(async (client) => (await client.call('SENTINEL', 'MASTER', MASTER)) as string[]),
     );
-    const known = states.every((state) => {
+    return states.every((state) => {
       const field = (name: string): number => Number(state[state.indexOf(name) + 1]);
       return field('num-other-sentinels') === COUNT - 1 && field('num-slaves') === replicas;
     });
-    if (known) return;
-    await pause(50);
-  }
+  });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from './history.js';
 
 /** `200 × 1234, deadline_exceeded × 5`, and the slowest answers. */
@@ -17,6 +18,28 @@ export function summary(answers: readonly Answer[]): string {
 export function lastFailureAfter(answers: readonly Answer[], since: number): number {
   const failed = answers.filter(({ status, at }) => status !== 200 && at > since).map(({ at }) => at);
   return failed.length === 0 ? 0 : Math.max(...failed) - since;
+}
+
+/** Answers in a row that say that requests work again. */
+const IN_A_ROW = 30;
+
+/** Waits until the last answers of a load that goes on are all good; false if they are not within half a minute. */
+export async function worksAgain(answers: readonly Answer[]): Promise<boolean> {
+  const until = performance.now() + 30_000;
+  while (performance.now() < until) {
+    const last = answers.slice(-IN_A_ROW);
+    if (last.length === IN_A_ROW && last.every(({ status }) => status === 200)) return true;
+    await pause(50);
+  }
+  return false;
+}
+
+/** Ends a script that hangs, with an error. */
+export function endAfter(minutes: number): void {
+  setTimeout(() => {
+    console.error(`FAIL this has not ended within ${minutes} minutes`);
+    process.exit(1);
+  }, minutes * 60_000).unref();
 }
 
 /** Prints a figure beside what it has to be, and remembers whether all are so. */

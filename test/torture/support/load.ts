@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../support/until.js';
 import { boostOf, History, MAKERS, ratingOf, type Answer } from './history.js';
 
 /** How hard the service is worked; rates are open: a slow answer does not slow the next request. */
@@ -11,6 +12,8 @@ export interface LoadShape {
   readonly itemsPerUpload: number;
 }
 
+/** An answer that has not come after so many milliseconds counts as a broken connection: nothing waits for ever. */
+const GIVEN_UP = 20_000;
 /** Most requests that wait at once: beyond, none is sent, and that is counted. */
 const MOST_OPEN = 1000;
 
@@ -65,7 +68,7 @@ export class Load {
   async stop(): Promise<void> {
     this.#running = false;
     await Promise.all(this.#loops);
-    while (this.#open > 0) await pause(10);
+    await until('the last answers', () => this.#open === 0, 2 * GIVEN_UP);
   }
 
   /** The longest that this process itself was held up, ms: what the machine, shared as it is, adds to an answer. */
@@ -104,12 +107,18 @@ export class Load {
     return answer;
   }
 
-  /** Ranks every item once, and judges it. Tries each page until it is answered. */
-  async check(): Promise<void> {
+  /** Ranks every item once, and judges it; false if a page of them is not answered within half a minute. */
+  async check(): Promise<boolean> {
     for (let first = 0; first < this.shape.items; first += 500) {
       const items = Array.from({ length: Math.min(500, this.shape.items - first) }, (_, i) => first + i);
-      while ((await this.rank(items)).status !== 200) await pause(50);
+      try {
+        await until('an answer for each item', async () => (await this.rank(items)).status === 200);
+      } catch (error) {
+        console.error(String(error));
+        return false;
+      }
     }
+    return true;
   }
 
   async #repeat(perSecond: number, send: () => Promise<unknown>): Promise<void> {
@@ -144,6 +153,7 @@ export class Load {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
+        signal: AbortSignal.timeout(GIVEN_UP),
       });
       const json = (await response.json()) as Record<string, unknown>;
       const code = response.status === 200 ? '' : String(json.code);

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { ProjectInvalidError } from '../../runtime/app.js';
+import { renderDiagnostics } from '../../runtime/config/render.js';
+import { FAULTS, startInferenceServer, sum, type InferenceServer } from '../support/inference-server.js';
+import { scoresOf, startProject, type TestProject } from '../support/project.js';
+
+const files = (step: string, time = '2s'): Record<string, string> => ({
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, rating: float }\n',
+  'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request:
+  candidates: {}
+limits: { time: ${time} }
+components:
+${step}
+  - use: score
+    with: { value: 'coalesce(deep:score, product.rating)' }
+`,
+});
+
+const remote = (url: string, more: string): string => `  - use: open_inference
+    as: deep
+    ${more}
+    with:
+      url: ${url}
+      model: sum
+      inputs: { features: [product.price, product.rating] }
+      outputs: { score: sum }
+      timeout: 150ms
+      headers: { Authorization: 'Bearer \${MILLRACE_TEST_TOKEN:-none}' }`;
+
+describe('remote models in a pipeline', () => {
+  let server: InferenceServer;
+  let project: TestProject | undefined;
+
+  beforeEach(async () => {
+    server = await startInferenceServer();
+  });
+
+  afterEach(async () => {
+    await project?.close();
+    project = undefined;
+    await server.close();
+  });
+
+  async function start(more: string, time?: string): Promise<TestProject> {
+    const env = { MILLRACE_MODEL_HOSTS: `127.0.0.1:${server.port}` };
+    project = await startProject(files(remote(server.url, more), time), { env });
+    await project.upload('product', { product_id: 'a', price: 3, rating: 1 });
+    await project.upload('product', { product_id: 'b', price: 1, rating: 2 });
+    await project.upload('product', { product_id: 'c', rating: 5 });
+    return project;
+  }
+
+  const body = { request_id: 'r', candidates: ['a', 'b', 'c'].map((product_id) => ({ product_id })) };
+  const fallback = { a: 1, b: 2, c: 5 };
+
+  it('score the candidates; one that lacks an input has the fallback', async () => {
+    const { rank } = await start('on_error: fail');
+    expect(scoresOf(await rank(body))).to.deep.equal({ a: 4, b: 3, c: 5 });
+    expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer none');
+  });
+
+  for (const [name, behaviour] of Object.entries(FAULTS)) {
+    it(`do as on_error says where the server ${name}`, async () => {
+      const skipping = await start('on_error: skip');
+      server.behaviours = [behaviour];
+      const { ranked, report } = await skipping.run(body);
+      expect(scoresOf(ranked), 'skip').to.deep.equal(fallback);
+      expect(report.skippedSteps).to.deep.equal(['deep']);
+      server.behaviours = [sum];
+      expect(scoresOf(await skipping.rank(body)), 'the next request').to.deep.equal({ a: 4, b: 3, c: 5 });
+      await skipping.close();
+
+      const failing = await start('on_error: fail');
+      server.behaviours = [behaviour];
+      const error: unknown = await failing.rank(body).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(MillraceError).with.property('code', 'component_failed');
+    });
+  }
+
+  it('end with the deadline of the request', async () => {
+    const { rank } = await start('on_error: skip', '40ms');
+    server.behaviours = [FAULTS['never answers'] ?? sum];
+    const error: unknown = await rank(body).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(MillraceError).with.property('code', 'deadline_exceeded');
+  });
+
+  it('let the service start while their server is down', async () => {
+    const { url } = server;
+    await server.close();
+    project = await startProject(files(remote(url, 'on_error: skip')), {
+      env: { MILLRACE_MODEL_HOSTS: '127.0.0.1' },
+    });
+    await project.upload('product', { product_id: 'a', price: 3, rating: 1 });
+    expect(scoresOf(await project.rank(body))).to.deep.equal({ a: 1, b: 0, c: 0 });
+    server = await startInferenceServer();
+  });
+
+  async function messageOf(step: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    try {
+      project = await startProject(files(step), { env });
+    } catch (error) {
+      if (error instanceof ProjectInvalidError)
+        return renderDiagnostics(error.diagnostics, { color: false, width: 200 });
+      throw error;
+    }
+    return expect.fail('the project was taken');
+  }
+
+  it('are called at no host that the operator did not allow', async () => {
+    const message = await messageOf(remote(server.url, 'on_error: fail'));
+    expect(message).to.include('pipelines/ranking.yaml:11:12');
+    expect(message).to.include(`MILLRACE_MODEL_HOSTS=127.0.0.1:${server.port}`);
+    expect(server.requests).to.be.empty;
+  });
+
+  it('differ from what their server says only in projects that do not start', async () => {
+    server.metadata = { inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 3] }] };
+    const env = { MILLRACE_MODEL_HOSTS: '127.0.0.1' };
+    const message = await messageOf(remote(server.url, 'on_error: fail'), env);
+    expect(message).to.include("the model's input features is [?, 3], and [?, 2] would be sent");
+    expect(message).to.include('pipelines/ranking.yaml:7:10');
+  });
+});

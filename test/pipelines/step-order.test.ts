@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import { compileProject } from '../../runtime/app.js';
+import { renderDiagnostics } from '../../runtime/config/render.js';
+import { linkMillrace, pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
+
+/** Feature steps that stand together run in the order of their needs, however they are written. */
+
+const twice = (name: string, input: string): Record<string, string> =>
+  pluginFiles(
+    name,
+    'feature',
+    `const input = build.need('${input}');
+     return { outputs: { value: 'number' }, compute(step, output) {
+       const from = step.column(input), to = output.number('value');
+       for (const row of step.rows) { to.values[row] = 2 * from.values[row * from.stride]; to.status[row] = Status.present; }
+     } };`,
+  );
+
+const FILES = {
+  'package.json': '{ "type": "module" }',
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, stock: int, kind: string }\n',
+  ...twice('one', 'product.price'),
+  ...twice('two', 'one:value'),
+  ...twice('three', 'half'),
+};
+
+const linear = (as: string, weight: string): string =>
+  `  - use: linear\n    as: ${as}\n    with: { weights: { ${weight}: 1 }, missing: 0 }\n`;
+const score = (value: string): string => `  - use: score\n    with: { value: '${value}' }\n`;
+const pipeline = (components: string, define = '{}'): Record<string, string> => ({
+  'pipelines/ranking.yaml': `pipeline: ranking\nrank: product\ndefine: ${define}\ncomponents:\n${components}`,
+});
+
+describe('the order of feature steps', () => {
+  let project: TestProject | undefined;
+  afterEach(async () => {
+    await project?.close();
+    project = undefined;
+  });
+
+  async function scores(files: Record<string, string>): Promise<Record<string, number>> {
+    project = await startProject({ ...FILES, ...files });
+    await project.upload('product', { product_id: 'p', price: 3, stock: 1 }, { product_id: 'q', price: 5 });
+    return scoresOf(await project.rank({ candidates: [{ product_id: 'p' }, { product_id: 'q' }] }));
+  }
+
+  const order = (): string[] => project?.app.pipelines[0]?.describe().components.map(({ as }) => as) ?? [];
+
+  it('follows what options name, over several steps', async () => {
+    const steps = linear('c', 'b:score * 10') + linear('b', 'a:score + 1') + linear('a', 'product.price');
+    expect(await scores(pipeline(steps + score('c:score')))).to.deep.equal({ p: 40, q: 60 });
+    expect(order()).to.deep.equal(['a', 'b', 'c', 'score']);
+  });
+
+  it('follows what plugins need by name, also through definitions', async () => {
+    // `double` is used by the step that is given up for the sake of another, and by that other one.
+    const define = '{ half: (two:value + double - double) / 2, double: product.price * 2 }';
+    const steps =
+      linear('sum', 'double + three:value + 0 * double') + '  - use: three\n  - use: two\n  - use: one\n';
+    expect(await scores(pipeline(steps + score('sum:score'), define))).to.deep.equal({ p: 18, q: 30 });
+    expect(order()).to.deep.equal(['one', 'two', 'three', 'sum', 'score']);
+  });
+
+  it('computes a definition before the first step that runs with it', async () => {
+    const steps = linear('late', 'shared + early:score') + linear('early', 'shared * 100');
+    const define = '{ shared: product.price + 1 }';
+    expect(await scores(pipeline(steps + score('late:score'), define))).to.deep.equal({ p: 404, q: 606 });
+  });
+
+  it('leaves as written what needs no other order', async () => {
+    const steps = linear('b', 'product.price') + linear('a', 'product.price') + linear('c', 'd:score');
+    await scores(pipeline(steps + linear('d', 'a:score') + score('c:score')));
+    expect(order()).to.deep.equal(['b', 'a', 'd', 'c', 'score']);
+  });
+
+  it('sees the same candidates and scores wherever a step was written', async () => {
+    const steps =
+      score('product.price') +
+      linear('late', 'place:rank * 10 + score') +
+      '  - use: rank_within\n    as: place\n    top: 1\n    with: { value: score }\n';
+    const one = await scores(pipeline(steps + score('late:score')));
+    expect(one).to.deep.equal({ p: 0, q: 15 }); // p has no place: it is not of the top 1
+  });
+
+  async function told(files: Record<string, string>): Promise<string> {
+    const root = await writeProject({ ...FILES, ...files });
+    await linkMillrace(root);
+    try {
+      const { diagnostics } = await compileProject(root);
+      return renderDiagnostics(diagnostics, { color: false, width: 100 });
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  }
+
+  it('does not move a step past one that changes the candidates or the scores', async () => {
+    const filter = '  - use: filter\n    with: { keep: product.stock > 0 }\n';
+    const text = await told(
+      pipeline(linear('b', 'a:score') + filter + linear('a', 'product.price') + score('b:score')),
+    );
+    expect(text).to.contain('error[used_before_produced]: `a:score` is used before the step that produces it');
+    expect(text).to.contain('help: move the step at line 10 above this one');
+    expect(text).to.contain('1 error');
+  });
+
+  it('names a whole circle with its places, once', async () => {
+    const text = await told(
+      pipeline(
+        linear('a', 'b:score') + linear('b', 'through') + linear('c', 'a:score') + score('a:score'),
+        '{ through: c:score + 1 }',
+      ),
+    );
+    expect(text).to.contain(
+      'error[cyclic_steps]: steps need each other in a circle: `a` (line 5) needs `b` (line 8) needs `c` (line 11) needs `a:score`',
+    );
+    expect(text).to.contain('pipelines/ranking.yaml:13:');
+    expect(text).to.contain('1 error');
+  });
+
+  it('says of a step that reads itself that it does', async () => {
+    const text = await told(pipeline(linear('a', 'a:score') + score('a:score')));
+    expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of this very step');
+    expect(text).to.contain('1 error');
+  });
+
+  it('tells other mistakes of a step that is compiled twice once', async () => {
+    const text = await told(
+      pipeline(
+        '  - use: linear\n    as: b\n    with: { weights: { product.prize: 1, a:score: 1 } }\n' +
+          linear('a', 'product.price') +
+          score('b:score'),
+      ),
+    );
+    expect(text).to.contain('has no attribute `prize`');
+    expect(text).to.contain('1 error');
+  });
+
+  it('knows the nearest name of a step still to come', async () => {
+    const text = await told(pipeline(linear('b', 'intrest:score') + linear('interest', '1') + score('b:score')));
+    expect(text).to.contain('did you mean `interest:score`?');
+  });
+});
