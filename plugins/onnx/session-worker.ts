@@ -46,7 +46,7 @@ async function run(
   const found = await session.run(Object.fromEntries(feeds), outputs);
   return outputs.map((name) => {
     const { type, dims, data } = found[name] as Tensor;
-    return { name, type, shape: [...dims], data: data as WireTensor['data'] };
+    return { name, type, shape: [...dims], data: data };
   });
 }
 

@@ -25,7 +25,7 @@ export function datatypeOf(type: TensorType): string {
 }
 
 /** An output's numbers may also be FP16: in JSON they are numbers like any other. */
-export function isNumeric(datatype: unknown): datatype is string {
+export function isNumeric(datatype: unknown): boolean {
   return datatype === 'FP16' || (isDatatype(datatype) && datatype !== 'BYTES');
 }
 

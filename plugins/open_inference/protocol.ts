@@ -115,5 +115,5 @@ function isShape(shape: unknown): shape is number[] {
 }
 
 function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+  return JSON.stringify(value ?? null).slice(0, 80);
 }

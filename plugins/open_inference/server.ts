@@ -58,7 +58,11 @@ export class ModelServer {
     if (ready.status !== 200) throw new ServerNotReady(describe(ready));
     const answer = await this.#get(this.#path);
     if (answer.status >= 500) throw new ServerNotReady(describe(answer));
-    if (answer.status !== 200) throw new Error(`it does not give the model's metadata: ${describe(answer)}`);
+    if (answer.status !== 200) {
+      throw new Error(
+        `there is no metadata of the model: ${describe(answer)}; for a server that gives none, write check: off`,
+      );
+    }
     return modelMetadata(answer.body);
   }
 

@@ -256,7 +256,7 @@ function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }
 
-function isList<T>(value: unknown): value is readonly T[] {
+function isList(value: unknown): value is readonly Input[] {
   return Array.isArray(value);
 }
 

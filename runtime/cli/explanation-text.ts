@@ -11,9 +11,9 @@ import { wrap } from './wrap.js';
 /** An explanation for a person to read, at most `width` columns wide. */
 export function explanationText(told: Explanation, width: number): string {
   const { candidates, page, request, store, outside } = told;
-  const reads = `Store: ${store.round_trips} round trips, ${store.keys_read} keys`;
+  const reads = `Round trips to the store: ${store.round_trips}; keys: ${store.keys_read}`;
   const others =
-    outside.round_trips === 0 ? '' : `; outside it: ${outside.round_trips} reads, ${outside.keys_read} keys`;
+    outside.round_trips === 0 ? '' : `; reads outside it: ${outside.round_trips}; keys: ${outside.keys_read}`;
   const title = `${told.pipeline}: ${candidates.sent} candidates sent, ${candidates.left} left, ${page.length} on this page`;
   return [
     wrap(title, 0, width),
@@ -25,7 +25,11 @@ export function explanationText(told: Explanation, width: number): string {
     ...section('Steps, in the order they ran', told.steps.map((step) => stepText(step, width)).join('')),
     ...section('Values of feature views', featureTable(told)),
     '\n',
-    wrap(`Stages: ${told.stages.map(({ stage, ms }) => `${stage} ${ms.toFixed(2)} ms`).join(', ')}`, 0, width),
+    wrap(
+      `Stages: ${told.stages.map(({ stage, ms }) => `${stage} ${ms.toFixed(2)} ms`).join(', ')}`,
+      0,
+      width,
+    ),
     wrap(reads + others, 0, width),
     ...(told.unknown_fields.length === 0
       ? []
@@ -65,9 +69,10 @@ function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate
 }
 
 function changeText(change: ExplainedChange): string {
-  if ('pinned_to' in change) return `${change.as} pinned it to place ${change.pinned_to}`;
-  if ('put_below' in change) return `${change.as} put it below others`;
-  return `${change.as} changed its score from ${numberText(change.before)} to ${numberText(change.after)}`;
+  const who = `step ${change.step}, ${change.as},`;
+  if ('pinned_to' in change) return `${who} pinned it to place ${change.pinned_to}`;
+  if ('put_below' in change) return `${who} put it below others`;
+  return `${who} changed its score from ${numberText(change.before)} to ${numberText(change.after)}`;
 }
 
 function valueTable(values: Readonly<Record<string, ExplainedValue>>, width: number): string {

@@ -281,12 +281,7 @@ class PipelineCompiler {
     return this.#names.addOutputs(as, outputs);
   }
 
-  #input(
-    text: Located<string>,
-    expected: Expected,
-    kernels: Kernel[],
-    about?: string,
-  ): Input | undefined {
+  #input(text: Located<string>, expected: Expected, kernels: Kernel[], about?: string): Input | undefined {
     const compiled = this.#expression(text, expected, this.#names.environment, about);
     if (compiled === undefined) return undefined;
     kernels.push(...compiled.kernels);

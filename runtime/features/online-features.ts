@@ -11,7 +11,12 @@ import { featureKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
 import { sourceKey, type FeatureSources, type SourceRows } from './feature-source.js';
-import { readOnlineRequest, type AskedFeature, type EntityColumn, type OnlineRequest } from './online-request.js';
+import {
+  readOnlineRequest,
+  type AskedFeature,
+  type EntityColumn,
+  type OnlineRequest,
+} from './online-request.js';
 import { StatusCounts } from './status-counts.js';
 
 export interface OnlineFeaturesParts {

@@ -63,17 +63,12 @@ export function createHttpApp(services: HttpServices): Express {
     uploadBody,
     answer((body) => features.push(body)),
   );
-  post(
-    app,
-    PATHS.onlineFeatures,
-    otherBody,
-    async (req, res) => {
-      const { gone } = requestState(res);
-      const read = await withBody(req, (body) => online.read(body, gone));
-      metrics.read(read.report);
-      sendJson(res, 200, read.answer);
-    },
-  );
+  post(app, PATHS.onlineFeatures, otherBody, async (req, res) => {
+    const { gone } = requestState(res);
+    const read = await withBody(req, (body) => online.read(body, gone));
+    metrics.read(read.report);
+    sendJson(res, 200, read.answer);
+  });
 
   post(
     app,

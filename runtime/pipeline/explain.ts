@@ -118,15 +118,15 @@ function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun
     ...trace.changes.map(({ step, row, before, after }) => ({
       row,
       step,
-      change: { as: step.as, before, after },
+      change: { step: step.number, as: step.as, before, after },
     })),
     ...trace.moves.map(({ step, row, position }) => ({
       row,
       step,
       change:
         position === undefined
-          ? { as: step.as, put_below: true as const }
-          : { as: step.as, pinned_to: position },
+          ? { step: step.number, as: step.as, put_below: true as const }
+          : { step: step.number, as: step.as, pinned_to: position },
     })),
   ];
   const order = new Map(trace.steps.map((step, place) => [step, place]));
@@ -151,8 +151,7 @@ function valuesOf(plan: Plan, frame: Frame, scope: Scope, row: number): Record<s
       values.push([name, explainCell(frame, slot, row)]);
   });
   for (const { name, slot } of plan.definitions)
-    if (plan.layout.columns[slot]?.shape.scope === scope)
-      values.push([name, explainCell(frame, slot, row)]);
+    if (plan.layout.columns[slot]?.shape.scope === scope) values.push([name, explainCell(frame, slot, row)]);
   return Object.fromEntries(values);
 }
 

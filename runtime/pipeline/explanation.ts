@@ -79,10 +79,12 @@ export interface ExplainedCandidate {
   readonly values: Readonly<Record<string, ExplainedValue>>;
 }
 
-export type ExplainedChange =
-  | { readonly as: string; readonly before: number; readonly after: number }
-  | { readonly as: string; readonly pinned_to: number }
-  | { readonly as: string; readonly put_below: true };
+/** `step` is its number, as written: several rules may have one name. */
+export type ExplainedChange = { readonly step: number; readonly as: string } & (
+  | { readonly before: number; readonly after: number }
+  | { readonly pinned_to: number }
+  | { readonly put_below: true }
+);
 
 export interface ExplainedValue {
   /** Null where the status is not a known one. A bool is 0 or 1, a time epoch milliseconds. */

@@ -47,7 +47,8 @@ export class Trace implements StepObserver {
       const position = pinned.get(row);
       if (position !== undefined && position !== pinnedBefore.get(row))
         this.moves.push({ step, row, position });
-      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0)) this.moves.push({ step, row, position: undefined });
+      if ((now.tiers[row] ?? 0) > (before.tiers[row] ?? 0))
+        this.moves.push({ step, row, position: undefined });
     }
   }
 }

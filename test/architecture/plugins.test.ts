@@ -21,7 +21,7 @@ import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { repositoryPath } from '../support/repository.js';
 import { addingServers } from '../support/inference.js';
-import { findOnnxRuntime, findTestPackage } from '../support/onnx-runtime.js';
+import { findOnnxRuntime, findTestPackage, withOnnxRuntime } from '../support/onnx-runtime.js';
 import { absent, compute, FakeRanking, FakeStep, type Cell } from '../support/step-input.js';
 
 /** Walks every plugin folder, so that a new plugin is tested before its author writes a test. */
@@ -37,7 +37,7 @@ describe('every plugin', () => {
 
   for (const name of names) {
     const folder = join(root, 'plugins', name);
-    describe(name, () => {
+    describe(name === 'onnx' ? withOnnxRuntime(name) : name, () => {
       let plugin: Plugin;
       let examples: DocumentedExample[];
 
@@ -189,12 +189,17 @@ function input(
     case 'vector':
       return step.vector(cells(NUMBERS.map((one, row) => [one, row, -1])), 3, text);
     case 'any':
-      return input(step, kindOf(text), scope, fill, text);
+      return input(step, kindOf(text), scopeOf(text, scope), fill, text);
     case 'bool':
       return step.bool(cells(NUMBERS.map((one) => one > 0)), text);
     default:
       return scope === 'request' ? step.requestNumber(number) : step.number(cells(NUMBERS), text);
   }
+}
+
+/** Where either scope will do, what starts at another entity than the candidate is of the request. */
+function scopeOf(text: string, scope: ExpressionMarkScope): ExpressionMarkScope {
+  return scope === 'any' && /^(user|query|request)\./.test(text) ? 'request' : scope;
 }
 
 /** What an expression that may be anything is: the type of the attribute of the shipped product that it names. */

@@ -9,7 +9,11 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 const FILES = {
   'package.json': '{ "type": "module" }',
-  ...pluginFiles('ship', 'effect', 'return { run() { globalThis.shipped = (globalThis.shipped ?? 0) + 1; } };'),
+  ...pluginFiles(
+    'ship',
+    'effect',
+    'return { run() { globalThis.shipped = (globalThis.shipped ?? 0) + 1; } };',
+  ),
   ...pluginFiles(
     'faulty',
     'feature',
@@ -165,11 +169,11 @@ describe('an explanation', () => {
     expect(last.score).to.be.closeTo(1.3, 1e-9);
     expect(last.ranked_score).to.be.closeTo(candidate('rich').score, 1e-9);
     expect(last.changes.map(({ as }) => as)).to.deep.equal(['again', 'adults', 'pin', 'rank_within']);
-    expect(last.changes[2]).to.deep.equal({ as: 'pin', pinned_to: 1 });
-    expect(last.changes[3]).to.deep.equal({ as: 'rank_within', put_below: true });
+    expect(last.changes[2]).to.deep.equal({ step: 9, as: 'pin', pinned_to: 1 });
+    expect(last.changes[3]).to.deep.equal({ step: 10, as: 'rank_within', put_below: true });
     expect(candidate('rich').changes).to.deep.equal([
-      { as: 'again', before: 0, after: 6.5 },
-      { as: 'adults', before: 6.5, after: 7.5 },
+      { step: 5, as: 'again', before: 0, after: 6.5 },
+      { step: 6, as: 'adults', before: 6.5, after: 7.5 },
     ]);
   });
 
@@ -257,8 +261,8 @@ describe('an explanation', () => {
     for (const line of text.split('\n')) expect(line.length, line).to.be.at.most(80);
     expect(text).to.contain('ranking: 6 candidates sent, 5 left, 3 on this page');
     expect(text).to.match(/stats:ctr +defaulted \(expired\) +0\.1/);
-    expect(text).to.contain('adults changed its score from 6.5 to 7.5');
-    expect(text).to.contain('pin pinned it to place 1');
+    expect(text).to.contain('step 6, adults, changed its score from 6.5 to 7.5');
+    expect(text).to.contain('step 9, pin, pinned it to place 1');
     expect(text).to.contain('kept 1 for want of a value to decide by');
     expect(text).to.contain('removed 1: gone');
     expect(text).to.contain('Fields that nothing declares: candidates.shade (6), colour (1)');

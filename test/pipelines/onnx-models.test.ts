@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compileProject } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
 import { denseModel } from '../support/onnx-writer.js';
-import { findOnnxRuntime, onnxRuntimeFolder } from '../support/onnx-runtime.js';
+import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
 import { writeProject } from '../support/project.js';
 
 const FILES = {
@@ -24,7 +24,7 @@ components:
 `,
 };
 
-describe('ONNX models in a pipeline', () => {
+describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
   let root: string;
 
   beforeEach(async () => {
@@ -40,8 +40,9 @@ describe('ONNX models in a pipeline', () => {
     if (runtime === undefined) this.skip();
     await mkdir(join(root, 'node_modules'));
     await symlink(onnxRuntimeFolder(runtime), join(root, 'node_modules', 'onnxruntime-node'));
-    const { diagnostics, pipelines, close } = await compileProject(root);
-    await close();
+    const compiled = await compileProject(root);
+    await compiled.close();
+    const { diagnostics, pipelines } = compiled;
     expect(renderDiagnostics(diagnostics, { color: false, width: 200 })).to.equal('');
     const [step] = pipelines[0]?.describe().components ?? [];
     expect(step?.produces).to.deep.equal(['deep:score']);
@@ -54,8 +55,9 @@ describe('ONNX models in a pipeline', () => {
     await mkdir(join(root, 'node_modules'));
     await symlink(onnxRuntimeFolder(runtime), join(root, 'node_modules', 'onnxruntime-node'));
     await writeFile(join(root, 'models', 'm.onnx'), denseModel([1, 2, 3], 0));
-    const { diagnostics, close } = await compileProject(root);
-    await close();
+    const compiled = await compileProject(root);
+    await compiled.close();
+    const { diagnostics } = compiled;
     const message = renderDiagnostics(diagnostics, { color: false, width: 200 });
     expect(message).to.include('ranking.yaml:10:27');
     expect(message).to.include('is float32 [?, 3], and a row of `inputs` has 2 elements');

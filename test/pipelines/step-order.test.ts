@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { compileProject } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
-import { linkMillrace, pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
+import {
+  linkMillrace,
+  pluginFiles,
+  scoresOf,
+  startProject,
+  writeProject,
+  type TestProject,
+} from '../support/project.js';
 
 /** Feature steps that stand together run in the order of their needs, however they are written. */
 
@@ -100,7 +107,9 @@ describe('the order of feature steps', () => {
     const text = await told(
       pipeline(linear('b', 'a:score') + filter + linear('a', 'product.price') + score('b:score')),
     );
-    expect(text).to.contain('error[used_before_produced]: `a:score` is used before the step that produces it');
+    expect(text).to.contain(
+      'error[used_before_produced]: `a:score` is used before the step that produces it',
+    );
     expect(text).to.contain('help: move the step at line 10 above this one');
     expect(text).to.contain('1 error');
   });
@@ -138,7 +147,9 @@ describe('the order of feature steps', () => {
   });
 
   it('knows the nearest name of a step still to come', async () => {
-    const text = await told(pipeline(linear('b', 'intrest:score') + linear('interest', '1') + score('b:score')));
+    const text = await told(
+      pipeline(linear('b', 'intrest:score') + linear('interest', '1') + score('b:score')),
+    );
     expect(text).to.contain('did you mean `interest:score`?');
   });
 });

@@ -58,7 +58,7 @@ export async function startInferenceServer(): Promise<InferenceServer> {
     port,
     url: `http://127.0.0.1:${port}`,
     behaviours: [],
-    metadata: undefined,
+    metadata: { name: 'sum' },
     ready: true,
     bodies,
     requests,

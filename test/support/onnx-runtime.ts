@@ -11,6 +11,11 @@ export function findOnnxRuntime(): string | undefined {
   return packageFinder(folder ?? repositoryPath())('onnxruntime-node');
 }
 
+/** The title of tests that need onnxruntime-node; it says why they are skipped where they are. */
+export function withOnnxRuntime(title: string): string {
+  return findOnnxRuntime() === undefined ? `${title} (onnxruntime-node is not installed)` : title;
+}
+
 /** Finds packages as the runtime does, and onnxruntime-node as above. */
 export function findTestPackage(name: string): string | undefined {
   return name === 'onnxruntime-node' ? findOnnxRuntime() : packageFinder(repositoryPath())(name);

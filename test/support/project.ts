@@ -56,8 +56,8 @@ export async function startProject(
   const root = await writeProject(files);
   if ('package.json' in files) await linkMillrace(root);
   const settings = loadSettings(
-    { LOG_LEVEL: 'silent', ...options.env },
-    { project: root, store: 'embedded' },
+    { LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded', ...options.env },
+    { project: root },
   );
   const app = await createApp(settings, options.now === undefined ? {} : { clock: options.now }).catch(
     async (error: unknown) => {

@@ -82,9 +82,9 @@ const step = record(
 
 const change: Schema = {
   anyOf: [
-    record({ as: text, before: number, after: number }),
-    record({ as: text, pinned_to: count }),
-    record({ as: text, put_below: { const: true } }),
+    record({ step: count, as: text, before: number, after: number }),
+    record({ step: count, as: text, pinned_to: count }),
+    record({ step: count, as: text, put_below: { const: true } }),
   ],
 };
 

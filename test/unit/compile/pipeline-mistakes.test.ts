@@ -1,10 +1,4 @@
-import { expect } from 'chai';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { compileProject } from '../../../runtime/app.js';
-import { renderDiagnostics } from '../../../runtime/config/render.js';
-import { writeProject } from '../../support/project.js';
-import { repositoryPath } from '../../support/repository.js';
+import { testMistakes, type Mistake } from '../../support/mistakes.js';
 
 /** Mistakes in a pipeline, each with the whole message that a data scientist sees; UPDATE_GOLDEN=1 rewrites them. */
 const SCHEMAS = {
@@ -29,13 +23,6 @@ attributes:
 };
 
 const score = (value: string): string => `  - use: score\n    with:\n      value: ${value}`;
-
-interface Mistake {
-  readonly what: string;
-  readonly components: string;
-  readonly features?: string;
-  readonly define?: string;
-}
 
 const MISTAKES: readonly Mistake[] = [
   { what: 'a misspelt attribute', components: score('product.pirce') },
@@ -130,47 +117,6 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-const text = ({ features, define, components }: Mistake): string =>
-  [
-    'pipeline: ranking',
-    'rank: product',
-    'request: { candidates: {}, query: optional(query), user: optional(user) }',
-    ...(features === undefined ? [] : [`features: ${features}`]),
-    ...(define === undefined ? [] : [`define: ${define}`]),
-    'components:',
-    components,
-    '',
-  ].join('\n');
-
 describe('mistakes in a pipeline', () => {
-  const golden = repositoryPath('test/unit/compile/golden/pipeline-mistakes.txt');
-  const sections = new Map(
-    (existsSync(golden) ? readFileSync(golden, 'utf8') : '')
-      .split(/^## /m)
-      .slice(1)
-      .map((section) => [
-        section.slice(0, section.indexOf('\n')),
-        section.slice(section.indexOf('\n') + 1).trim(),
-      ]),
-  );
-  const found: string[] = [];
-
-  for (const mistake of MISTAKES) {
-    it(mistake.what, async () => {
-      const root = await writeProject({ ...SCHEMAS, 'pipelines/ranking.yaml': text(mistake) });
-      try {
-        const { diagnostics } = await compileProject(root);
-        const rendered = renderDiagnostics(diagnostics, { color: false, width: 80 });
-        found.push(`## ${mistake.what}\n\n${rendered}\n`);
-        expect(rendered.trim()).not.to.equal('');
-        if (!process.env.UPDATE_GOLDEN) expect(rendered.trim()).to.equal(sections.get(mistake.what));
-      } finally {
-        await rm(root, { recursive: true, force: true });
-      }
-    });
-  }
-
-  after(() => {
-    if (process.env.UPDATE_GOLDEN) writeFileSync(golden, found.join('\n'));
-  });
+  testMistakes(MISTAKES, SCHEMAS, 'test/unit/compile/golden/pipeline-mistakes.txt');
 });

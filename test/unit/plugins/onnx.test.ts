@@ -7,7 +7,7 @@ import { NodeRule } from '../../../runtime/api/tree-ensemble.js';
 import { plugin } from '../../../plugins/onnx/index.js';
 import { createComponent } from '../../support/create-component.js';
 import { attribute, denseModel, onnxModel, treeModel, type OnnxGraph } from '../../support/onnx-writer.js';
-import { findOnnxRuntime } from '../../support/onnx-runtime.js';
+import { findOnnxRuntime, withOnnxRuntime } from '../../support/onnx-runtime.js';
 import { randomColumns, randomEnsemble } from '../../support/random-ensemble.js';
 import { repositoryPath } from '../../support/repository.js';
 import { absent, compute, FakeStep } from '../../support/step-input.js';
@@ -33,16 +33,15 @@ describe('onnx without onnxruntime-node', () => {
   });
 });
 
-describe('onnx', function () {
+describe(withOnnxRuntime('onnx'), function () {
   let models: ModelComponent[] = [];
 
   before(function () {
-    // Shown as pending: the package is not installed; set MILLRACE_ONNXRUNTIME to a folder that has it.
     if (findOnnxRuntime() === undefined) this.skip();
   });
 
   afterEach(async () => {
-    await Promise.all(models.map((one) => one.close?.()));
+    await Promise.all(models.map(async (one) => one.close?.()));
     models = [];
   });
 

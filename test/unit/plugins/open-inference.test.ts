@@ -18,7 +18,7 @@ describe('open_inference', () => {
   });
 
   afterEach(async () => {
-    await Promise.all(models.map((one) => one.close?.()));
+    await Promise.all(models.map(async (one) => one.close?.()));
     await server.close();
   });
 

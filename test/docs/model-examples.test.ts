@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileProject } from '../../runtime/app.js';
+import { renderDiagnostics } from '../../runtime/config/render.js';
+import { AllowedHosts } from '../../runtime/outbound/allowed-hosts.js';
+import { SETTINGS } from '../../runtime/settings.js';
+import { startInferenceServer } from '../support/inference-server.js';
+import { onnxModel } from '../support/onnx-writer.js';
+import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
+import { writeProject } from '../support/project.js';
+import { repositoryPath } from '../support/repository.js';
+
+const SCHEMAS = {
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, embedding: vector(3) }\n',
+  'schemas/entities/user.yaml': 'entity: user\nattributes: { embedding: vector(4) }\n',
+};
+
+function pipelineOf(name: string): string {
+  const text = readFileSync(repositoryPath('docs/models.md'), 'utf8');
+  const [, block] = new RegExp(`^\`\`\`yaml pipeline=${name}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text) ?? [];
+  return block ?? expect.fail(`docs/models.md has no pipeline ${name}`);
+}
+
+describe('the pipelines of docs/models.md', () => {
+  let root = '';
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  async function problems(hosts = ''): Promise<string> {
+    const { default: prefix } = SETTINGS.prefix;
+    const compiled = await compileProject(root, prefix, AllowedHosts.parse(hosts));
+    await compiled.close();
+    return renderDiagnostics(compiled.diagnostics, { color: false, width: 100 });
+  }
+
+  it('ask a model at another server, whose metadata fits', async () => {
+    const server = await startInferenceServer();
+    try {
+      const text = pipelineOf('remote');
+      root = await writeProject({
+        ...SCHEMAS,
+        'pipelines/remote.yaml': text.replace('http://models:8000', server.url),
+      });
+      server.metadata = {
+        inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 4] }],
+        outputs: [{ name: 'relevance', datatype: 'FP32', shape: [-1, 1] }],
+      };
+      expect(await problems(`127.0.0.1:${server.port}`)).to.equal('');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it(withOnnxRuntime('run an ONNX model'), async function () {
+    const runtime = findOnnxRuntime();
+    if (runtime === undefined) this.skip();
+    root = await writeProject({ ...SCHEMAS, 'pipelines/dense.yaml': pipelineOf('dense') });
+    await mkdir(join(root, 'models'));
+    await mkdir(join(root, 'node_modules'));
+    await symlink(onnxRuntimeFolder(runtime), join(root, 'node_modules', 'onnxruntime-node'));
+    await writeFile(join(root, 'models', 'two-tower.onnx'), twoTower());
+    expect(await problems()).to.equal('');
+  });
+});
+
+/** The product of a user's vector and each item's, summed. */
+function twoTower(): Buffer {
+  return onnxModel({
+    inputs: [
+      { name: 'user', shape: [1, 4] },
+      { name: 'item', shape: ['N', 4] },
+    ],
+    outputs: [{ name: 'affinity', shape: ['N', 1] }],
+    weights: [{ name: 'ones', shape: [4, 1], values: [1, 1, 1, 1] }],
+    nodes: [
+      { op: 'Mul', inputs: ['user', 'item'], outputs: ['product'] },
+      { op: 'MatMul', inputs: ['product', 'ones'], outputs: ['affinity'] },
+    ],
+  });
+}
