@@ -1,5 +1,5 @@
 import { compositeBench } from './composite.js';
-import { feastBench } from './feast.js';
+import { featuresBench } from './features.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { requestBench } from './request.js';
@@ -10,7 +10,7 @@ import { storeBench } from './store.js';
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   request: requestBench,
   composite: compositeBench,
-  feast: feastBench,
+  features: featuresBench,
   load: loadBench,
   models: modelsBench,
   service: serviceBench,

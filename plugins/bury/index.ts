@@ -11,6 +11,7 @@ export const plugin = definePlugin<BuryOptions>({
   name: 'bury',
   kind: 'rule',
   summary: 'Puts candidates that meet a condition below all others.',
+  amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: ({ where }) => new Bury(where),
 });

@@ -12,6 +12,7 @@ export const plugin = definePlugin<PinOptions>({
   name: 'pin',
   kind: 'rule',
   summary: 'Puts named candidates at exact positions of the ranking.',
+  amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ positions }) {
     const pins = new Map<string, number>();

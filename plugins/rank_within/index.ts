@@ -14,6 +14,7 @@ export const plugin = definePlugin<RankWithinOptions>({
   kind: 'feature',
   summary:
     "Where a candidate's number stands among the candidates: rank, percentile, share, z-score, min-max.",
+  amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: ({ value, order, among }) => new RankWithin(value, order, among),
 });

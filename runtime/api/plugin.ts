@@ -52,7 +52,7 @@ export interface ProjectFile {
 export interface BuildContext {
   /** The step's `as:` name, or the plugin's. */
   readonly name: string;
-  /** The entity type that the pipeline ranks. */
+  /** The entity type that the pipeline ranks or scores. */
   readonly candidateType: string;
   /**
    * Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load.
@@ -207,6 +207,8 @@ interface PluginBase<Options, K extends ComponentKind, C> {
   readonly summary: string;
   /** The content of options.schema.json. */
   readonly options: JsonObject;
+  /** Whether it sets candidates against each other: a pipeline that scores one entity refuses it, as it does filters. */
+  readonly amongCandidates?: true;
   /** Builds the component for one step. Options are checked, defaults filled in, expressions compiled. */
   create(options: Options, build: BuildContext): C | Promise<C>;
 }

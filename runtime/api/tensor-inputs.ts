@@ -84,7 +84,8 @@ export function bindTensors(
     const path = isList(written) ? ['inputs'] : ['inputs', spec.name];
     const input = given.get(spec.name);
     if (input !== undefined) return boundTensor(spec, input, path, rules);
-    if (BINDABLE.test(spec.name)) return boundTensor(spec, build.needColumn(spec.name), ['model'], rules);
+    if (BINDABLE.test(spec.name))
+      return boundTensor(spec, build.needColumn(spec.name, ['model']), ['model'], rules);
     throw new OptionError(
       ['inputs'],
       `the model's input \`${spec.name}\` cannot be bound by name`,

@@ -21,6 +21,7 @@ export function explanationText(told: Explanation, width: number): string {
     '\n',
     pageTable(page),
     ...page.map((candidate) => `\n${candidateText(candidate, width)}`),
+    ...section('Answered beside the score', valueTable(told.answered ?? {}, width)),
     ...section('The request', valueTable(request, width)),
     ...section('Steps, in the order they ran', told.steps.map((step) => stepText(step, width)).join('')),
     ...section('Values of feature views', featureTable(told)),
@@ -58,8 +59,8 @@ function pageTable(page: readonly ExplainedCandidate[]): string {
     page.map((one) => [
       String(one.place),
       one.candidate_id,
-      one.ranked_score.toFixed(6),
-      one.score.toFixed(6),
+      scoreText(one.ranked_score),
+      scoreText(one.score),
     ]),
   );
 }
@@ -72,7 +73,7 @@ function changeText(change: ExplainedChange): string {
   const who = `step ${change.step}, ${change.as},`;
   if ('pinned_to' in change) return `${who} pinned it to place ${change.pinned_to}`;
   if ('put_below' in change) return `${who} put it below others`;
-  return `${who} changed its score from ${numberText(change.before)} to ${numberText(change.after)}`;
+  return `${who} changed its score from ${changedText(change.before)} to ${changedText(change.after)}`;
 }
 
 function valueTable(values: Readonly<Record<string, ExplainedValue>>, width: number): string {
@@ -107,6 +108,14 @@ function valueText({ value, length }: ExplainedValue): string {
 
 function numberText(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7)));
+}
+
+function scoreText(score: number | null): string {
+  return score === null ? 'none' : score.toFixed(6);
+}
+
+function changedText(score: number | null): string {
+  return score === null ? 'none' : numberText(score);
 }
 
 function stepText(step: ExplainedStep, width: number): string {

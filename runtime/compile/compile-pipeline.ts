@@ -5,23 +5,18 @@ import { checkOptions, type CheckedOptions, type OptionPath } from '../config/ch
 import { Diagnostics } from '../config/diagnostics.js';
 import type { PipelineDefinition, ProjectConfig, StepDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { spanWithin, type Located } from '../config/source.js';
+import type { Located } from '../config/source.js';
 import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';
 import { closeComponents } from './component-life.js';
-import { compileExpression, type Expected } from './expression/compile.js';
-import {
-  FAILED_ELSEWHERE,
-  type CompiledExpression,
-  type Environment,
-  type Kernel,
-} from './expression/environment.js';
+import type { Kernel } from './expression/environment.js';
 import { FUNCTIONS } from './expression/functions/registry.js';
 import { FeatureBindings } from './feature-bindings.js';
 import { HistoryReads } from './history-reads.js';
 import { HydrationBuilder } from './hydration-builder.js';
+import { Inputs } from './inputs.js';
 import { levelsOf } from './levels.js';
 import type { OptionFiles } from './option-files.js';
 import { PipelineNames } from './pipeline-names.js';
@@ -64,6 +59,7 @@ class PipelineCompiler {
   readonly #histories: HistoryReads;
   readonly #names: PipelineNames;
   readonly #order: StepOrder;
+  readonly #inputs: Inputs;
   /** In the order that they run. */
   readonly #steps: PlannedStep[] = [];
   readonly #own = new Diagnostics();
@@ -78,6 +74,7 @@ class PipelineCompiler {
     this.#hydration = new HydrationBuilder(definition, config.entities, this.#layout);
     this.#bindings = new FeatureBindings(definition, config.views, this.#hydration, this.#layout, this.#own);
     this.#histories = new HistoryReads(this.#hydration);
+    this.#inputs = new Inputs(this.#layout, this.#own);
     this.#order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
     this.#names = new PipelineNames(
       definition,
@@ -85,7 +82,7 @@ class PipelineCompiler {
       this.#hydration,
       this.#bindings,
       this.#order,
-      (text, names) => this.#expression(text, { type: 'any', scope: 'any' }, names),
+      (text, names) => this.#inputs.expression(text, { type: 'any', scope: 'any' }, names),
     );
   }
 
@@ -95,10 +92,11 @@ class PipelineCompiler {
         this.#own.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
     }
     for (const index of this.definition.components.keys()) await this.#inOrder(index);
+    const answer = this.#answer();
     this.#names.checkUnused();
     if (!this.#own.hasErrors) this.#bindings.reportUnused(this.#own);
     this.diagnostics.addAll(this.#own.all);
-    const candidateType = this.config.entities.get(this.definition.rank.value);
+    const candidateType = this.config.entities.get(this.definition.subject.value);
     if (this.#own.hasErrors || candidateType === undefined) {
       await closeComponents(this.#steps.map(({ component }) => component));
       return undefined;
@@ -115,6 +113,7 @@ class PipelineCompiler {
       levels: Object.freeze(levelsOf(nodes, features, histories)),
       definitions: Object.freeze(this.#names.definitions),
       steps: Object.freeze(this.#steps),
+      answer: Object.freeze(answer),
       prefix: this.settings.prefix,
       frames: new FramePool(this.#layout),
     });
@@ -156,6 +155,7 @@ class PipelineCompiler {
       this.#names.addFailed(as);
       return undefined;
     }
+    this.#checkTask(plugin, step);
     const when = this.#condition(step.when);
     const inputs: Kernel[] = [];
     const checked = checkOptions(step.with, plugin.options, this.#own, step.at);
@@ -164,7 +164,7 @@ class PipelineCompiler {
       (await bindOptions(
         checked,
         this.settings.files,
-        (text, type, scope) => this.#input(text, { type, scope }, inputs),
+        (text, type, scope) => this.#inputs.bind(text, { type, scope }, this.#names.environment, inputs),
         this.#own,
       ));
     if (checked === undefined || options === undefined || when === 'failed') {
@@ -178,7 +178,7 @@ class PipelineCompiler {
       return undefined;
     }
     const { prepare, readsScore, reads } = this.#names;
-    if (readsScore) inputs.unshift(copyScores(this.#names.scoreSlot));
+    if (readsScore) inputs.unshift(this.#names.copyScores);
     return Object.freeze({
       number,
       use: step.use.value,
@@ -197,9 +197,43 @@ class PipelineCompiler {
     });
   }
 
+  /** Where one entity is scored, no step may need others beside it. */
+  #checkTask(plugin: Plugin, step: StepDefinition): void {
+    if (this.definition.task === 'rank') return;
+    if (plugin.kind !== 'filter' && plugin.amongCandidates !== true) return;
+    const { value: use, at } = step.use;
+    this.#own.error(
+      'ranking_only',
+      at,
+      `\`${use}\` works on the candidates of a ranking; this pipeline scores one \`${this.definition.subject.value}\``,
+      plugin.kind === 'filter'
+        ? 'answer the condition under `answer:`, or ask it with `when:`'
+        : 'remove the step',
+    );
+  }
+
+  /** What `answer:` gives names to; compiled after all steps, so that it sees their outputs and the last score. */
+  #answer(): Plan['answer'] {
+    this.#names.begin();
+    const kernels: Kernel[] = [];
+    const values = [...this.definition.answer].flatMap(([name, text]) => {
+      const expected = { type: 'any', scope: 'any' } as const;
+      const compiled = this.#inputs.expression(text, expected, this.#names.environment);
+      if (compiled === undefined) return [];
+      kernels.push(...compiled.kernels);
+      return { name, slot: compiled.slot, type: compiled.type, text: text.value };
+    });
+    const { prepare, readsScore, copyScores } = this.#names;
+    return { values, kernels: [...(readsScore ? [copyScores] : []), ...prepare, ...kernels] };
+  }
+
   #condition(when: Located<string> | undefined): PlannedStep['when'] | 'failed' {
     if (when === undefined) return undefined;
-    const compiled = this.#expression(when, { type: 'bool', scope: 'request' }, this.#names.environment);
+    const compiled = this.#inputs.expression(
+      when,
+      { type: 'bool', scope: this.definition.task === 'rank' ? 'request' : 'any' },
+      this.#names.environment,
+    );
     if (compiled === undefined) return 'failed';
     this.#names.prepare.push(...compiled.kernels);
     return { slot: compiled.slot, text: when.value };
@@ -215,7 +249,13 @@ class PipelineCompiler {
   ): Promise<Component | undefined> {
     const need = (name: string, place?: OptionPath, about?: string): Input => {
       const at = place === undefined ? step.use.at : checked.locate(place);
-      const bound = this.#input({ value: name, at }, { type: 'any', scope: 'any' }, inputs, about);
+      const bound = this.#inputs.bind(
+        { value: name, at },
+        { type: 'any', scope: 'any' },
+        this.#names.environment,
+        inputs,
+        about,
+      );
       if (bound === undefined) throw NEED_REPORTED;
       needs.set(name, this.#needed(name, bound));
       return bound;
@@ -223,7 +263,7 @@ class PipelineCompiler {
     try {
       return await plugin.create(options as never, {
         name: (step.as ?? step.use).value,
-        candidateType: this.definition.rank.value,
+        candidateType: this.definition.subject.value,
         need: (name, place) => need(name, place),
         needColumn: (column, place) =>
           need(this.#names.ofColumn(column), place, `the model's column \`${column}\`: `),
@@ -280,38 +320,6 @@ class PipelineCompiler {
     }
     return this.#names.addOutputs(as, outputs);
   }
-
-  #input(text: Located<string>, expected: Expected, kernels: Kernel[], about?: string): Input | undefined {
-    const compiled = this.#expression(text, expected, this.#names.environment, about);
-    if (compiled === undefined) return undefined;
-    kernels.push(...compiled.kernels);
-    const shape = this.#layout.columns[compiled.slot]?.shape;
-    if (shape === undefined) throw new Error('an expression has a column');
-    const size = shape.kind === 'vector' ? { size: shape.size } : {};
-    return Object.freeze({
-      kind: shape.kind,
-      slot: compiled.slot,
-      text: text.value,
-      scope: shape.scope,
-      ...size,
-    });
-  }
-
-  /** @param about what the text is, where it is not what stands at its place */
-  #expression(
-    text: Located<string>,
-    expected: Expected,
-    names: Environment,
-    about = '',
-  ): CompiledExpression | undefined {
-    const result = compileExpression(text.value, names, expected);
-    if (result.ok) return result.expression;
-    for (const { code, start, end, message, help } of result.problems) {
-      if (message !== FAILED_ELSEWHERE)
-        this.#own.error(code, spanWithin(text, start, end), about + message, help);
-    }
-    return undefined;
-  }
 }
 
 function versionOf(component: Component): { readonly version?: string } {
@@ -321,14 +329,3 @@ function versionOf(component: Component): { readonly version?: string } {
 
 /** Thrown through a plugin's `create` when a name that it needs was wrong and has been reported. */
 const NEED_REPORTED = new Error('a needed name is wrong');
-
-/** Puts the scores as they stand before a step where its expressions can read them. */
-function copyScores(slot: number): Kernel {
-  return (frame) => {
-    const column = frame.number(slot);
-    for (let row = 0; row < frame.count; row++) {
-      column.values[row] = frame.scores[row] ?? NaN;
-      column.status[row] = 0;
-    }
-  };
-}

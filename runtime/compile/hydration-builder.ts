@@ -54,9 +54,9 @@ export interface NodeBuilder {
   readonly wants: WantedAttribute[];
 }
 
-/** What a plan starts from: the type of the candidates, and what requests name beside them. */
+/** What a plan starts from: the type of what is ranked or scored, and what requests name beside it. */
 export interface HydrationRoots {
-  readonly rank: { readonly value: string };
+  readonly subject: { readonly value: string };
   readonly request: Pick<PipelineDefinition['request'], 'candidates' | 'fields'>;
 }
 
@@ -68,13 +68,13 @@ export class HydrationBuilder {
   readonly #nodes = new Map<string, NodeBuilder>();
 
   constructor(
-    { request, rank }: HydrationRoots,
+    { request, subject }: HydrationRoots,
     entities: ReadonlyMap<string, EntityType>,
     layout: FrameLayout,
   ) {
     this.#layout = layout;
     this.#entities = entities;
-    this.#addRoot(rank.value, rank.value, 'candidate', request.candidates);
+    this.#addRoot(subject.value, subject.value, 'candidate', request.candidates);
     const scalars = new Map<string, AttributeDefinition>();
     for (const field of request.fields.values()) {
       if (field.kind === 'entity') this.#addRoot(field.name, field.entity, 'request', new Map());

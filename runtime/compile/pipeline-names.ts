@@ -1,4 +1,5 @@
 import type { OutputKind } from '../api/plugin.js';
+import { Status } from '../api/status.js';
 import type { PipelineDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
@@ -62,6 +63,17 @@ export class PipelineNames {
     this.#compileDefinition = compileDefinition;
     this.scoreSlot = layout.add({ kind: 'number', scope: 'candidate' }, 'score');
   }
+
+  /** Puts the scores as they stand before a step where its expressions can read them. */
+  readonly copyScores: Kernel = (frame) => {
+    const column = frame.number(this.scoreSlot);
+    for (let row = 0; row < frame.count; row++) {
+      const score = frame.scores[row] ?? NaN;
+      column.values[row] = score;
+      // A score that no step has set yet, where one entity is scored.
+      column.status[row] = Number.isNaN(score) ? Status.absent : Status.present;
+    }
+  };
 
   /** Starts the next step. */
   begin(): void {

@@ -5,12 +5,13 @@ import type { EntityDecoder } from '../store/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
 import type { TrackedFacet } from '../interactions/tracking.js';
-import type { Kernel } from './expression/environment.js';
+import type { ExpressionType, Kernel } from './expression/environment.js';
 import type { FramePool } from '../frame/pool.js';
 
 /** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */
 export interface Plan {
   readonly definition: PipelineDefinition;
+  /** Of what is ranked; where one entity is scored, it is the only candidate. */
   readonly candidateType: EntityType;
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly layout: FrameLayout;
@@ -25,6 +26,17 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   /** The named expressions that steps use; one that is only another name of a value has that value's column. */
   readonly definitions: readonly { readonly name: string; readonly slot: number }[];
+  /** What a pipeline that scores answers beside the score, and the kernels that compute it once the steps have run. */
+  readonly answer: { readonly values: readonly AnsweredValue[]; readonly kernels: readonly Kernel[] };
+}
+
+/** An expression under `answer:`. */
+export interface AnsweredValue {
+  readonly name: string;
+  readonly slot: number;
+  readonly type: ExpressionType;
+  /** As written. */
+  readonly text: string;
 }
 
 /** What one batched read brings. */

@@ -10,7 +10,7 @@ export function checkNames(
   diagnostics: Diagnostics,
 ): void {
   checkFeatureNames(pipeline, views, diagnostics);
-  const roots = new Set([pipeline.rank.value, ...pipeline.request.fields.keys()]);
+  const roots = new Set([pipeline.subject.value, ...pipeline.request.fields.keys()]);
   for (const [name, { at }] of pipeline.define) {
     const place = keyBefore(at, name);
     if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name))
@@ -104,6 +104,16 @@ export function checkRoutes(pipelines: readonly PipelineDefinition[], diagnostic
       );
     }
     taken.set(value.toLowerCase(), pipeline);
+  }
+  for (const { name, route } of pipelines) {
+    const other = taken.get(/^(.*)\/explain$/.exec(route.value.toLowerCase())?.[1] ?? '');
+    if (other !== undefined)
+      diagnostics.error(
+        'duplicate_route',
+        route.at,
+        `the route ${route.value} of \`${name}\` is where the pipeline \`${other.name}\` is explained`,
+        'give one of them another `route:`',
+      );
   }
 }
 

@@ -31,6 +31,7 @@ export const DIAGNOSTIC_CODES = {
   binding_mismatch: 'The arguments of a view do not fit the entities that it is of.',
   duplicate_route: 'Two pipelines answer at one route.',
   invalid_option: 'An option of a component is wrong.',
+  ranking_only: 'The step works on candidates, and the pipeline scores one entity.',
   component_failed: 'A component could not be built.',
 } as const satisfies Record<string, string>;
 

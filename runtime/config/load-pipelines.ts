@@ -3,6 +3,7 @@ import { NAME_PATTERN } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
 import { parseDuration } from '../api/duration.js';
 import { checkNames, checkRoutes } from './check-pipelines.js';
+import { checkScored } from './check-scored.js';
 import { loadRequest } from './load-request.js';
 import type {
   EntityType,
@@ -50,40 +51,58 @@ function loadPipeline(
 ): PipelineDefinition {
   const { diagnostics } = context;
   const member = (key: string): Node | undefined => memberOf(file, root, key);
-  const rank = locatedText(file, member('rank')) ?? { value: '', at: name.at };
-  if (NAME_PATTERN.test(rank.value)) checkRank(rank, known.entityNames, diagnostics);
+  const task = member('rank') === undefined && member('score') !== undefined ? 'score' : 'rank';
+  const subject = locatedText(file, member(task)) ?? { value: '', at: name.at };
+  if (NAME_PATTERN.test(subject.value)) checkSubject(task, subject, known.entityNames, diagnostics);
+  if (task === 'score')
+    checkScored(file, root, subject.value, known.entities.get(subject.value), diagnostics);
   return {
     name: name.value,
     at: name.at,
     file,
     route: locatedText(file, member('route')) ?? { value: `/api/v1/${name.value}`, at: name.at },
-    rank,
+    task,
+    subject,
     request: loadRequest(
       file,
       member('request'),
-      known.entities.get(rank.value),
+      task,
+      known.entities.get(subject.value),
       known.entities.get('request'),
       known.entityNames,
       context,
     ),
     limits: readLimits(file, member('limits'), diagnostics),
     features: readRequirements(file, member('features'), diagnostics),
-    define: readDefinitions(file, member('define')),
+    define: readExpressions(file, member('define')),
     components: itemsOf(member('components')).flatMap((item) => readStep(file, item) ?? []),
+    answer: readExpressions(file, member('answer')),
     page: readPage(file, entryOf(file, root, 'page')?.value, diagnostics),
   };
 }
 
-function checkRank(rank: Located<string>, entities: ReadonlySet<string>, diagnostics: Diagnostics): void {
-  if (rank.value === 'query' || rank.value === 'request')
-    diagnostics.error('reserved_name', rank.at, `a request has one \`${rank.value}\`: it cannot be ranked`);
-  if (entities.has(rank.value)) return;
-  const guess = nearest(rank.value, entities);
+function checkSubject(
+  task: PipelineDefinition['task'],
+  { value, at }: Located<string>,
+  entities: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  if (task === 'rank' && (value === 'query' || value === 'request'))
+    diagnostics.error('reserved_name', at, `a request has one \`${value}\`: it cannot be ranked`);
+  if (task === 'score' && value === 'request')
+    diagnostics.error(
+      'reserved_name',
+      at,
+      'the request itself cannot be scored',
+      'score an entity that it names; what it carries beside is `request.<field>`',
+    );
+  if (entities.has(value)) return;
+  const guess = nearest(value, entities);
   diagnostics.error(
     'unknown_entity',
-    rank.at,
-    `there is no entity type \`${rank.value}\``,
-    guess === undefined ? `declare it in schemas/entities/${rank.value}.yaml` : `did you mean \`${guess}\`?`,
+    at,
+    `there is no entity type \`${value}\``,
+    guess === undefined ? `declare it in schemas/entities/${value}.yaml` : `did you mean \`${guess}\`?`,
   );
 }
 
@@ -126,7 +145,7 @@ function readRequirements(
   return itemsOf(node).flatMap((item) => parseRequirement(file, item, diagnostics) ?? []);
 }
 
-function readDefinitions(file: SourceFile, node: Node | undefined): Map<string, Located<string>> {
+function readExpressions(file: SourceFile, node: Node | undefined): Map<string, Located<string>> {
   const definitions = new Map<string, Located<string>>();
   for (const { key, value } of entriesOf(file, node)) {
     const text = locatedText(file, value);

@@ -1,8 +1,14 @@
-import type { Node } from 'yaml';
+import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ValueType } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
 import { readAttributes } from './load-entities.js';
-import type { AttributeDefinition, EntityType, RequestDefinition, RequestField } from './model.js';
+import type {
+  AttributeDefinition,
+  EntityType,
+  PipelineDefinition,
+  RequestDefinition,
+  RequestField,
+} from './model.js';
 import { nearest } from './nearest.js';
 import { checkSpellings, readType, readTypeText, TYPE_KINDS, type TypeContext } from './parse-type.js';
 import { REQUEST_FIELDS } from './reserved-names.js';
@@ -11,21 +17,26 @@ import { entriesOf, locatedText, memberOf, textOf } from './tree.js';
 
 /**
  * Reads `request:`.
+ * @param subject the type that is ranked or scored
  * @param own the type of the request itself
  * @param entities the names of the entity types that exist
  */
 export function loadRequest(
   file: SourceFile,
   node: Node | undefined,
-  rank: EntityType | undefined,
+  task: PipelineDefinition['task'],
+  subject: EntityType | undefined,
   own: EntityType | undefined,
   entities: ReadonlySet<string>,
   context: TypeContext,
 ): RequestDefinition {
   const { diagnostics } = context;
   const fields = new Map<string, RequestField>();
+  /** Under which stands what the subject carries. */
+  const carriedAt = task === 'rank' ? 'candidates' : subject?.name;
   for (const { key, keyAt, value } of entriesOf(file, node)) {
     if (key === 'candidates' || key === 'unknown' || !NAME_PATTERN.test(key)) continue;
+    if (key === carriedAt && isMap(value)) continue;
     if (REQUEST_FIELDS.has(key)) {
       diagnostics.error(
         'reserved_name',
@@ -33,20 +44,25 @@ export function loadRequest(
         `\`${key}\` is a field of every request`,
         'remove the line, or choose another name',
       );
-    } else if (key === rank?.name) {
+    } else if (key === subject?.name) {
+      const [what, remedy] =
+        task === 'rank'
+          ? ['the candidate', `name the field by its role, for example \`current_${key}\``]
+          : ['what is scored', 'remove the line: every request has it'];
       diagnostics.error(
         'reserved_name',
         keyAt,
-        `\`${key}\` is the candidate: expressions use the name for it`,
-        `name the field by its role, for example \`current_${key}\``,
+        `\`${key}\` is ${what}: expressions use the name for it`,
+        remedy,
       );
     } else {
       const field = readField(key, keyAt, value, entities, context);
       if (field !== undefined) fields.set(key, field);
     }
   }
-  const candidates = readAttributes(file, memberOf(file, node, 'candidates'), context);
-  if (rank !== undefined) checkCandidates(candidates, rank, diagnostics);
+  const carried = carriedAt === undefined ? undefined : memberOf(file, node, carriedAt);
+  const candidates = readAttributes(file, carried, context);
+  if (subject !== undefined) checkCarried(candidates, subject, task, diagnostics);
   if (own !== undefined) checkFields(fields, own, diagnostics);
   const unknown = textOf(memberOf(file, node, 'unknown')) === 'refuse' ? 'refuse' : 'ignore';
   return { candidates, fields, unknown };
@@ -123,30 +139,32 @@ function checkFields(
 }
 
 /** What candidates carry lives beside the attributes of their type. */
-function checkCandidates(
+function checkCarried(
   candidates: ReadonlyMap<string, AttributeDefinition>,
-  rank: EntityType,
+  subject: EntityType,
+  task: PipelineDefinition['task'],
   diagnostics: Diagnostics,
 ): void {
+  const [every, one] = task === 'rank' ? ['candidate', 'a candidate'] : [subject.name, 'it'];
   for (const { name, at } of candidates.values()) {
-    const own = rank.attributes.get(name);
-    if (name === rank.key) {
+    const own = subject.attributes.get(name);
+    if (name === subject.key) {
       diagnostics.error(
         'reserved_name',
         at,
-        `\`${name}\` is the key of \`${rank.name}\``,
-        'remove the line: every candidate has its key',
+        `\`${name}\` is the key of \`${subject.name}\``,
+        `remove the line: every ${every} has its key`,
       );
     } else if (own !== undefined) {
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${rank.name}\` declares \`${name}: ${typeText(own.type)}\` already`,
-        'remove the line: a candidate may carry any attribute of its type',
+        `\`${subject.name}\` declares \`${name}: ${typeText(own.type)}\` already`,
+        `remove the line: ${one} may carry any attribute of its type`,
       );
     }
   }
-  checkSpellingsBeside(candidates, rank, diagnostics);
+  checkSpellingsBeside(candidates, subject, diagnostics);
 }
 
 /** Checks the spellings of references where a pipeline adds attributes to those of a type. */

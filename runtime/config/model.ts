@@ -67,18 +67,23 @@ export interface PipelineDefinition {
   readonly at: Span;
   readonly file: SourceFile;
   readonly route: Located<string>;
-  readonly rank: Located<string>;
+  /** What it does: rank candidates, or score one entity. */
+  readonly task: 'rank' | 'score';
+  /** The entity type of what it ranks or scores. */
+  readonly subject: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   readonly features: readonly FeatureRequirement[];
   /** Name → expression text. */
   readonly define: ReadonlyMap<string, Located<string>>;
   readonly components: readonly StepDefinition[];
+  /** Of a pipeline that scores: what is answered beside the score, name → expression text. */
+  readonly answer: ReadonlyMap<string, Located<string>>;
   readonly page: { readonly size: number; readonly maxSize: number };
 }
 
 export interface RequestDefinition {
-  /** Attributes that a candidate carries in the request and that are not of its entity type. */
+  /** Attributes that a candidate, or the scored entity, carries in the request and that are not of its entity type. */
   readonly candidates: ReadonlyMap<string, AttributeDefinition>;
   /** The other fields of the body, by name. */
   readonly fields: ReadonlyMap<string, RequestField>;

@@ -15,6 +15,11 @@ export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     if (choice.keyword === 'if' || choice.keyword === 'propertyNames') dropped.add(choice);
     if (choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') continue;
     const branches = branchesOf(choice, errors);
+    // Of branches that each ask for a key, none was meant more than another.
+    if ([...branches.values()].every((list) => list.every((error) => asksForKey(error, choice)))) {
+      for (const list of branches.values()) list.forEach((error) => dropped.add(error));
+      continue;
+    }
     const meant = [...branches].filter(([, list]) => !list.some((error) => refusesKind(error, choice)));
     const best = meant.sort(([, a], [, b]) => a.length - b.length)[0];
     for (const [branch, list] of branches)
@@ -38,6 +43,10 @@ function branchesOf(choice: ErrorObject, errors: readonly ErrorObject[]): Map<st
 
 function isAtOrBelow(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
+}
+
+function asksForKey(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.keyword === 'required' && error.instancePath === choice.instancePath;
 }
 
 function refusesKind(error: ErrorObject, choice: ErrorObject): boolean {

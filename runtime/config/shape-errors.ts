@@ -101,10 +101,13 @@ function tell(error: ErrorObject, place: Place): Told {
         guess && `did you mean \`${guess}\`?`,
       );
     }
+    case 'not':
+      return unwanted(place);
+    case 'anyOf':
+      return oneKeyOf(place) ?? wrongKind(error, place);
     case 'type':
     case 'const':
     case 'millrace':
-    case 'anyOf':
     case 'oneOf':
       return wrongKind(error, place);
     default:
@@ -149,6 +152,39 @@ function missingKey(key: string, place: Place): Told {
     message: `${place.subject}the key \`${key}\` is missing`,
     help: typeof example === 'string' ? `for example \`${key}: ${example}\`` : `add \`${key}:\``,
   };
+}
+
+/** A key that something else rules out; the schema's description says why. */
+function unwanted(place: Place): Told {
+  const key = String(place.path.at(-1) ?? '');
+  const why = place.schema['description'];
+  return {
+    code: 'unknown_key',
+    at: place.places.key(place.path),
+    message: `\`${key}\` means nothing here`,
+    help: typeof why === 'string' ? why : undefined,
+  };
+}
+
+/** A choice between keys, none of which is there. */
+function oneKeyOf(place: Place): Told | undefined {
+  const { anyOf } = place.schema;
+  const keys = Array.isArray(anyOf) ? (anyOf as readonly JsonValue[]).map(onlyKey) : [];
+  if (keys.length === 0 || !keys.every((key) => key !== undefined)) return undefined;
+  return {
+    code: 'missing_key',
+    at: place.places.holder(place.path),
+    message: `${place.subject}one of the keys ${keys.map((key) => `\`${key}\``).join(' and ')} is missing`,
+    help: `add \`${keys[0] ?? ''}:\` or \`${keys.at(-1) ?? ''}:\``,
+  };
+}
+
+/** The key that a branch asks for, if that is all it does. */
+function onlyKey(branch: JsonValue): string | undefined {
+  if (!isObject(branch) || Object.keys(branch).join() !== 'required') return undefined;
+  const { required } = branch;
+  const [key, ...others] = Array.isArray(required) ? (required as readonly JsonValue[]) : [];
+  return typeof key === 'string' && others.length === 0 ? key : undefined;
 }
 
 function wrongPattern(error: ErrorObject, place: Place): Told {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../api/errors.js';
 import type { Plan } from '../compile/plan.js';
@@ -51,9 +52,14 @@ function checkType(name: string, { entities }: ProjectConfig): void {
 }
 
 /** What tells tables of the writes that others make to a store: Redis does; to the embedded store nobody else writes. */
-export function coherenceOf(store: Store, { residentLeaseMs: leaseMs }: Settings): MakeCoherence {
+export function coherenceOf(
+  store: Store,
+  { residentLeaseMs: leaseMs }: Settings,
+  logger: Logger,
+): MakeCoherence {
+  const warn = (message: string): void => logger.warn(message);
   return (prefixes) =>
-    isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs }) : OWN_WRITES_ONLY;
+    isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs, warn }) : OWN_WRITES_ONLY;
 }
 
 function isRedis(store: Store): store is RedisStore {

@@ -42,8 +42,9 @@ export async function registerServices(
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
-  const store = overrides.store ?? (await openStore(settings));
-  container.register(TOKENS.coherence, { useValue: coherenceOf(store, settings) });
+  const logger = container.resolve(TOKENS.logger);
+  const store = overrides.store ?? (await openStore(settings, logger));
+  container.register(TOKENS.coherence, { useValue: coherenceOf(store, settings, logger) });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
       // Of every generation that still serves: what one writes, the others must not go on showing.
@@ -58,9 +59,9 @@ export async function registerServices(
 }
 
 /** The engine that the settings name; never the other one in its place. */
-function openStore(settings: Settings): Promise<Store> {
+function openStore(settings: Settings, logger: Logger): Promise<Store> {
   const { store, dataDir, sync } = settings;
   return store === 'redis'
-    ? connectRedisStore(redisSettings(settings))
+    ? connectRedisStore({ ...redisSettings(settings), warn: (message) => logger.warn(message) })
     : openEmbeddedStore({ dataDir, sync });
 }

@@ -242,11 +242,14 @@ function writeFailure(
   lead: number,
 ): MillraceError {
   const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
-  if (confirmed.length === 0) return new MillraceError('store_unavailable', error.message, { cause: error });
+  if (confirmed.length === 0) {
+    const detail = `Whether any of ${ids.length} ${type} entities is ${done.replace('_ids', '')} is not known; sending it again is safe. ${error.message}`;
+    return new MillraceError('store_unavailable', detail, { cause: error });
+  }
   const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);
   return new MillraceError(
     'store_partial_write',
-    `${confirmed.length} of ${ids.length} ${type} entities are done, ${unconfirmed.length} are not confirmed. ${error.message}`,
+    `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; whether the other ${unconfirmed.length} are is not known. Sending it again is safe. ${error.message}`,
     { cause: error, extensions: { [done]: confirmed, unconfirmed_ids: unconfirmed } },
   );
 }

@@ -158,11 +158,14 @@ export function viewLayout(view: FeatureView): Layout {
 function pushFailure(error: StoreWriteError, count: number): MillraceError {
   const confirmed = error.confirmed.length === count ? error.confirmed : [];
   const stored = confirmed.flatMap((isStored, i) => (isStored ? [i] : []));
-  if (stored.length === 0) return new MillraceError('store_unavailable', error.message, { cause: error });
+  if (stored.length === 0) {
+    const detail = `Whether any of ${count} rows is stored is not known; sending them again is safe. ${error.message}`;
+    return new MillraceError('store_unavailable', detail, { cause: error });
+  }
   const unconfirmed = confirmed.flatMap((isStored, i) => (isStored ? [] : [i]));
   return new MillraceError(
     'store_partial_write',
-    `${stored.length} of ${count} rows are stored, ${unconfirmed.length} are not confirmed. ${error.message}`,
+    `${stored.length} of ${count} rows are stored; whether the other ${unconfirmed.length} are is not known. Sending them again is safe. ${error.message}`,
     { cause: error, extensions: { stored_rows: stored, unconfirmed_rows: unconfirmed } },
   );
 }

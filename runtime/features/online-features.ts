@@ -142,13 +142,15 @@ export class OnlineFeatures {
     const keys = ids.map((key) => featureKey(prefix, group, of, key));
     const records = await deadline.within(store.read(keys, deadline.signal));
     const missing = new Set<string>();
-    for (const record of records) if (record !== null) decoder.missingLayouts(record, missing);
+    for (const record of records)
+      if (record !== null) decoder.missingLayouts(record, 0, record.length, missing);
     if (missing.size > 0) await deadline.within(layouts.resolve(missing));
-    records.forEach((record, row) => void decoder.decode(record, columns, row, now));
+    records.forEach((record, row) => void decoder.decode(record, 0, record?.length ?? 0, columns, row, now));
     return (row, view) => {
       const record = records[row] ?? null;
       const id = viewId(view);
-      const at = record === null ? -1 : findSegment(record, id.readUInt32LE(0), id.readUInt32LE(4));
+      const at =
+        record === null ? -1 : findSegment(record, 0, record.length, id.readUInt32LE(0), id.readUInt32LE(4));
       return record === null || at < 0 ? undefined : eventTimeAt(record, at);
     };
   }

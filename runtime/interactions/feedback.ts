@@ -115,7 +115,7 @@ export class Feedback {
       const merged = await Promise.all(
         owners.map(async ({ key, tracked, used: its }, i) => {
           const events = its.map((event) => newEvent(feedback.requestId, event, values, tracked));
-          return this.#writer.add({ key, events, tracked, now }, batch.record(numbers[i] ?? -1));
+          return this.#writer.add({ key, events, tracked, now }, batch.records.record(numbers[i] ?? -1));
         }),
       );
       return merged.map(({ outcomes, evicted }, i) => {

@@ -5,7 +5,7 @@ import type { BatchRead } from './batch-read.js';
 
 /** Reads records of one kind, and knows which layouts it has not met. */
 export interface LayoutDecoder extends RecordDecoder {
-  missingLayouts(record: Buffer, into: Set<string>): void;
+  missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void;
 }
 
 /**
@@ -62,9 +62,11 @@ export class DirectRead implements CellRead {
   }
 
   missingLayouts(into: Set<string>): void {
+    const { memory, starts, ends } = this.#batch.records;
     for (const number of this.#numbers) {
-      const record = number < 0 ? null : this.#batch.record(number);
-      if (record !== null) this.#decoder.missingLayouts(record, into);
+      const record = number < 0 ? null : (memory[number] as Buffer | null);
+      if (record !== null)
+        this.#decoder.missingLayouts(record, starts[number] as number, ends[number] as number, into);
     }
   }
 
@@ -76,7 +78,10 @@ export class DirectRead implements CellRead {
     const number = this.#numbers[row] ?? -1;
     const first = this.#first?.get(number);
     if (first === undefined) {
-      this.#decoder.decode(this.#batch.record(number), this.#columns, row, this.#now);
+      const { memory, starts, ends } = this.#batch.records;
+      const record = memory[number] as Buffer | null;
+      const [start, end] = [starts[number] as number, ends[number] as number];
+      this.#decoder.decode(record, start, end, this.#columns, row, this.#now);
       if (isFinal) this.#first?.set(number, row);
     } else {
       for (const column of this.#columns) copyCell(column, first, column, row);

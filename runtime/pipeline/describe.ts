@@ -7,7 +7,7 @@ export function describePlan(plan: Plan): PlanDescription {
   return {
     pipeline: plan.definition.name,
     route: plan.definition.route.value,
-    rank: plan.candidateType.name,
+    [plan.definition.task]: plan.candidateType.name,
     reads: plan.levels.flatMap((level, index) => [
       ...level.nodes.map((node) => ({
         level: index + 1,
@@ -42,5 +42,8 @@ export function describePlan(plan: Plan): PlanDescription {
       ...(step.when === undefined ? {} : { when: step.when.text }),
       ...(step.top === undefined ? {} : { top: step.top }),
     })),
+    ...(plan.definition.task === 'rank'
+      ? {}
+      : { answer: Object.fromEntries(plan.answer.values.map(({ name, text }) => [name, text])) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../api/types.js';
 import type { Plan } from '../compile/plan.js';
 import type { Frame } from '../frame/frame.js';
+import { finiteOrNull } from './answer.js';
 import type { RankedRow, Ranking } from './ranking.js';
 import type { RankingRequest } from './read-request.js';
 import { keyOf, readCell } from './step-view.js';
@@ -59,8 +60,8 @@ export function eventsOf(
       }
     }
   }
-  // Definitions are features like any other: of the candidate, or of the request.
-  for (const { name, slot } of plan.definitions) {
+  // Definitions are features like any other, of the candidate or of the request; so is what `answer:` names.
+  for (const { name, slot } of [...plan.definitions, ...plan.answer.values]) {
     const ofRequest = plan.layout.columns[slot]?.shape.scope === 'request';
     for (const row of ofRequest ? [0] : ranking.rows) {
       add('FEATURE', {
@@ -97,15 +98,17 @@ export function eventsOf(
       ...entity(row),
       business_logic_pipeline_order: step.number,
       business_logic_name: step.as,
-      old_score: before,
-      new_score: after,
+      old_score: finiteOrNull(before),
+      new_score: finiteOrNull(after),
     });
   }
   const all = ranking.slice(0, ranking.rows.length);
   const order = new Map(all.map(({ row }, place) => [row, place]));
   for (const [place, { row, score }] of all.entries()) {
-    add('CANDIDATE', { ...entity(row), candidate_score: score, candidate_order: place });
+    add('CANDIDATE', { ...entity(row), candidate_score: finiteOrNull(score), candidate_order: place });
   }
+  // One entity is scored for its score: nobody is shown it.
+  if (plan.definition.task === 'score') return events;
   for (const { row, score } of page) {
     add('IMPRESSION', { ...entity(row), impression_score: score, impression_order: order.get(row) ?? 0 });
   }

@@ -3,6 +3,7 @@ import type { Plan } from '../compile/plan.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
 import type { Scope } from '../frame/layout.js';
+import { finiteOrNull } from './answer.js';
 import type {
   ExplainedCandidate,
   ExplainedChange,
@@ -15,7 +16,7 @@ import type { RankingRequest } from './read-request.js';
 import type { StepReport } from './run-components.js';
 import { readCell } from './step-view.js';
 import type { Trace } from './trace.js';
-import type { RankingAnswer, RunReport } from './types.js';
+import type { PipelineAnswer, RunReport } from './types.js';
 
 const MOST_UNKNOWN_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;
@@ -34,7 +35,7 @@ export interface FinishedRun {
   readonly trace: Trace;
   readonly statuses: StatusCounts;
   readonly report: RunReport;
-  readonly answer: RankingAnswer;
+  readonly answer: PipelineAnswer;
 }
 
 /** Tells why a request was answered as it was. The frame must still be the request's. */
@@ -61,6 +62,13 @@ export function explain(run: FinishedRun): Explanation {
     })),
     steps: run.steps.map((step) => explainStep(step, run)),
     request: valuesOf(plan, frame, 'request', 0),
+    ...(plan.definition.task === 'rank'
+      ? {}
+      : {
+          answered: Object.fromEntries(
+            plan.answer.values.map(({ name, slot }) => [name, explainCell(frame, slot, 0)]),
+          ),
+        }),
     page: explainPage(run),
     answer: run.answer,
   };
@@ -118,7 +126,7 @@ function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun
     ...trace.changes.map(({ step, row, before, after }) => ({
       row,
       step,
-      change: { step: step.number, as: step.as, before, after },
+      change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
     })),
     ...trace.moves.map(({ step, row, position }) => ({
       row,
@@ -136,8 +144,8 @@ function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun
   return page.map(({ row, score }) => ({
     candidate_id: request.ids[row] ?? '',
     place: places.get(row) ?? 0,
-    ranked_score: score,
-    score: ranking.scores[row] ?? 0,
+    ranked_score: finiteOrNull(score),
+    score: finiteOrNull(ranking.scores[row] ?? 0),
     changes: changes.get(row) ?? [],
     values: valuesOf(plan, frame, 'candidate', row),
   }));

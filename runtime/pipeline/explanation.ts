@@ -1,6 +1,6 @@
 import type { ComponentKind } from '../api/plugin.js';
 import type { StatusName } from '../api/status.js';
-import type { RankingAnswer } from './types.js';
+import type { PipelineAnswer } from './types.js';
 
 /** Why one request was answered as it was: what `<route>/explain` answers. Bounded by the page and the plan. */
 export interface Explanation {
@@ -32,10 +32,12 @@ export interface Explanation {
   readonly steps: readonly ExplainedStep[];
   /** What the request knows once, by name. */
   readonly request: Readonly<Record<string, ExplainedValue>>;
-  /** The candidates of the answered page, in its order. */
+  /** Of a pipeline that scores: what `answer:` names. */
+  readonly answered?: Readonly<Record<string, ExplainedValue>>;
+  /** The candidates of the answered page, in its order; the one entity that is scored. */
   readonly page: readonly ExplainedCandidate[];
   /** What the route would have answered. */
-  readonly answer: RankingAnswer;
+  readonly answer: PipelineAnswer;
 }
 
 export interface ExplainedStep {
@@ -70,9 +72,9 @@ export interface ExplainedCandidate {
   readonly candidate_id: string;
   /** 1-based, in the whole ranking. */
   readonly place: number;
-  readonly ranked_score: number;
-  /** What the steps made of it; differs from `ranked_score` only where a rule fixed the place. */
-  readonly score: number;
+  readonly ranked_score: number | null;
+  /** What the steps made of it; differs from `ranked_score` only where a rule fixed the place. Null: no step set it. */
+  readonly score: number | null;
   /** Which step changed the score or the place, in the order run. */
   readonly changes: readonly ExplainedChange[];
   /** Everything known of it that the plan reads or computes, by name. */
@@ -81,7 +83,7 @@ export interface ExplainedCandidate {
 
 /** `step` is its number, as written: several rules may have one name. */
 export type ExplainedChange = { readonly step: number; readonly as: string } & (
-  | { readonly before: number; readonly after: number }
+  | { readonly before: number | null; readonly after: number | null }
   | { readonly pinned_to: number }
   | { readonly put_below: true }
 );

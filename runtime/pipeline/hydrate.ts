@@ -53,16 +53,17 @@ export async function hydrate(
       const elements = node.list ? elementColumns(node, frame) : undefined;
       return { node, elements, cells: ask.entities(node, elements ?? frame.groups[node.group] ?? []) };
     });
-    const reads = level.features.map((read) => {
-      const cells = ask.features(read, frame.groups[read.group] ?? []);
-      features.set(read, cells);
-      return cells;
-    });
     const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
+    // The next level needs none of the features: they come while the entities are filled.
+    services.batch.defer();
+    for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
     await ask.roundTrip();
     for (const { read, number } of histories)
-      frame.histories[read.index] = number < 0 ? undefined : services.batch.record(number);
-    await resolveLayouts([...nodes.map(({ cells }) => cells), ...reads], services);
+      frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
+    await resolveLayouts(
+      nodes.map(({ cells }) => cells),
+      services,
+    );
     for (const { node, elements, cells } of nodes) {
       const { parent } = node;
       elementsOf[node.index] = elements;
@@ -75,6 +76,8 @@ export async function hydrate(
       else fillListNode(node, frame, elements, cells, carried[node.index], plan);
     }
   }
+  await services.batch.rest();
+  await resolveLayouts([...features.values()], services);
   return features;
 }
 

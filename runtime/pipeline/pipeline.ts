@@ -18,8 +18,9 @@ export function mountPipeline(
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,
+    task: definition.task,
     requestSchema: requestSchema(definition, entities),
-    answerSchema: answerSchema(),
+    answerSchema: answerSchema(plan),
     run: (body, context) => {
       const run = runPipeline(plan, mounted, body, context);
       services.usage?.hold(run);

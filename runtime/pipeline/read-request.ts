@@ -1,16 +1,17 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { Violations } from '../api/violations.js';
 import type { Plan } from '../compile/plan.js';
+import type { AttributeDefinition, EntityType } from '../config/model.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
-import { checkCarried, checkId, UnknownFields } from './check-carried.js';
+import { checkCarried, checkId, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
-/** A ranking request whose every declared field fits. */
+/** A request whose every declared field fits. */
 export interface RankingRequest {
   readonly requestId: string;
   readonly includeEvents: boolean;
-  /** Candidate ids, in the order sent. */
+  /** Candidate ids, in the order sent; where one entity is scored, its id alone. */
   readonly ids: readonly string[];
   /** The id of each other entity of the body; absent where none was sent. */
   readonly entityIds: ReadonlyMap<string, string>;
@@ -31,14 +32,17 @@ export interface Paging {
 /** Greatest page number. */
 export const MOST_PAGES = 1_000_000;
 
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'request_id',
+/** The page of a pipeline that has none. */
+const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
+
+const FIELDS_OF_ALL = ['request_id', 'include_events'];
+const RANKING_FIELDS: ReadonlySet<string> = new Set([
+  ...FIELDS_OF_ALL,
   'candidates',
   'user_page',
   'user_page_size',
   'candidate_page',
   'candidate_page_size',
-  'include_events',
 ]);
 
 /**
@@ -54,9 +58,12 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   }
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
-  const ids = readCandidates(plan, body, carried, unknown, violations);
+  const isRanking = plan.definition.task === 'rank';
+  const ids = isRanking
+    ? readCandidates(plan, body, carried, unknown, violations)
+    : readScored(plan, body, carried, unknown, violations);
   const entityIds = readFields(plan, body, carried, unknown, violations);
-  const paging = readPaging(plan, body, ids.length, violations);
+  const paging = isRanking ? readPaging(plan, body, ids.length, violations) : NO_PAGING;
   const includeEvents = own(body, 'include_events') ?? false;
   if (typeof includeEvents !== 'boolean') {
     violations.add(
@@ -87,7 +94,7 @@ function readCandidates(
   violations: Violations,
 ): string[] {
   const list = own(body, 'candidates');
-  const { limits, rank, request } = plan.definition;
+  const { limits, subject, request } = plan.definition;
   if (!Array.isArray(list)) {
     const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
     violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
@@ -132,8 +139,27 @@ function readCandidates(
     });
     if (more) carriesMore = true;
   }
-  if (carriesMore) carried.set(rank.value, candidates as CarriedRows);
+  if (carriesMore) carried.set(subject.value, candidates as CarriedRows);
   return ids;
+}
+
+/** The entity that is scored, under the name of its type. */
+function readScored(
+  plan: Plan,
+  body: JsonObject,
+  carried: Map<string, CarriedRows>,
+  unknown: UnknownFields,
+  violations: Violations,
+): string[] {
+  const { candidateType: type, definition } = plan;
+  const value = own(body, type.name) ?? undefined;
+  if (value === undefined) {
+    violations.add(`/${type.name}`, 'missing', `expected ${type.name}, and it is missing`);
+    return [];
+  }
+  const where = { pointer: `/${type.name}`, field: type.name, violations, unknown };
+  const id = readEntity(plan, value, type, definition.request.candidates, where, carried);
+  return id === undefined ? [] : [id];
 }
 
 /** The other entities and the scalars of the body. */
@@ -156,23 +182,33 @@ function readFields(
     if (field.kind === 'scalar') continue; // an attribute of the request itself, read below
     const entity = plan.entities.get(field.entity);
     if (entity === undefined) continue;
-    if (!isJsonObject(value)) {
-      violations.add(
-        pointer,
-        'wrong_type',
-        `expected an object with ${entity.key}, found ${describe(value)}`,
-      );
-      continue;
-    }
-    const id = own(value, entity.key);
-    // An empty query is a query: it browses. It names no entity of the index.
-    const empty = id === '' && entity.key === 'query';
-    if (empty || checkId(id, `${pointer}/${entity.key}`, violations)) ids.set(field.name, id);
     const where = { pointer, field: field.name, violations, unknown };
-    if (checkCarried(value, entity, new Map(), plan.entities, where)) carried.set(field.name, [value]);
+    const id = readEntity(plan, value, entity, new Map(), where, carried);
+    if (id !== undefined) ids.set(field.name, id);
   }
   readScalars(plan, body, carried, unknown, violations);
   return ids;
+}
+
+/** An entity of the body, with what it carries. @returns its id, if that is one */
+function readEntity(
+  plan: Plan,
+  value: JsonValue,
+  entity: EntityType,
+  declared: ReadonlyMap<string, AttributeDefinition>,
+  where: CarriedPlace,
+  carried: Map<string, CarriedRows>,
+): string | undefined {
+  const { pointer, field, violations } = where;
+  if (!isJsonObject(value)) {
+    violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${describe(value)}`);
+    return undefined;
+  }
+  const id = own(value, entity.key);
+  // An empty query is a query: it browses. It names no entity of the index.
+  const isId = (id === '' && entity.key === 'query') || checkId(id, `${pointer}/${entity.key}`, violations);
+  if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
+  return isId ? id : undefined;
 }
 
 /** Scalars are attributes of the request itself. */
@@ -192,9 +228,11 @@ function readScalars(
         : [],
     ),
   );
+  const { task, subject } = plan.definition;
+  const ownFields = task === 'rank' ? RANKING_FIELDS : new Set([...FIELDS_OF_ALL, subject.value]);
   const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
   for (const [name, value] of Object.entries(body)) {
-    if (!OWN_FIELDS.has(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
+    if (!ownFields.has(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
   }
   if (request === undefined) return;
   const where = { pointer: '', field: '', violations, unknown };

@@ -1,5 +1,7 @@
 import type { ValueType } from '../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
+import type { ExpressionType } from '../compile/expression/environment.js';
+import type { Plan } from '../compile/plan.js';
 import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;
@@ -18,9 +20,10 @@ export function requestSchema(
   definition: PipelineDefinition,
   entities: ReadonlyMap<string, EntityType>,
 ): Schema {
-  const { request, limits, page, rank } = definition;
+  const { request, task, subject } = definition;
   const context = { entities, closed: request.unknown === 'refuse' };
-  const candidate = entities.get(rank.value);
+  const entity = entities.get(subject.value);
+  const subjectSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
   const properties: Schema = {
     // Attributes of the request itself stand in the body beside its other fields.
     ...attributeSchemas(entities.get('request')?.attributes, context, 1),
@@ -28,11 +31,44 @@ export function requestSchema(
       ...nullable(ID),
       description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
     },
+    ...(task === 'rank'
+      ? candidateSchemas(definition, subjectSchema)
+      : {
+          [subject.value]: {
+            ...subjectSchema,
+            description: 'What is scored; its id alone is enough, what else it carries wins over the index.',
+          },
+        }),
+    include_events: {
+      type: ['boolean', 'null'],
+      default: false,
+      description: 'Answer the events of the request too.',
+    },
+  };
+  const required = [task === 'rank' ? 'candidates' : subject.value];
+  for (const field of request.fields.values()) {
+    if (!field.optional) required.push(field.name);
+    const type = field.kind === 'entity' ? entities.get(field.entity) : undefined;
+    const schema =
+      field.kind === 'scalar'
+        ? valueSchema(field.type, context, 1)
+        : type === undefined
+          ? {}
+          : entitySchema(type, new Map(), context, 1);
+    properties[field.name] = field.optional ? nullable(schema) : schema;
+    if (field.kind === 'scalar' && field.type.kind === 'ref') properties[`${field.name}_id`] = nullable(ID);
+  }
+  return objectSchema(properties, context, required);
+}
+
+/** The candidates of a ranking, and which page of them is answered. */
+function candidateSchemas({ limits, page, subject }: PipelineDefinition, candidate: Schema): Schema {
+  return {
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${rank.value}s to rank; ids alone are enough, what else one carries wins over the index.`,
-      items: candidate === undefined ? {} : entitySchema(candidate, request.candidates, context, 1),
+      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index.`,
+      items: candidate,
     },
     user_page: {
       type: ['integer', 'null'],
@@ -61,31 +97,44 @@ export function requestSchema(
       maximum: limits.candidates,
       description: 'Size of the candidate pages; the number of candidates sent when absent.',
     },
-    include_events: {
-      type: ['boolean', 'null'],
-      default: false,
-      description: 'Answer the events of the request too.',
-    },
   };
-  const required = ['candidates'];
-  for (const field of request.fields.values()) {
-    if (!field.optional) required.push(field.name);
-    const entity = field.kind === 'entity' ? entities.get(field.entity) : undefined;
-    const schema =
-      field.kind === 'scalar'
-        ? valueSchema(field.type, context, 1)
-        : entity === undefined
-          ? {}
-          : entitySchema(entity, new Map(), context, 1);
-    properties[field.name] = field.optional ? nullable(schema) : schema;
-    if (field.kind === 'scalar' && field.type.kind === 'ref') properties[`${field.name}_id`] = nullable(ID);
-  }
-  return objectSchema(properties, context, required);
 }
 
-/** JSON Schema of the answer of a ranking route. */
-export function answerSchema(): Schema {
+/** JSON Schema of the answer of a pipeline's route. */
+export function answerSchema({ definition, candidateType, answer }: Plan): Schema {
+  if (definition.task === 'rank') return RANKING;
+  const values = answer.values.map(({ name, type }): [string, Schema] => [name, answeredSchema(type)]);
+  const required = [candidateType.key, 'score', ...values.map(([name]) => name)];
   return {
+    type: 'object',
+    required,
+    properties: {
+      [candidateType.key]: { type: 'string', description: 'What was scored.' },
+      score: { type: ['number', 'null'], description: 'Null where no step set it.' },
+      ...Object.fromEntries(values),
+      events: EVENTS,
+    },
+    additionalProperties: false,
+  };
+}
+
+/** The value of an expression; null where it is absent, for whatever reason. */
+function answeredSchema(type: ExpressionType): Schema {
+  if (type.kind === 'list') return nullable({ type: 'array', items: answeredSchema(type.of) });
+  if (type.kind === 'vector')
+    return nullable({ type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size });
+  if (type.kind === 'time') return { type: ['number', 'null'], description: 'Epoch milliseconds.' };
+  const name = type.kind === 'bool' ? 'boolean' : type.kind === 'number' ? 'number' : 'string';
+  return { type: [name, 'null'] };
+}
+
+const EVENTS: Schema = {
+  type: 'array',
+  items: { type: 'object' },
+  description: 'Only with include_events.',
+};
+
+const RANKING: Schema = {
     type: 'object',
     required: ['ranked_candidates'],
     properties: {
@@ -102,11 +151,10 @@ export function answerSchema(): Schema {
           },
         },
       },
-      events: { type: 'array', items: { type: 'object' }, description: 'Only with include_events.' },
+      events: EVENTS,
     },
     additionalProperties: false,
-  };
-}
+};
 
 function entitySchema(
   entity: EntityType,

@@ -150,9 +150,11 @@ export class ResidentRead implements CellRead {
 
   missingLayouts(into: Set<string>): void {
     const decoder = this.#binding.part.decoder as LayoutDecoder;
+    const { memory, starts, ends } = this.#batch.records;
     for (const number of this.#numbers) {
-      const record = this.#batch.record(number);
-      if (record !== null) decoder.missingLayouts(record, into);
+      const record = memory[number] ?? null;
+      if (record !== null)
+        decoder.missingLayouts(record, starts[number] as number, ends[number] as number, into);
     }
   }
 
@@ -162,9 +164,12 @@ export class ResidentRead implements CellRead {
     const { table, part, columns: partColumns } = this.#binding;
     const scratch = part.scratch(misses);
     this.#scratch = scratch;
+    const { memory, starts, ends } = this.#batch.records;
     for (let miss = 0; miss < misses; miss++) {
-      const record = this.#batch.record(this.#numbers[miss] as number);
-      const validUntil = part.decoder.decode(record, scratch, miss, this.#now);
+      const number = this.#numbers[miss] as number;
+      const record = memory[number] as Buffer | null;
+      const [start, end] = [starts[number] as number, ends[number] as number];
+      const validUntil = part.decoder.decode(record, start, end, scratch, miss, this.#now);
       const id = this.#missing[miss] as string;
       if (validUntil !== -Infinity && this.#session.mayKeep(part.keyPrefix, id))
         table.put(part, id, scratch, miss, validUntil);

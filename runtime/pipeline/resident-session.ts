@@ -20,8 +20,10 @@ export class ResidentSession {
    */
   renewal(): Promise<void> | undefined {
     if (this.#isCurrent()) return undefined;
+    // Of before the question: what is dropped while it is under way may have been dropped for a lost connection.
+    const { generation } = this.#tables;
     return this.#tables.renew()?.then((isTold) => {
-      if (isTold) this.#renewed = this.#tables.generation;
+      if (isTold) this.#renewed = generation;
     });
   }
 

@@ -40,7 +40,7 @@ export interface StepObserver {
 /** Told of an effect that failed: nobody else hears of it. */
 export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
 
-/** Runs the pipeline's steps in the order written. */
+/** Runs the steps of a plan, in its order. */
 export async function runComponents(
   plan: Plan,
   frame: Frame,
@@ -168,7 +168,7 @@ function settle(frame: Frame, slot: number): void {
   }
 }
 
-/** A score that is not finite leaves the candidate's score as it was, and is counted. */
+/** A score that is not finite leaves the candidate's score as it was, and is counted; none yet stays none. */
 function keepFinite(
   { applied, skipped }: RuleReport,
   ranking: Ranking,
@@ -177,8 +177,9 @@ function keepFinite(
   let undone = 0;
   for (const row of ranking.rows) {
     if (Number.isFinite(ranking.scores[row])) continue;
-    ranking.scores[row] = before?.[row] ?? 0;
-    undone++;
+    const was = before?.[row] ?? 0;
+    if (!Object.is(was, ranking.scores[row])) undone++;
+    ranking.scores[row] = was;
   }
   return { applied: applied - undone, skipped: skipped + undone };
 }

@@ -5,6 +5,7 @@ import type { Frame } from '../frame/frame.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
+import { answerOf } from './answer.js';
 import { BatchRead } from './batch-read.js';
 import { Deadline } from './deadline.js';
 import { eventsOf } from './events.js';
@@ -21,7 +22,7 @@ import { runComponents, type EffectErrorHandler, type StepReport } from './run-c
 import type { SourceReaders } from './source-cells.js';
 import { StageClock } from './stages.js';
 import { Trace } from './trace.js';
-import type { RankingAnswer, RequestContext, RunReport } from './types.js';
+import type { PipelineAnswer, RequestContext, RunReport } from './types.js';
 import type { Usage } from './usage.js';
 
 export interface PipelineServices {
@@ -39,7 +40,7 @@ export interface PipelineServices {
 }
 
 export interface PipelineRun {
-  readonly answer: RankingAnswer;
+  readonly answer: PipelineAnswer;
   readonly report: RunReport;
   /** Only where it was asked for. */
   readonly explanation?: Explanation;
@@ -72,18 +73,17 @@ export async function runPipeline(
     const statuses = countStatuses(plan, frame);
     clock.done('features');
 
-    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    // The score of a ranking starts at 0; that of one entity is absent until a step sets it.
+    const start = plan.definition.task === 'rank' ? 0 : NaN;
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids, start);
     const trace = request.includeEvents || isExplained ? new Trace(isExplained) : undefined;
     const runId = trace === undefined ? '' : (context.runId ?? randomUUID());
     const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);
     clock.done('components');
 
     const page = cutPage(ranking, request.paging);
-    const answer = {
-      ranked_candidates: page.map(({ row, score }) => ({
-        candidate_id: request.ids[row] ?? '',
-        ranked_score: score,
-      })),
+    const answer: PipelineAnswer = {
+      ...answerOf(plan, frame, request, page),
       ...(trace !== undefined && request.includeEvents
         ? { events: eventsOf(plan, frame, ranking, request, page, trace, runId) }
         : {}),

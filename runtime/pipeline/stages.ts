@@ -3,7 +3,7 @@ export const STAGES = [
   { name: 'read', does: 'checks the body and writes what it carries into the frame' },
   { name: 'hydrate', does: 'reads entities and feature records, one batch a level, and fills attributes' },
   { name: 'features', does: 'fills batch features, with their statuses, expiry and defaults' },
-  { name: 'components', does: "runs the pipeline's steps in the order written" },
+  { name: 'components', does: "runs the pipeline's steps" },
   { name: 'page', does: 'orders the candidates and cuts the page' },
 ] as const;
 

@@ -2,11 +2,26 @@ import type { JsonValue } from '../api/types.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { Explanation } from './explanation.js';
 
-/** What a ranking route answers: exactly the fields of the wire contract. */
+/** What the route of a pipeline that ranks answers: exactly the fields of the wire contract. */
 export interface RankingAnswer {
   readonly ranked_candidates: readonly RankedCandidate[];
   /** Only when the request says `include_events: true`. */
   readonly events?: readonly JsonValue[];
+}
+
+/** What the route of a pipeline that scores answers: the entity's id under its key, its score, what `answer:` names. */
+export interface ScoreAnswer {
+  /** Null where no step set it. */
+  readonly score: number | null;
+  /** Only when the request says `include_events: true`. */
+  readonly events?: readonly JsonValue[];
+  readonly [name: string]: JsonValue | undefined;
+}
+
+export type PipelineAnswer = RankingAnswer | ScoreAnswer;
+
+export function isRanking(answer: PipelineAnswer): answer is RankingAnswer {
+  return 'ranked_candidates' in answer;
 }
 
 export interface RankedCandidate {
@@ -47,6 +62,7 @@ export interface RunReport {
 export interface Pipeline {
   readonly name: string;
   readonly route: string;
+  readonly task: 'rank' | 'score';
   /**
    * Runs a request from its parsed body to its answer.
    * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed
@@ -54,7 +70,7 @@ export interface Pipeline {
   run(
     body: unknown,
     context: RequestContext,
-  ): Promise<{ readonly answer: RankingAnswer; readonly report: RunReport }>;
+  ): Promise<{ readonly answer: PipelineAnswer; readonly report: RunReport }>;
   /** Runs a request, without its effects, to tell why it is answered as it is. @throws as `run` */
   explain(body: unknown, context: RequestContext): Promise<Explanation>;
   /** JSON Schema (2020-12) of the request body, with descriptions; for OpenAPI. */
@@ -68,7 +84,10 @@ export interface Pipeline {
 export interface PlanDescription {
   readonly pipeline: string;
   readonly route: string;
-  readonly rank: string;
+  /** The entity type that is ranked … */
+  readonly rank?: string;
+  /** … or, in its place, scored. */
+  readonly score?: string;
   /** One entry for each round trip, in order. */
   readonly reads: readonly {
     readonly level: number;
@@ -94,4 +113,6 @@ export interface PlanDescription {
     readonly when?: string;
     readonly top?: number;
   }[];
+  /** Of a pipeline that scores: what is answered beside the score, name → expression. */
+  readonly answer?: Readonly<Record<string, string>>;
 }

@@ -6,10 +6,18 @@ import { RowColumns } from './row-columns.js';
 export interface RecordDecoder {
   /**
    * Writes one row.
+   * @param record the memory that the record lies in, from `start` to `end`; null where the store has none
    * @param now epoch milliseconds
    * @returns until when the row stays as it is, epoch milliseconds; -Infinity where it is not to be kept
    */
-  decode(record: Buffer | null, columns: readonly Column[], row: number, now: number): number;
+  decode(
+    record: Buffer | null,
+    start: number,
+    end: number,
+    columns: readonly Column[],
+    row: number,
+    now: number,
+  ): number;
 }
 
 /** What is to be kept of the records of one kind of key. */

@@ -115,7 +115,7 @@ export class ColumnProgram {
       if (!this.#readVector(record, at, end, step, columns, row, absent)) return false;
     return (
       this.#json.length === 0 ||
-      readJson(record, at, this.layout, this.#json, this.#readTail, columns, row, absent)
+      readJson(record, at, end, this.layout, this.#json, this.#readTail, columns, row, absent)
     );
   }
 

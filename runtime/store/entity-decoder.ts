@@ -2,7 +2,7 @@ import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import { writeMissing } from '../frame/cells.js';
 import { ColumnProgram } from './column-program.js';
-import { ENTITY_BODY, layoutIdOf, readTail } from './entity-record.js';
+import { ENTITY_BODY, readTail } from './entity-record.js';
 import { knownLayouts, type KnownLayouts } from './known-layouts.js';
 import type { WantedColumn } from './wanted-column.js';
 
@@ -26,37 +26,36 @@ export class EntityDecoder {
 
   /**
    * Writes one row. Rows are written in ascending order; the latest may be written again.
-   * @param record null where the index has no such entity
+   * @param record the memory that the record lies in, from `start` to `end`; null where the index has no such entity
    * @param columns in the order of the wanted columns
    * @returns until when the row stays as it is: Infinity; -Infinity where the record's layout is not known
    */
-  decode(record: Buffer | null, columns: readonly Column[], row: number): number {
+  decode(record: Buffer | null, start: number, end: number, columns: readonly Column[], row: number): number {
     if (record === null) {
       for (const column of columns) writeMissing(column, row, Status.missing_entity);
       return Infinity;
     }
-    const program = this.#programOf(record);
-    if (program?.run(record, ENTITY_BODY, record.length, columns, row, Status.absent) !== true)
+    const program = this.#programOf(record, start, end);
+    if (program?.run(record, start + ENTITY_BODY, end, columns, row, Status.absent) !== true)
       for (const column of columns) writeMissing(column, row, Status.failed);
-    return program === undefined && record.length >= ENTITY_BODY ? -Infinity : Infinity;
+    return program === undefined && end - start >= ENTITY_BODY ? -Infinity : Infinity;
   }
 
   /** Adds the id of the record's layout if this process does not know it yet: see LayoutRegistry.resolve. */
-  missingLayouts(record: Buffer, into: Set<string>): void {
-    if (this.#programOf(record) !== undefined) return;
-    const hex = layoutIdOf(record);
-    if (hex !== undefined) into.add(hex);
+  missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
+    if (end - start >= ENTITY_BODY && this.#programOf(record, start, end) === undefined)
+      into.add(record.toString('hex', start, start + ENTITY_BODY));
   }
 
-  #programOf(record: Buffer): ColumnProgram | undefined {
-    if (record.length < ENTITY_BODY) return undefined;
-    const low = record.readUInt32LE(0);
-    const high = record.readUInt32LE(4);
+  #programOf(record: Buffer, start: number, end: number): ColumnProgram | undefined {
+    if (end - start < ENTITY_BODY) return undefined;
+    const low = record.readUInt32LE(start);
+    const high = record.readUInt32LE(start + 4);
     const last = this.#last;
     if (last?.layout.low === low && last.layout.high === high) return last;
     let program = this.#programs.find(({ layout }) => layout.low === low && layout.high === high);
     if (program === undefined) {
-      const layout = this.#known.get(record.toString('hex', 0, ENTITY_BODY));
+      const layout = this.#known.get(record.toString('hex', start, start + ENTITY_BODY));
       if (layout === undefined) return undefined;
       program = new ColumnProgram(layout, this.#wanted, this.#indices, readTail);
       this.#programs.push(program);

@@ -58,20 +58,23 @@ export function decodeEntity(record: Buffer, layout: Layout, id: string): JsonOb
   if (!isBody(record, ENTITY_BODY, record.length, layout)) throw new RangeError('the record is cut short');
   const json = Object.create(null) as Record<string, JsonValue>;
   if (layout.key !== undefined && ((record[ENTITY_BODY + 1] ?? 0) & FLAG_KEY) !== 0) json[layout.key] = id;
-  readBody(record, ENTITY_BODY, layout, json);
-  const tail = readTail(record, layout);
+  readBody(record, ENTITY_BODY, record.length, layout, json);
+  const tail = readTail(record, ENTITY_BODY, record.length, layout);
   for (const name of Object.keys(tail)) json[name] = tail[name] ?? null;
   return json;
 }
 
 const NO_TAIL: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
-/** What the tail of an entity record holds. @throws RangeError or SyntaxError if it is damaged */
-export function readTail(record: Buffer, layout: Layout): JsonObject {
-  const start = bodyEnd(record, ENTITY_BODY, layout);
-  if (start > record.length) throw new RangeError('the record is cut short');
-  if (((record[ENTITY_BODY + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
-  const tail: unknown = JSON.parse(readText(record, start, record.length, false));
+/**
+ * What the tail of an entity record holds, whose body is at `at` and that ends at `end`.
+ * @throws RangeError or SyntaxError if it is damaged
+ */
+export function readTail(record: Buffer, at: number, end: number, layout: Layout): JsonObject {
+  const start = bodyEnd(record, at, layout);
+  if (start > end) throw new RangeError('the record is cut short');
+  if (((record[at + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
+  const tail: unknown = JSON.parse(readText(record, start, end, false));
   if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is no object');
   return tail;
 }

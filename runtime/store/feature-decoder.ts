@@ -54,19 +54,26 @@ export class FeatureDecoder {
 
   /**
    * Writes one row. Rows are written in ascending order; the latest may be written again.
-   * @param record null where the store has none for the key
+   * @param record the memory that the record lies in, from `start` to `end`; null where the store has none for the key
    * @param columns in the order of the wanted features
    * @param now epoch milliseconds, by which rows expire
    * @returns until when the row stays as it is, epoch milliseconds: the next moment at which a view of it expires, or
    *   Infinity; -Infinity where the layout of a segment is not known
    */
-  decode(record: Buffer | null, columns: readonly Column[], row: number, now: number): number {
+  decode(
+    record: Buffer | null,
+    start: number,
+    end: number,
+    columns: readonly Column[],
+    row: number,
+    now: number,
+  ): number {
     let validUntil = Infinity;
     for (const view of this.#views) {
-      const at = record === null ? -1 : findSegment(record, view.low, view.high);
+      const at = record === null ? -1 : findSegment(record, start, end, view.low, view.high);
       if (record === null || at < 0) {
         for (const i of view.indices) this.#defaults.write(columns, i, row, Status.missing_feature);
-      } else validUntil = Math.min(validUntil, this.#decodeSegment(view, record, at, columns, row, now));
+      } else validUntil = Math.min(validUntil, this.#decodeSegment(view, record, at, end, columns, row, now));
     }
     return validUntil;
   }
@@ -77,9 +84,9 @@ export class FeatureDecoder {
   }
 
   /** Adds the ids of layouts that this process does not know yet: see LayoutRegistry.resolve. */
-  missingLayouts(record: Buffer, into: Set<string>): void {
+  missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
     for (const view of this.#views) {
-      const at = findSegment(record, view.low, view.high);
+      const at = findSegment(record, start, end, view.low, view.high);
       if (at >= 0 && this.#programOf(view, record, at) === undefined)
         into.add(record.toString('hex', layoutAt(at), layoutAt(at) + 8));
     }
@@ -89,6 +96,7 @@ export class FeatureDecoder {
     wantedView: WantedView,
     record: Buffer,
     at: number,
+    recordEnd: number,
     columns: readonly Column[],
     row: number,
     now: number,
@@ -103,7 +111,7 @@ export class FeatureDecoder {
     }
     const validUntil = view.ttl === null || isExpired ? Infinity : time + view.ttl;
     const program = this.#programOf(wantedView, record, at);
-    const end = segmentEnd(record, at);
+    const end = segmentEnd(record, at, recordEnd);
     if (program?.run(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
       for (const i of indices) this.#defaults.write(columns, i, row, Status.failed);
       return program === undefined ? -Infinity : validUntil;

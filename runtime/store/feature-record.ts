@@ -56,21 +56,27 @@ export interface Segment {
   readonly eventTime: number;
 }
 
-/** Where the segment of a view begins; -1 if the record has none (or is damaged before it). */
-export function findSegment(record: Buffer, viewLow: number, viewHigh: number): number {
-  let at = 0;
-  while (at + SEGMENT_BODY <= record.length) {
+/** Where the segment of a view begins in the record from `start` to `end`; -1 if it has none (or is damaged before it). */
+export function findSegment(
+  record: Buffer,
+  start: number,
+  end: number,
+  viewLow: number,
+  viewHigh: number,
+): number {
+  let at = start;
+  while (at + SEGMENT_BODY <= end) {
     if (record.readUInt32LE(at + VIEW_AT) === viewLow && record.readUInt32LE(at + VIEW_AT + 4) === viewHigh)
       return at;
-    at = segmentEnd(record, at);
+    at = segmentEnd(record, at, end);
   }
   return -1;
 }
 
-/** Where the segment at `at` ends; a damaged length ends the record. */
-export function segmentEnd(record: Buffer, at: number): number {
+/** Where the segment at `at` ends, of a record that ends at `end`; a damaged length ends the record. */
+export function segmentEnd(record: Buffer, at: number, end: number): number {
   const length = record.readUInt32LE(at);
-  return length < SEGMENT_BODY || at + length > record.length ? record.length : at + length;
+  return length < SEGMENT_BODY || at + length > end ? end : at + length;
 }
 
 export function eventTimeAt(record: Buffer, at: number): number {
@@ -85,10 +91,11 @@ export function layoutAt(at: number): number {
 /** All segments of a record, in its order. */
 export function segmentsOf(record: Buffer): Segment[] {
   const segments: Segment[] = [];
-  for (let at = 0; at + SEGMENT_BODY <= record.length; at = segmentEnd(record, at)) {
+  const { length } = record;
+  for (let at = 0; at + SEGMENT_BODY <= length; at = segmentEnd(record, at, length)) {
     segments.push({
       start: at,
-      end: segmentEnd(record, at),
+      end: segmentEnd(record, at, length),
       layoutId: record.toString('hex', layoutAt(at), layoutAt(at) + 8),
       eventTime: eventTimeAt(record, at),
     });
@@ -101,7 +108,7 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: Layout):
   const at = segment.start + SEGMENT_BODY;
   if (!isBody(record, at, segment.end, layout)) throw new RangeError('the segment is cut short');
   const features = Object.create(null) as Record<string, JsonValue>;
-  readBody(record, at, layout, features);
+  readBody(record, at, segment.end, layout, features);
   return features;
 }
 
@@ -114,9 +121,15 @@ export function mergeSegment(
   segment: Buffer,
 ): { readonly record: Buffer; readonly outcome: SegmentOutcome } {
   if (record === null) return { record: segment, outcome: 'stored' };
-  const at = findSegment(record, segment.readUInt32LE(VIEW_AT), segment.readUInt32LE(VIEW_AT + 4));
+  const { length } = record;
+  const [low, high] = [segment.readUInt32LE(VIEW_AT), segment.readUInt32LE(VIEW_AT + 4)];
+  const at = findSegment(record, 0, length, low, high);
   if (at < 0) return { record: Buffer.concat([record, segment]), outcome: 'stored' };
   if (eventTimeAt(record, at) > eventTimeAt(segment, 0)) return { record, outcome: 'older' };
-  const merged = Buffer.concat([record.subarray(0, at), segment, record.subarray(segmentEnd(record, at))]);
+  const merged = Buffer.concat([
+    record.subarray(0, at),
+    segment,
+    record.subarray(segmentEnd(record, at, length)),
+  ]);
   return { record: merged, outcome: 'stored' };
 }

@@ -15,8 +15,8 @@ export interface JsonStep {
   readonly names: readonly string[];
 }
 
-/** Reads the tail of a record; features have none. */
-export type TailReader = (record: Buffer, layout: Layout) => JsonObject;
+/** Reads the tail of the record whose body is at `at` and that ends at `end`; features have none. */
+export type TailReader = (record: Buffer, at: number, end: number, layout: Layout) => JsonObject;
 
 /**
  * Writes one row of the columns that are read as JSON.
@@ -25,6 +25,7 @@ export type TailReader = (record: Buffer, layout: Layout) => JsonObject;
 export function readJson(
   record: Buffer,
   at: number,
+  end: number,
   layout: Layout,
   steps: readonly JsonStep[],
   readTail: TailReader | undefined,
@@ -33,10 +34,10 @@ export function readJson(
   absent: number,
 ): boolean {
   let tail: JsonObject | undefined;
-  const tailOnce = (): JsonObject | undefined => (tail ??= readTail?.(record, layout));
+  const tailOnce = (): JsonObject | undefined => (tail ??= readTail?.(record, at, end, layout));
   try {
     for (const step of steps) {
-      const value = jsonValue(record, at, layout, step, tailOnce);
+      const value = jsonValue(record, at, end, layout, step, tailOnce);
       writeFromJson(columns[step.column] as Column, row, value, step.want, absent);
     }
     return true;
@@ -51,6 +52,7 @@ export function readJson(
 function jsonValue(
   record: Buffer,
   at: number,
+  end: number,
   layout: Layout,
   { fields, names }: JsonStep,
   readTail: () => JsonObject | undefined,
@@ -59,7 +61,7 @@ function jsonValue(
   let mayBeInTail = fields.length === 0;
   for (const field of fields) {
     const state = stateOf(record, at, field);
-    if (state === State.present) return readField(record, at, layout, field);
+    if (state === State.present) return readField(record, at, end, layout, field);
     if (state === State.sent) mayBeInTail = true;
     if (state === State.null) isNull = true;
   }

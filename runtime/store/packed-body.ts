@@ -192,14 +192,24 @@ export function bodyEnd(bytes: Buffer, at: number, layout: Layout): number {
   return last === undefined ? at + layout.fixedSize : variableEnd(bytes, at, layout, last);
 }
 
-/** The value of a field whose state is `present`, as it was sent. @throws RangeError if the bytes are cut short */
-export function readField(bytes: Buffer, at: number, layout: Layout, field: StoredField): JsonValue {
+/**
+ * The value of a field whose state is `present`, as it was sent.
+ * @param limit where the record ends
+ * @throws RangeError if the bytes are cut short
+ */
+export function readField(
+  bytes: Buffer,
+  at: number,
+  limit: number,
+  layout: Layout,
+  field: StoredField,
+): JsonValue {
   if (field.storage === 'double') return bytes.readDoubleLE(at + field.valueAt);
   if (field.storage === 'bool') return bytes[at + field.valueAt] === 1;
   const start = variableStart(bytes, at, layout, field);
   const end = variableEnd(bytes, at, layout, field);
   const ascii = ((bytes[at + 1] ?? 0) & FLAG_ASCII) !== 0;
-  if (start > end || end > bytes.length) throw new RangeError(`the bytes of ${field.name} are cut short`);
+  if (start > end || end > limit) throw new RangeError(`the bytes of ${field.name} are cut short`);
   switch (field.storage) {
     case 'text':
       return readText(bytes, start, end, ascii);
@@ -240,11 +250,17 @@ export function eachText(
 }
 
 /** Puts every field of the body into an object, under the names that were sent; those that are in the tail not. */
-export function readBody(bytes: Buffer, at: number, layout: Layout, into: Record<string, JsonValue>): void {
+export function readBody(
+  bytes: Buffer,
+  at: number,
+  limit: number,
+  layout: Layout,
+  into: Record<string, JsonValue>,
+): void {
   for (const field of layout.fields) {
     const state = stateOf(bytes, at, field);
     if (state !== State.present && state !== State.null) continue;
-    const value = state === State.null ? null : readField(bytes, at, layout, field);
+    const value = state === State.null ? null : readField(bytes, at, limit, layout, field);
     const spelling = field.spellingAt < 0 ? Spelling.name : bytes[at + field.spellingAt];
     if (spelling !== Spelling.alternative) into[field.name] = value;
     if (spelling !== Spelling.name) into[`${field.name}_id`] = value;

@@ -1,3 +1,5 @@
+import type { RecordBatch } from './record-batch.js';
+
 /**
  * The store contract. Values are opaque bytes; keys come from `keys.ts` alone. Two engines: redis/ and embedded/;
  * test/contract/store.ts says, executably, what both must do.
@@ -10,6 +12,12 @@ export interface Store {
    * @throws MillraceError store_unavailable, also when the deadline passes.
    */
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
+
+  /**
+   * The same for many keys, without an object for each: puts their values into a batch, in the keys' order from the
+   * number `first` on, where there is room for them. If it throws, what is there is not to be looked at.
+   */
+  readInto(keys: readonly string[], batch: RecordBatch, first: number, signal?: AbortSignal): Promise<void>;
 
   /**
    * Replaces records whole. Each record is stored or not, never half; an acknowledged one is what any later read

@@ -1,3 +1,4 @@
+import type { RecordBatch } from './record-batch.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
 
 /**
@@ -21,6 +22,10 @@ class WatchedStore implements Store {
 
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
     return this.#store.read(keys, signal);
+  }
+
+  readInto(keys: readonly string[], batch: RecordBatch, first: number, signal?: AbortSignal): Promise<void> {
+    return this.#store.readInto(keys, batch, first, signal);
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {

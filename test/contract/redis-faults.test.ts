@@ -127,6 +127,50 @@ describe('redis behind a bad connection', () => {
     expect(names).to.contain('name=millrace-read').and.to.contain('name=millrace-write');
   });
 
+  it('does not apply a write that was under way when it was given up after a later one', async () => {
+    proxy.weather = 'late';
+    expect(await failed(store.write([{ key: 'k', value: Buffer.from('older') }]))).to.contain('no reply');
+    proxy.weather = 'clear';
+    await untilItWorks(() => store.write([{ key: 'k', value: Buffer.from('newer') }]));
+    proxy.arrive();
+    await pause(100);
+    expect(await store.read(['k'])).to.deep.equal([Buffer.from('newer')]);
+  });
+
+  it('writes nothing while the server has not closed the connection before', async () => {
+    process.kill(server.pid(), 'SIGSTOP');
+    let stopped = true;
+    try {
+      await failed(store.write([{ key: 'k', value: Buffer.from('older') }]));
+      await failed(store.write([{ key: 'k', value: Buffer.from('refused') }]));
+      process.kill(server.pid(), 'SIGCONT');
+      stopped = false;
+      await untilItWorks(() => store.write([{ key: 'k', value: Buffer.from('newer') }]));
+      await pause(100);
+      expect(await store.read(['k'])).to.deep.equal([Buffer.from('newer')]);
+      const names = String(await client.client('LIST')).match(/name=millrace-write/g);
+      expect(names).to.have.length(1);
+    } finally {
+      if (stopped) process.kill(server.pid(), 'SIGCONT');
+    }
+  });
+
+  it('goes on where the server will not close a connection, and says what that costs', async () => {
+    await client.acl('SETUSER', 'app', 'on', '>secret', '~*', '+@all', '-client|kill');
+    const told: string[] = [];
+    const limited = await connectRedisStore({
+      url: server.url.replace('//', '//app:secret@'),
+      limits: QUICK,
+      warn: (message) => told.push(message),
+    });
+    await limited.write([{ key: 'k', value }]);
+    await client.call('CLIENT', 'KILL', 'USER', 'app');
+    await untilItWorks(() => limited.write([{ key: 'k', value }]));
+    await limited.close();
+    expect(told).to.have.length(1);
+    expect(told[0]).to.contain('NOPERM').and.to.contain('+client|kill');
+  });
+
   it('does not apply a write that was given up after a later one', async () => {
     process.kill(server.pid(), 'SIGSTOP');
     try {

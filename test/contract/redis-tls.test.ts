@@ -1,12 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
-import type { TlsSettings } from '../../runtime/store/redis/target.js';
+import type { RedisSettings, TlsSettings } from '../../runtime/store/redis/target.js';
+import { RedisTracking } from '../../runtime/store/redis/tracking.js';
+import { makeCertificates, tlsArguments } from '../support/certificates.js';
+import { startRedisCluster } from '../support/redis-cluster.js';
+import { startRedisSentinels } from '../support/redis-sentinel.js';
 import { freePort, needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const QUICK = { openWithin: 600, connectTimeout: 500, longestPause: 50 };
 
@@ -75,32 +79,80 @@ describe('the redis store over TLS', () => {
   it('says so where the server wants a client certificate', async () => {
     expect(await refusal({ ca: file('ca.pem') })).to.contain('cannot be used');
   });
-});
 
-/** A CA, and certificates that it signed for the server and for a client; valid for a day. */
-async function makeCertificates(file: (name: string) => string): Promise<void> {
-  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl(
-    ...['req', '-x509', ...key, '-days', '1', '-subj', '/CN=test CA'],
-    ...['-keyout', file('ca.key'), '-out', file('ca.pem')],
-  );
-  await writeFile(file('server.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
-  await writeFile(file('client.ext'), 'extendedKeyUsage=clientAuth\n');
-  for (const name of ['server', 'client']) {
-    openssl(
-      'req',
-      ...key,
-      '-subj',
-      `/CN=${name}`,
-      '-keyout',
-      file(`${name}.key`),
-      '-out',
-      file(`${name}.csr`),
-    );
-    openssl(
-      ...['x509', '-req', '-in', file(`${name}.csr`), '-CA', file('ca.pem'), '-CAkey', file('ca.key')],
-      ...['-CAcreateserial', '-days', '1', '-extfile', file(`${name}.ext`), '-out', file(`${name}.pem`)],
-    );
-  }
-}
+  /** Reads, writes, and is told of writes, each over TLS and with the password. */
+  const check = async (settings: RedisSettings): Promise<void> => {
+    const store = await connectRedisStore(settings);
+    const tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:'], leaseMs: 100 });
+    const told = new Set<string>();
+    try {
+      tracking.start({
+        invalidate: (keys) => {
+          for (const key of keys) told.add(key);
+        },
+        flush: () => undefined,
+      });
+      await until('a tracked store', () => tracking.isCurrent());
+      const keys = Array.from({ length: 30 }, (_, i) => `p:entity:a:${i}`);
+      await store.write(keys.map((key) => ({ key, value: Buffer.from(key) })));
+      expect(await store.read(keys)).to.deep.equal(keys.map((key) => Buffer.from(key)));
+      await until('every key to be told', () => keys.every((key) => told.has(key)));
+    } finally {
+      tracking.close();
+      await store.close();
+    }
+  };
+  /** Neither with another CA nor with another password, and neither is shown. */
+  const checkRefusals = async (settings: RedisSettings): Promise<void> => {
+    const { cert, key } = client();
+    const wrong = [
+      { ...settings, tls: { on: true, cert: cert ?? '', key: key ?? '' } },
+      { ...settings, password: 'pepper' },
+    ];
+    const told: string[] = [];
+    for (const attempt of wrong) {
+      const store = await connectRedisStore({ ...attempt, limits: QUICK }).catch((error: unknown) => error);
+      if (!(store instanceof MillraceError)) throw new Error('expected a refusal');
+      told.push(store.message);
+    }
+    expect(told[0])
+      .to.match(/certificate|self.signed|none of the Sentinels/)
+      .and.to.contain('REDIS_TLS_CA');
+    expect(told[1])
+      .to.match(/WRONGPASS|invalid/)
+      .and.not.to.contain('pepper');
+  };
+
+  it('works over a cluster with a password', async function () {
+    this.timeout(30_000);
+    const secure = { tls: tlsArguments(file), password: 'sesame' };
+    const cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 5000, secure });
+    try {
+      const tls = { on: true, ...client() };
+      const settings = { cluster: cluster.addresses.slice(0, 1), password: 'sesame', tls };
+      await check(settings);
+      await checkRefusals(settings);
+    } finally {
+      await cluster.remove();
+    }
+  });
+
+  it('works over Sentinels with a password', async function () {
+    this.timeout(30_000);
+    const secure = { tls: tlsArguments(file), password: 'sesame' };
+    const redis = await startRedisSentinels({ replicas: 1, downAfter: 5000, password: 'watch', secure });
+    try {
+      const settings = {
+        sentinels: redis.sentinels,
+        sentinelMaster: redis.master,
+        sentinelPassword: 'watch',
+        password: 'sesame',
+        tls: { on: true, ...client() },
+      };
+      await check({ ...settings, waitReplicas: 1 });
+      await checkRefusals(settings);
+    } finally {
+      await redis.remove();
+    }
+  });
+});

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
+import { scoresOf, startProject } from '../support/project.js';
 import { startRedisCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startTrackingProxy, type TrackingProxy } from '../support/tracking-proxy.js';
@@ -103,6 +105,66 @@ describe('invalidations of redis', function () {
     expect(tracking.isCurrent()).to.equal(false);
     await until(() => proxy.tracking === 0);
   });
+});
+
+describe('a redis that refuses to tell of changes', function () {
+  this.timeout(20_000);
+  let server: PrivateRedis;
+  let client: Redis;
+
+  before(async function () {
+    needRedisServer(this);
+    server = await startRedisServer();
+    client = new Redis(server.url);
+  });
+  after(async () => {
+    client.disconnect();
+    await server.remove();
+  });
+
+  const rights = '+@all -client|tracking resetchannels';
+  for (const [what, refusal, ...rules] of [
+    ['to track', 'NOPERM', ...rights.split(' '), '&__redis__:invalidate'],
+    ['its channel', 'NOPERM', '+@all', 'resetchannels'],
+  ] as const) {
+    it(`leaves the tables empty, ranks from Redis, and says so once: ${what}`, async () => {
+      await client.acl('SETUSER', 'app', 'reset', 'on', '>secret', '~millrace:*', ...rules);
+      const warnings: string[] = [];
+      const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+      const project = await startProject(
+        {
+          'schemas/entities/product.yaml':
+            'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
+          'pipelines/ranking.yaml':
+            'pipeline: ranking\nrank: product\ncomponents:\n  - use: score\n    with: { value: product.price }\n',
+        },
+        {
+          env: { MILLRACE_STORE: 'redis', REDIS_URL: server.url.replace('//', '//app:secret@') },
+          logger,
+        },
+      );
+      try {
+        await until(() => warnings.length > 0);
+        for (let price = 1; price < 20; price++) {
+          await project.upload('product', { product_id: 'p', price });
+          const body = { candidates: [{ product_id: 'p' }] };
+          expect(scoresOf(await project.rank(body))).to.deep.equal({ p: price });
+          await pause(5);
+        }
+        expect(project.app.resident.isCurrent()).to.equal(false);
+        const [state] = project.app.resident.states();
+        expect(state).to.include({ rows: 0, hits: 0, misses: 0, bypasses: 19 });
+        expect(warnings).to.have.length(1);
+        expect(warnings[0])
+          .to.contain(refusal)
+          .and.to.contain('+client|tracking')
+          .and.to.contain('MILLRACE_RESIDENT=off')
+          .and.not.to.contain('secret');
+      } finally {
+        await project.close();
+      }
+    });
+  }
 });
 
 describe('invalidations of a redis cluster', function () {

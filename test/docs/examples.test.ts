@@ -6,6 +6,7 @@ import { compileProject } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { createApp } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
+import { isRanking } from '../../runtime/pipeline/types.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
@@ -60,14 +61,14 @@ describe('examples in the docs', () => {
     expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
   });
 
-  it('the plugin of docs/plugins.md works in a project of its own', async () => {
+  it('the plugins of docs/plugins.md work in a project of their own', async () => {
     const files = Object.fromEntries(
       blocksOf('docs/plugins.md').flatMap(({ tag, text }) => {
         const [, path] = /file=(\S+)$/.exec(tag) ?? [];
         return path === undefined ? [] : [[path, text] as const];
       }),
     );
-    expect(Object.keys(files)).to.have.length(3);
+    expect(Object.keys(files)).to.have.length(8);
     root = await writeProject({ ...files, 'package.json': '{ "type": "module" }' });
     await mkdir(join(root, 'node_modules'));
     await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
@@ -83,12 +84,18 @@ describe('examples in the docs', () => {
           { product_id: 'new', released_at: now - week },
         ],
       };
-      const answer = await app.pipelines[0]?.run(body, { requestId: 'r' });
-      expect(scoresOf(answer?.answer.ranked_candidates ?? [])).to.deep.equal({
-        new: 0.5,
-        old: 0.25,
-        unknown: 0,
-      });
+      const run = async (name: string, request: object): Promise<Record<string, number>> => {
+        const pipeline = app.pipelines.find((one) => one.name === name);
+        const answer = (await pipeline?.run(request, { requestId: 'r' }))?.answer;
+        return answer !== undefined && isRanking(answer) ? scoresOf(answer.ranked_candidates) : {};
+      };
+      expect(await run('fresh', body)).to.deep.equal({ new: 0.5, old: 0.25, unknown: 0 });
+      await app.features.push({ view: 'taste', rows: [{ user_id: 'u', brand_id: 'b', clicks: 3 }] });
+      const brands = { clicked: 'b', other: 'c' };
+      const candidates = Object.entries(brands).map(([product_id, brand]) => ({ product_id, brand }));
+      expect(
+        await run('loyal', { user: { user_id: 'u' }, candidates: [...candidates, { product_id: 'none' }] }),
+      ).to.deep.equal({ clicked: 6, other: 2, none: 0 });
     } finally {
       await app.close();
     }

@@ -156,6 +156,11 @@ describe('routes', () => {
       'the route /a/ of the pipeline p1 is that of the pipeline p0',
     );
     expect(() => mount('/metrics')).to.throw(MillraceError, 'is that of the service itself');
+    for (const routes of [
+      ['/a', '/a/explain'],
+      ['/a/explain', '/a'],
+    ])
+      expect(() => mount(...routes)).to.throw(MillraceError, 'the route /a/explain');
     expect(() => mount('a')).to.throw(MillraceError, 'is no path');
   });
 });

@@ -122,7 +122,7 @@ describe('an explanation', () => {
 
   it('answers what the route answers, and says whose request it was', async () => {
     const { ranked } = await project.run(body);
-    expect(told.answer.ranked_candidates).to.deep.equal(ranked);
+    expect(told.answer).to.deep.equal({ ranked_candidates: ranked });
     expect(told.page.map((one) => one.candidate_id)).to.deep.equal(ranked.map((one) => one.candidate_id));
     expect(told).to.include({
       request_id: 'r1',

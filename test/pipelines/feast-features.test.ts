@@ -155,6 +155,19 @@ describe('features that Feast keeps', () => {
     expect((await rank('not a number')).p3).to.equal(base + 100 + 5000 + 0.003 + 0.25);
   });
 
+  it('are told in the report beside what was read of the store', async () => {
+    const body = { user: { user_id: '1001' }, candidates: [{ product_id: 'p1' }, { product_id: 'p2' }] };
+    const { report } = await pipelineOf(app).run(body, { requestId: 'r' });
+    // Two products, a user, (user, brand), the site: each kind of key is a read of its own.
+    expect(report.outside).to.deep.equal({ roundTrips: 4, keysRead: 5 });
+    expect(report.featureStatuses.list()).to.deep.include({
+      view: 'stats',
+      status: 'expired',
+      cause: undefined,
+      values: 2,
+    });
+  });
+
   it('are the same to get-online-features', async () => {
     const { metadata, results } = await getOnline(app.online, {
       features: ['stats:ctr', 'stats:orders', 'own:clicks', 'stats:words'],

@@ -36,7 +36,7 @@ const KEYS = {
 const POLICIES = ['missing', 'stale', 'fail'] as const;
 
 const VIEWS = Object.entries(KEYS).flatMap(([key, { of, path }]) =>
-  POLICIES.map((policy) => ({ name: `${key}_${policy}`, key, of: of as readonly string[], path, policy })),
+  POLICIES.map((policy) => ({ name: `${key}_${policy}`, key, of, path, policy })),
 );
 const NAMES = VIEWS.flatMap(({ name }) => FEATURES.map((feature) => `${name}:${feature}`));
 
@@ -185,7 +185,7 @@ for (const engine of ['embedded', 'redis'] as const) {
     });
     after(async () => {
       delete probed.probe;
-      await project?.close();
+      await project.close();
       await redis?.remove();
     });
 

@@ -1,4 +1,5 @@
 import { mergeSegment } from '../../runtime/store/feature-record.js';
+import type { RecordBatch } from '../../runtime/store/record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,
@@ -20,6 +21,13 @@ export class MemoryStore implements Store {
   read(keys: readonly string[]): Promise<(Buffer | null)[]> {
     this.reads++;
     return Promise.resolve(keys.map((key) => this.records.get(key) ?? null));
+  }
+
+  async readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
+    const records = await this.read(keys);
+    records.forEach((record, i) => {
+      if (record !== null) batch.put(first + i, record, 0, record.length);
+    });
   }
 
   write(records: readonly StoreRecord[]): Promise<void> {

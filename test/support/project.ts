@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
 import { createApp, type App } from '../../runtime/app.js';
 import type { RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
 import { loadSettings } from '../../runtime/settings.js';
@@ -48,10 +49,14 @@ export async function linkMillrace(root: string): Promise<void> {
   await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
 }
 
-/** Starts the project of the files; the clock and settings can be set. */
+/** Starts the project of the files; the clock, settings and logger can be set. */
 export async function startProject(
   files: Readonly<Record<string, string>>,
-  options: { readonly now?: () => number; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly now?: () => number;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly logger?: Logger;
+  } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
   if ('package.json' in files) await linkMillrace(root);
@@ -59,12 +64,14 @@ export async function startProject(
     { LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded', ...options.env },
     { project: root },
   );
-  const app = await createApp(settings, options.now === undefined ? {} : { clock: options.now }).catch(
-    async (error: unknown) => {
-      await rm(root, { recursive: true, force: true });
-      throw error;
-    },
-  );
+  const overrides = {
+    ...(options.now === undefined ? {} : { clock: options.now }),
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+  };
+  const app = await createApp(settings, overrides).catch(async (error: unknown) => {
+    await rm(root, { recursive: true, force: true });
+    throw error;
+  });
   const run: TestProject['run'] = async (body) => {
     const [pipeline] = app.pipelines;
     if (pipeline === undefined) throw new Error('the project has a pipeline');

@@ -25,6 +25,14 @@ export interface ClusterShape {
   readonly replicas: boolean;
   /** Silence after which a node counts as down, milliseconds. */
   readonly nodeTimeout: number;
+  readonly secure?: SecureServers;
+}
+
+/** Servers that speak TLS, to each other too, and ask for a password; the test's own clients do without TLS. */
+export interface SecureServers {
+  /** Of redis-server: the certificates. */
+  readonly tls: readonly string[];
+  readonly password: string;
 }
 
 /** Starts servers and makes them a cluster; resolves once each of them says that it is complete. */
@@ -32,14 +40,27 @@ export async function startRedisCluster({
   masters,
   replicas,
   nodeTimeout,
+  secure,
 }: ClusterShape): Promise<PrivateCluster> {
   const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeout)];
   const tuned = [...args, '--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
   const count = replicas ? masters * 2 : masters;
   const servers: PrivateRedis[] = [];
-  for (let i = 0; i < count; i++) servers.push(await startRedisServer(tuned, clusterPort));
+  const ports: number[] = [];
+  for (let i = 0; i < count; i++) {
+    if (secure === undefined) servers.push(await startRedisServer(tuned, clusterPort));
+    else {
+      const port = await clusterPort();
+      servers.push(
+        await startRedisServer([...tuned, ...secureArguments(secure, port), '--tls-cluster', 'yes']),
+      );
+      ports.push(port);
+    }
+  }
+  const portOf = (server: number): number => ports[server] ?? servers[server]?.port ?? 0;
+  const password = secure === undefined ? {} : { password: secure.password };
   const clients = servers.map(({ port }) => {
-    const client = new Redis({ port, retryStrategy: () => 50, maxRetriesPerRequest: 1 });
+    const client = new Redis({ port, ...password, retryStrategy: () => 50, maxRetriesPerRequest: 1 });
     client.on('error', () => undefined); // servers are killed on purpose
     return client;
   });
@@ -61,7 +82,7 @@ export async function startRedisCluster({
       await client(i).cluster('ADDSLOTS', ...Array.from({ length: last - first + 1 }, (_, n) => first + n));
       await client(i).call('CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
     }
-    for (const { port } of servers.slice(1)) await client(0).cluster('MEET', '127.0.0.1', port);
+    for (let i = 1; i < count; i++) await client(0).cluster('MEET', '127.0.0.1', portOf(i));
     await until('nodes that know each other', async () => (await knownTo(client(0))) === count);
     for (let i = masters; i < count; i++) {
       const master = await idOf(i - masters);
@@ -92,7 +113,7 @@ export async function startRedisCluster({
 
   return {
     servers,
-    addresses: servers.map(({ port }) => ({ host: '127.0.0.1', port })),
+    addresses: servers.map((_, i) => ({ host: '127.0.0.1', port: portOf(i) })),
     client,
     async migrate(slot, from, to, between) {
       const [source, target] = [await idOf(from), await idOf(to)];
@@ -110,6 +131,10 @@ export async function startRedisCluster({
     },
     remove,
   };
+}
+
+export function secureArguments({ tls, password }: SecureServers, port: number): string[] {
+  return ['--tls-port', String(port), ...tls, '--requirepass', password, '--masterauth', password];
 }
 
 async function knownTo(client: Redis): Promise<number> {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { MasterAddress } from '../../runtime/store/redis/masters.js';
+import { secureArguments, type SecureServers } from './redis-cluster.js';
 import { freePort, launchRedis, startRedisServer, type PrivateRedis } from './redis-server.js';
 import { until } from './until.js';
 
@@ -25,6 +26,8 @@ export interface SentinelShape {
   readonly downAfter: number;
   /** That the Sentinels themselves ask for. */
   readonly password?: string;
+  /** Servers and Sentinels. */
+  readonly secure?: SecureServers;
 }
 
 const MASTER = 'main';
@@ -34,6 +37,7 @@ export async function startRedisSentinels({
   replicas,
   downAfter,
   password,
+  secure,
 }: SentinelShape): Promise<PrivateSentinels> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-sentinel-'));
   const servers: PrivateRedis[] = [];
@@ -54,17 +58,23 @@ export async function startRedisSentinels({
   try {
     // A replica that changes its master is there again at once, not after the five seconds of the default.
     const sync = ['--repl-diskless-sync-delay', '0'];
-    const master = await startRedisServer(sync);
-    servers.push(master);
-    for (let i = 0; i < replicas; i++) {
-      servers.push(await startRedisServer([...sync, '--replicaof', `127.0.0.1 ${master.port}`]));
-    }
+    const start = async (...more: string[]): Promise<number> => {
+      const port = await freePort();
+      const tls = secure === undefined ? [] : secureArguments(secure, port);
+      const server = await startRedisServer([...sync, ...tls, ...more]);
+      servers.push(server);
+      return secure === undefined ? server.port : port;
+    };
+    const master = await start();
+    for (let i = 0; i < replicas; i++) await start('--replicaof', `127.0.0.1 ${master}`);
     for (let i = 0; i < COUNT; i++) {
       const port = await freePort();
       const file = join(dir, `sentinel-${i}.conf`);
-      await writeFile(file, sentinelSettings(port, master.port, downAfter, password));
+      const tlsPort = secure === undefined ? undefined : await freePort();
+      const own = secure === undefined || tlsPort === undefined ? [] : tlsLines(secure, tlsPort);
+      await writeFile(file, [...sentinelSettings(port, master, downAfter, password), ...own, ''].join('\n'));
       processes.push(await launchRedis([file, '--sentinel', '--dir', dir], '+monitor master'));
-      sentinels.push({ host: '127.0.0.1', port });
+      sentinels.push({ host: '127.0.0.1', port: tlsPort ?? port });
       clients.push(
         new Redis({ port, ...(password === undefined ? {} : { password }), enableReadyCheck: false }),
       );
@@ -86,7 +96,7 @@ export async function startRedisSentinels({
   };
 }
 
-function sentinelSettings(port: number, masterPort: number, downAfter: number, password?: string): string {
+function sentinelSettings(port: number, masterPort: number, downAfter: number, password?: string): string[] {
   return [
     `port ${port}`,
     'bind 127.0.0.1',
@@ -94,8 +104,14 @@ function sentinelSettings(port: number, masterPort: number, downAfter: number, p
     `sentinel down-after-milliseconds ${MASTER} ${downAfter}`,
     `sentinel failover-timeout ${MASTER} 3000`,
     ...(password === undefined ? [] : [`requirepass ${password}`, `sentinel sentinel-pass ${password}`]),
-    '',
-  ].join('\n');
+  ];
+}
+
+/** The same settings as those of a server, as lines of a file. */
+function tlsLines({ tls, password }: SecureServers, port: number): string[] {
+  const lines = [`tls-port ${port}`, `sentinel auth-pass ${MASTER} ${password}`];
+  for (let i = 0; i < tls.length; i += 2) lines.push(`${(tls[i] ?? '').slice(2)} ${tls[i + 1] ?? ''}`);
+  return lines;
 }
 
 /** Until every Sentinel knows the others and the replicas; before that there is no failover. */

@@ -10,7 +10,9 @@ export type Weather =
   /** Passes a byte on every few milliseconds. */
   | 'drip'
   /** Passes some bytes on and resets the connection. */
-  | 'reset';
+  | 'reset'
+  /** Keeps what clients send, and delivers it when told to, also of a client that has gone since. */
+  | 'late';
 
 /** A TCP proxy on this machine that can spoil the way to a server. */
 export interface TcpProxy {
@@ -21,6 +23,8 @@ export interface TcpProxy {
   readonly connections: number;
   /** Bytes that clients sent through it. */
   readonly sent: number;
+  /** Delivers what was late. */
+  arrive(): void;
   close(): Promise<void>;
 }
 
@@ -29,6 +33,7 @@ const DRIP_EVERY = 5;
 
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const late = new Map<Socket, Buffer[]>();
   const proxy = { weather: 'clear' as Weather, connections: 0, sent: 0 };
   const server = createServer((client) => {
     proxy.connections++;
@@ -39,12 +44,13 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       socket.on('close', () => {
         sockets.delete(socket);
         client.destroy();
-        upstream.destroy();
+        if (!late.has(upstream)) upstream.destroy();
       });
     }
     client.on('data', (data) => {
       proxy.sent += data.length;
-      upstream.write(data);
+      if (proxy.weather === 'late') (late.get(upstream) ?? late.set(upstream, []).get(upstream))?.push(data);
+      else upstream.write(data);
     });
     let dripping = Promise.resolve();
     upstream.on('data', (data: Buffer) => {
@@ -59,6 +65,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   await once(server, 'listening');
   return Object.assign(proxy, {
     port: (server.address() as AddressInfo).port,
+    arrive() {
+      for (const [upstream, held] of late) for (const data of held) upstream.write(data);
+      late.clear();
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { MillraceError } from '../../api/errors.js';
+import { isRanking } from '../../pipeline/types.js';
 import { endWithProcess, startService, type RunningService } from '../../serve.js';
 import type { SettingFlags, Settings } from '../../settings.js';
 import { settingsOf, type CliContext } from '../context.js';
@@ -99,7 +100,8 @@ async function show(context: CliContext, service: RunningService): Promise<void>
   stdout.write(`${contents(catalogue)}, loaded in ${seconds} s\n\n`);
 
   const request = sampleRequest(catalogue);
-  const answer = await target.rank('ranking', request);
+  const answer = await target.run('ranking', request);
+  if (!isRanking(answer)) throw new Error('the shop ranks');
   const likes = favouriteBrand(catalogue, SAMPLE_USER);
   stdout.write(`"${SAMPLE_QUERY}" for user ${SAMPLE_USER}, who likes ${likes}: `);
   stdout.write(`the best ${String(PAGE)} of ${String(CANDIDATES)}\n\n`);

@@ -42,14 +42,20 @@ export function planText(plan: PlanDescription, width: number): string {
     plan.columns.map((column) => [String(column.slot), column.name, column.kind, column.scope]),
   );
   return [
-    `${plan.pipeline}: ranks ${plan.rank} at POST ${plan.route}\n`,
+    `${plan.pipeline}: ${plan.rank === undefined ? `scores ${plan.score ?? ''}` : `ranks ${plan.rank}`} at POST ${plan.route}\n`,
     `Reads; those of one number share a round trip to the store\n`,
     ...plan.reads.map((read) => readText(read, width)),
     `Columns\n`,
     columns,
     `Components, in the order they run\n`,
     ...plan.components.map((component) => componentText(component, width)),
+    ...answerText(plan, width),
   ].join('\n');
+}
+
+function answerText({ answer = {} }: PlanDescription, width: number): string[] {
+  const lines = Object.entries(answer).map(([name, text]) => wrap(`${name}: ${text}`, 5, width));
+  return lines.length === 0 ? [] : [`Answered beside the score\n`, lines.join('')];
 }
 
 function readText({ level, what, wants }: PlanDescription['reads'][number], width: number): string {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { printJson, styleOf, type CliContext } from '../context.js';
+import { isRanking, type RankingAnswer, type ScoreAnswer } from '../../pipeline/types.js';
 import { explanationText } from '../explanation-text.js';
 import { InputError, jsonProblem } from '../input/rows.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
@@ -12,16 +13,17 @@ type Flags = TargetFlags & { readonly json?: boolean; readonly explain?: boolean
 
 export function rankCommand(context: CliContext): Command {
   const rank = new Command('rank')
-    .description('send a ranking request and print the answered page')
+    .alias('score')
+    .description('send a request to a pipeline, which ranks or scores, and print the answer')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
     .argument('<REQUEST.json>', 'file that holds the body of the request; - for standard input')
     .option('--json', 'print the answer as the route gives it')
     .option('--explain', 'print why: every value with its status, and what each step did')
-    .action((pipeline: string, file: string, flags: Flags) => printRanking(context, pipeline, file, flags));
+    .action((pipeline: string, file: string, flags: Flags) => printAnswer(context, pipeline, file, flags));
   return addTargetFlags(rank);
 }
 
-async function printRanking(
+async function printAnswer(
   context: CliContext,
   pipeline: string,
   file: string,
@@ -36,26 +38,32 @@ async function printRanking(
       else context.stdout.write(explanationText(explanation, styleOf(context, context.stdout).width));
       return;
     }
-    const answer = await target.rank(pipeline, body);
+    const answer = await target.run(pipeline, body);
     if (flags.json === true) printJson(context, answer);
-    else
-      context.stdout.write(
-        renderTable(
-          [
-            { title: 'place', align: 'right' },
-            { title: 'candidate_id', max: 50 },
-            { title: 'ranked_score', align: 'right' },
-          ],
-          answer.ranked_candidates.map((ranked, at) => [
-            String(at + 1),
-            ranked.candidate_id,
-            ranked.ranked_score.toFixed(6),
-          ]),
-        ),
-      );
+    else context.stdout.write(isRanking(answer) ? rankingText(answer) : scoreText(answer));
   } finally {
     await target.close();
   }
+}
+
+function rankingText({ ranked_candidates: ranked }: RankingAnswer): string {
+  return renderTable(
+    [
+      { title: 'place', align: 'right' },
+      { title: 'candidate_id', max: 50 },
+      { title: 'ranked_score', align: 'right' },
+    ],
+    ranked.map((one, at) => [String(at + 1), one.candidate_id, one.ranked_score.toFixed(6)]),
+  );
+}
+
+function scoreText(answer: ScoreAnswer): string {
+  return renderTable(
+    [{ title: 'name' }, { title: 'value', max: 60 }],
+    Object.entries(answer)
+      .filter(([name]) => name !== 'events')
+      .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }
 
 async function readBody(context: CliContext, file: string): Promise<unknown> {

@@ -2,13 +2,13 @@ import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import { explainPath } from '../../http/paths.js';
 import type { Explanation } from '../../pipeline/explanation.js';
-import type { RankingAnswer } from '../../pipeline/types.js';
+import type { PipelineAnswer } from '../../pipeline/types.js';
 import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
 import { unknownPipeline, type DataTarget } from './target.js';
 
-/** What the ids of ranking operations in /openapi.json begin with; the pipeline's name follows. */
-const RANK_OPERATION = 'rank_';
+/** The ids of pipelines' operations in /openapi.json. */
+const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
 /** A service that has not answered by then is taken for dead. */
 const ANSWER_WITHIN_MS = 60_000;
 
@@ -34,9 +34,9 @@ export class HttpTarget implements DataTarget {
     return { older: typeof answer.older === 'number' ? answer.older : 0 };
   }
 
-  async rank(pipeline: string, body: unknown): Promise<RankingAnswer> {
+  async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {
     const route = await this.#routeOf(pipeline);
-    return (await this.#call('POST', route, JSON.stringify(body))) as RankingAnswer;
+    return (await this.#call('POST', route, JSON.stringify(body))) as PipelineAnswer;
   }
 
   async explain(pipeline: string, body: unknown): Promise<Explanation> {
@@ -54,9 +54,10 @@ export class HttpTarget implements DataTarget {
       readonly paths?: Readonly<Record<string, { readonly post?: { readonly operationId?: string } }>>;
     };
     const routes = new Map<string, string>();
-    for (const [route, { post }] of Object.entries(document.paths ?? {}))
-      if (post?.operationId?.startsWith(RANK_OPERATION))
-        routes.set(post.operationId.slice(RANK_OPERATION.length), route);
+    for (const [route, { post }] of Object.entries(document.paths ?? {})) {
+      const [, name] = PIPELINE_OPERATION.exec(post?.operationId ?? '') ?? [];
+      if (name !== undefined) routes.set(name, route);
+    }
     const route = routes.get(pipeline);
     if (route !== undefined) return route;
     throw unknownPipeline(pipeline, routes.keys(), this.#base);

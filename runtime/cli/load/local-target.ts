@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createApp, type App } from '../../app.js';
 import type { Explanation } from '../../pipeline/explanation.js';
-import type { Pipeline, RankingAnswer } from '../../pipeline/types.js';
+import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
 import { unknownPipeline, type DataTarget } from './target.js';
@@ -33,7 +33,7 @@ export class LocalTarget implements DataTarget {
     return await this.#app.features.push({ view, rows: rows.map((row) => row.value) });
   }
 
-  async rank(name: string, body: unknown): Promise<RankingAnswer> {
+  async run(name: string, body: unknown): Promise<PipelineAnswer> {
     return (await this.#pipeline(name).run(body, { requestId: randomUUID() })).answer;
   }
 

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../api/errors.js';
 import { nearest } from '../../config/nearest.js';
 import type { Explanation } from '../../pipeline/explanation.js';
-import type { RankingAnswer } from '../../pipeline/types.js';
+import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 
 /** Where data commands send their data: the store of the settings, or a running service. */
@@ -12,8 +12,8 @@ export interface DataTarget {
   upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void>;
   /** Stores feature rows. `older`: rows that the store had a later event time for. @throws MillraceError */
   push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }>;
-  /** @throws MillraceError */
-  rank(pipeline: string, body: unknown): Promise<RankingAnswer>;
+  /** What the pipeline's route answers. @throws MillraceError */
+  run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /** Why the request is answered as it is. @throws MillraceError */
   explain(pipeline: string, body: unknown): Promise<Explanation>;
   close(): Promise<void>;

@@ -14,14 +14,14 @@ import { sendFeedback } from './feedback-operation.js';
 import { getOnlineFeatures } from './online-feature-operation.js';
 import { EXPLANATION_SCHEMA, explainOperation } from './explain-operation.js';
 import { embedSchema } from './embed-schema.js';
-import { answerSchemaName, rankOperation, requestSchemaName } from './pipeline-operation.js';
+import { answerSchemaName, pipelineOperation, requestSchemaName } from './pipeline-operation.js';
 import { PROBLEM_SCHEMA } from './problems.js';
 import { DESCRIBE, health, METRICS, READY } from './service-operations.js';
 import type { Schema } from './types.js';
 
 type Described = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
 
-const DESCRIPTION = `Ranks candidates with pipelines written in YAML, over an index of entities and a store of features.
+const DESCRIPTION = `Ranks and scores with pipelines written in YAML, over an index of entities and a store of features.
 
 Every answer has a header \`X-Request-Id\`. What goes wrong is answered as \`application/problem+json\` (RFC 9457), with a
 stable \`code\`.`;
@@ -53,7 +53,7 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
     paths: {
       ...Object.fromEntries(
         pipelines.flatMap((pipeline) => [
-          [pipeline.route, { post: rankOperation(pipeline) }],
+          [pipeline.route, { post: pipelineOperation(pipeline) }],
           [explainPath(pipeline.route), { post: explainOperation(pipeline) }],
         ]),
       ),

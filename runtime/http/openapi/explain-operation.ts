@@ -11,7 +11,7 @@ export function explainOperation({ name, requestSchema }: Pipeline): Operation {
   return {
     operationId: `explain_${name}`,
     tags: ['Ranking'],
-    summary: `Explain a ranking of the pipeline ${name}`,
+    summary: `Explain an answer of the pipeline ${name}`,
     description:
       'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
       'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
@@ -29,6 +29,7 @@ export function explainOperation({ name, requestSchema }: Pipeline): Operation {
 const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const number: Schema = { type: 'number' };
+const score: Schema = { type: ['number', 'null'], description: 'Null where no step set it.' };
 const status: Schema = { enum: STATUS_NAMES };
 const cause: Schema = { enum: STATUS_NAMES, description: 'Of `defaulted`: for want of what.' };
 
@@ -82,14 +83,15 @@ const step = record(
 
 const change: Schema = {
   anyOf: [
-    record({ step: count, as: text, before: number, after: number }),
+    record({ step: count, as: text, before: score, after: score }),
     record({ step: count, as: text, pinned_to: count }),
     record({ step: count, as: text, put_below: { const: true } }),
   ],
 };
 
 /** The schema of an Explanation, in which `#/components/schemas` has it. */
-export const EXPLANATION_SCHEMA: Schema = record({
+export const EXPLANATION_SCHEMA: Schema = record(
+{
   request_id: text,
   run_id: text,
   pipeline: text,
@@ -106,11 +108,11 @@ export const EXPLANATION_SCHEMA: Schema = record({
     record({
       candidate_id: text,
       place: count,
-      ranked_score: number,
-      score: number,
+      ranked_score: score,
+      score,
       changes: list(change),
       values,
     }),
   ),
   answer: { type: 'object', description: 'What the route would have answered.' },
-});
+}, { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } });

@@ -1,4 +1,5 @@
 import { MillraceError } from '../../api/errors.js';
+import type { RecordBatch } from '../record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,
@@ -55,6 +56,15 @@ class EmbeddedStore implements Store {
     const found = new Array<Buffer | null>(keys.length);
     for (let i = 0; i < keys.length; i++) found[i] = this.#records.get(keys[i] as string) ?? null;
     return Promise.resolve(found);
+  }
+
+  readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
+    if (this.#closed) return Promise.reject(closedError());
+    for (let i = 0; i < keys.length; i++) {
+      const record = this.#records.get(keys[i] as string);
+      if (record !== undefined) batch.put(first + i, record, 0, record.length);
+    }
+    return Promise.resolve();
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {

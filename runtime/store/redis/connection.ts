@@ -1,18 +1,29 @@
 import { Redis } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
-import { isHopeless, isReply, NoReplyError, reasonFor, remedyFor, unavailable } from './failure.js';
+import {
+  isHopeless,
+  isRefused,
+  isReply,
+  NoReplyError,
+  reasonFor,
+  remedyFor,
+  unavailable,
+} from './failure.js';
 import type { ConnectionLimits } from './limits.js';
 import { addressText, type MasterAddress } from './masters.js';
 import { nodeOptions, placeOptions } from './node-options.js';
 import type { RedisAccess, Topology } from './target.js';
+import { WriteFence } from './write-fence.js';
 
 /** Looks at a connection that a silent one survives; one more than the time-out has, as the first may come early. */
 const TICKS = 5;
+/** Emitted on the ioredis client, beside its own events, once the connection may be used. */
+const READY = 'millrace:ready';
 
 /** What a connection is for, and where it goes. */
 export interface ConnectionTarget {
   readonly place: MasterAddress | Extract<Topology, { kind: 'sentinel' }>;
-  readonly purpose: string;
+  readonly purpose: 'read' | 'write' | 'feast';
   readonly access: RedisAccess;
   readonly limits: ConnectionLimits;
 }
@@ -27,6 +38,12 @@ export class RedisConnection {
   /** `host:port`, for messages; never the password. */
   readonly address: string;
   readonly #limits: ConnectionLimits;
+  readonly #warn: ((message: string) => void) | undefined;
+  /** Undefined for reads: one that is answered late does no harm. */
+  readonly #fence: WriteFence | undefined;
+  readonly #listeners: (() => void)[] = [];
+  #ready = false;
+  #warned = false;
   #count = 0;
   #bytes = 0;
   #heard = false;
@@ -42,6 +59,8 @@ export class RedisConnection {
         ? `${place.master} (Sentinels ${place.sentinels.map(addressText).join(', ')})`
         : addressText(place);
     this.#limits = limits;
+    this.#warn = access.warn;
+    this.#fence = purpose === 'write' ? new WriteFence() : undefined;
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
       ...placeOptions(place, access, limits),
@@ -49,11 +68,18 @@ export class RedisConnection {
     });
     this.redis.on('error', (error: Error) => (this.#lastError = error));
     this.redis.on('connect', () => this.#watch());
-    this.redis.on('ready', () => (this.#lastError = undefined));
+    this.redis.on('ready', () => void this.#prepare());
+    this.redis.on('close', () => (this.#ready = false));
+    this.redis.on('end', () => this.#startAgain());
   }
 
   get ready(): boolean {
-    return this.redis.status === 'ready';
+    return this.#ready;
+  }
+
+  /** Calls back each time that the connection is ready. */
+  onReady(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Commands that wait for their replies. */
@@ -86,8 +112,7 @@ export class RedisConnection {
   async becomesReady(milliseconds: number): Promise<boolean> {
     const until = Date.now() + milliseconds;
     while (!this.ready) {
-      const ended = this.#closed || this.redis.status === 'end' || isHopeless(this.#lastError);
-      if (ended || Date.now() >= until) return false;
+      if (this.#closed || isHopeless(this.#lastError) || Date.now() >= until) return false;
       await changeOf(this.redis, Math.min(100, until - Date.now()));
     }
     return true;
@@ -117,6 +142,11 @@ export class RedisConnection {
     }
   }
 
+  /** @throws whatever `run` and the server throw */
+  async ping(): Promise<void> {
+    await this.run(1, 0, (redis) => redis.ping());
+  }
+
   /** What is to be told of a failed command; an answer that only a new connection can change brings that about. */
   unavailable(error: unknown): MillraceError {
     return unavailable(this.address, error, this.#lastError);
@@ -131,7 +161,7 @@ export class RedisConnection {
 
   /** Gives the connection up and makes another. */
   renew(): void {
-    if (this.redis.status === 'ready') this.redis.stream.destroy();
+    if (this.ready) this.redis.stream.destroy();
   }
 
   close(): void {
@@ -140,6 +170,39 @@ export class RedisConnection {
     this.redis.disconnect();
     // disconnect() lets what is written yet reach the server, which may then do it long after later writes.
     (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
+  }
+
+  /** On a connection that has just been made: sees to it that nothing of the one before comes after what it sends. */
+  async #prepare(): Promise<void> {
+    const { stream } = this.redis;
+    try {
+      await this.#fence?.raise(this.redis);
+    } catch (error) {
+      if (this.redis.stream !== stream) return;
+      if (!isRefused(error)) {
+        stream.destroy(error as Error);
+        return;
+      }
+      if (!this.#warned) this.#warn?.(unfenced(this.address, error));
+      this.#warned = true;
+    }
+    if (this.redis.stream !== stream || this.redis.status !== 'ready') return;
+    this.#ready = true;
+    this.#lastError = undefined;
+    for (const listener of this.#listeners) listener();
+    this.redis.emit(READY);
+  }
+
+  /**
+   * ioredis gives up for good if it is told of a failover in the moment in which it asks a Sentinel for the master; and
+   * where it is not to be closed, it is not to end.
+   */
+  #startAgain(): void {
+    if (this.#closed) return;
+    const again = (): void => {
+      if (!this.#closed && this.redis.status === 'end') this.start();
+    };
+    setTimeout(again, Math.min(50, this.#limits.longestPause)).unref();
   }
 
   #checkRoom(count: number, bytes: number): void {
@@ -158,7 +221,8 @@ export class RedisConnection {
   }
 
   #tick(): void {
-    const owes = this.#count > 0 || this.redis.status === 'connect';
+    const { status } = this.redis;
+    const owes = this.#count > 0 || status === 'connect' || (status === 'ready' && !this.#ready);
     this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
     this.#heard = false;
     if (this.#silentTicks >= TICKS) this.#giveUp();
@@ -174,7 +238,7 @@ export class RedisConnection {
 /** Resolves at the next change of the connection's status, or after a while. */
 async function changeOf(redis: Redis, milliseconds: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    const events = ['ready', 'close', 'end', 'error'] as const;
+    const events = [READY, 'close', 'end', 'error'] as const;
     const done = (): void => {
       clearTimeout(timer);
       for (const event of events) redis.off(event, done);
@@ -183,4 +247,11 @@ async function changeOf(redis: Redis, milliseconds: number): Promise<void> {
     const timer = setTimeout(done, Math.max(1, milliseconds));
     for (const event of events) redis.once(event, done);
   });
+}
+
+function unfenced(address: string, error: Error): string {
+  return (
+    `Redis at ${address} does not let this user close a client of its own (${error.message}): an upload that was given ` +
+    'up may then be done after a later one. Give the user +client|info and +client|kill'
+  );
 }

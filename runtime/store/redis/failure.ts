@@ -7,6 +7,8 @@ const HOPELESS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB
 const LOST =
   /Connection is closed|Stream isn't writeable|max retries per request|ECONNRESET|EPIPE|aborted due to connection close|socket hang up/;
 
+const NO_SENTINEL = 'none of the Sentinels can be used';
+
 /** A server that is silent, or slower than the limits allow. */
 export class NoReplyError extends Error {
   constructor() {
@@ -22,6 +24,11 @@ export function isHopeless(error: Error | undefined): boolean {
 /** An answer of the server, as opposed to the lack of one. */
 export function isReply(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error);
+}
+
+/** The server will not do it for this user, or does not know how. */
+export function isRefused(error: unknown): error is Error {
+  return isReply(error) && /^(NOPERM|ERR) /.test(error.message);
 }
 
 /**
@@ -45,6 +52,9 @@ export function reasonFor(error: unknown, lastError?: Error): string {
 
 export function remedyFor(reason: string): string {
   if (HOPELESS.test(reason)) return 'Check the user, password and database of the REDIS_ settings';
+  if (reason.startsWith(NO_SENTINEL)) {
+    return 'Check REDIS_SENTINELS, the user and password of the Sentinels, and with TLS REDIS_TLS_CA and the certificates';
+  }
   if (/certificate|self.signed|wrong version number|SSL|TLS/i.test(reason)) {
     return 'Check rediss:// or REDIS_TLS, and REDIS_TLS_CA, REDIS_TLS_SERVERNAME';
   }
@@ -60,6 +70,8 @@ function reasonOf(error: Error): string {
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
   if (code === 'ETIMEDOUT') return 'no connection within the time-out';
+  const sentinel = /^All sentinels are unreachable.*?(?:Last error: (.*))?$/.exec(error.message);
+  if (sentinel !== null) return firstLine(`${NO_SENTINEL}: ${sentinel[1] ?? 'no answer'}`);
   if (LOST.test(error.message)) return 'the connection was lost';
   return firstLine(error.message);
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
+import type { RecordBatch } from '../record-batch.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf, msetArguments } from './batches.js';
 import { RedisConnection } from './connection.js';
@@ -7,15 +8,15 @@ import { within } from './deadline.js';
 import type { ConnectionLimits } from './limits.js';
 import { MasterList } from './master-list.js';
 import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
-import { mget } from './mget-command.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
+import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from './target.js';
 
 /** A Redis server, at an address or wherever the Sentinels say that the master is. */
 export class OneServer implements RedisServers {
   readonly masters: RedisMasters;
-  readonly #reads: RedisConnection;
+  readonly #reads: ReadConnection;
   readonly #writes: RedisConnection;
   readonly #confirmation: Confirmation;
   readonly #list: MasterList;
@@ -29,7 +30,7 @@ export class OneServer implements RedisServers {
     const place = topology.kind === 'single' ? topology.node : topology;
     const target = { place, access, limits };
     // Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking.
-    this.#reads = new RedisConnection({ ...target, purpose: 'read' });
+    this.#reads = new ReadConnection({ ...target, purpose: 'read' });
     this.#writes = new RedisConnection({ ...target, purpose: 'write' });
     this.#confirmation = { replicas, within: limits.waitWithin };
     this.#list = new MasterList(access, limits);
@@ -47,10 +48,14 @@ export class OneServer implements RedisServers {
     }
   }
 
-  async read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]> {
+  async read(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     try {
-      const reading = this.#reads.run(keys.length, 0, (redis) => mget(redis, keys));
-      return await within(reading, signal);
+      await within(this.#reads.mget(keys, batch, first), signal);
     } catch (error) {
       throw this.#reads.unavailable(error);
     }
@@ -94,7 +99,7 @@ export class OneServer implements RedisServers {
   async ping(): Promise<void> {
     for (const connection of [this.#reads, this.#writes]) {
       try {
-        await connection.run(1, 0, (redis) => redis.ping());
+        await connection.ping();
       } catch (error) {
         throw connection.unavailable(error);
       }
@@ -125,9 +130,10 @@ export class OneServer implements RedisServers {
       [this.#writes, this.#reads],
     ] as const) {
       // Not before it is ready: until then it may be a server that hangs, or one that is no master any more.
-      one.redis.on('ready', () => {
+      one.onReady(() => {
+        if (!other.ready) return;
         const [here, there] = [remoteOf(one.redis), remoteOf(other.redis)];
-        if (here === undefined || there === undefined || !other.ready) return;
+        if (here === undefined || there === undefined) return;
         if (addressText(here) !== addressText(there)) other.renew();
       });
     }

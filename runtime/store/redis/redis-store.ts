@@ -1,3 +1,4 @@
+import { RecordBatch } from '../record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,
@@ -67,7 +68,18 @@ class ServersStore implements RedisStore {
   }
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
-    return keys.length === 0 ? [] : this.#servers.read(keys, signal);
+    const batch = new RecordBatch();
+    await this.readInto(keys, batch, batch.extend(keys.length), signal);
+    return keys.map((_, i) => batch.record(i));
+  }
+
+  async readInto(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (keys.length > 0) await this.#servers.read(keys, batch, first, signal);
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {

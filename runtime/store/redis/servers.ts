@@ -1,5 +1,6 @@
 import type { ChainableCommander } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
+import type { RecordBatch } from '../record-batch.js';
 import type { StoreRecord } from '../store.js';
 import type { RedisMasters } from './masters.js';
 
@@ -14,10 +15,15 @@ export interface RedisServers {
   open(): Promise<void>;
 
   /**
-   * Values in the keys' order; null where there is none.
+   * Reads keys, to the numbers of the batch from `first` on.
    * @throws MillraceError store_unavailable if any key could not be read
    */
-  read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]>;
+  read(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void>;
 
   /** By position: undefined where the record is stored, or why it may not be. Never rejects. */
   set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]>;

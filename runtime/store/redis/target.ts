@@ -23,6 +23,8 @@ export interface RedisSettings {
   readonly tls?: TlsSettings;
   /** Replicas that must confirm a write before it counts as stored; 0 for none. */
   readonly waitReplicas?: number;
+  /** Told, once for each server, what it refuses and what that costs; by default nobody. */
+  readonly warn?: (message: string) => void;
   readonly limits?: Partial<ConnectionLimits>;
 }
 
@@ -56,6 +58,8 @@ export interface RedisAccess {
   readonly password: string | undefined;
   readonly database: number;
   readonly tls: ConnectionOptions | undefined;
+  /** See `RedisSettings.warn`. */
+  readonly warn?: (message: string) => void;
 }
 
 const REDIS_PORT = 6379;
@@ -130,6 +134,7 @@ export function accessOf(settings: RedisSettings): RedisAccess {
     password: url?.password || settings.password || undefined,
     database: url?.database ?? settings.database ?? 0,
     tls: tls.on === true || url?.tls === true ? tlsOf(tls) : undefined,
+    ...(settings.warn === undefined ? {} : { warn: settings.warn }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Changes } from '../../resident/coherence.js';
+import { isRefused } from './failure.js';
 
 /** The channel on which RESP2 connections are told of keys. */
 const CHANNEL = '__redis__:invalidate';
@@ -19,7 +20,7 @@ export class TrackingLink {
   readonly #redis: Redis;
   readonly #changes: Changes;
   readonly #leaseMs: number;
-  readonly #lost: () => void;
+  readonly #lost: (refusal?: Error) => void;
   /** When the PING was sent whose PONG came last; -Infinity before the link is armed and after it is lost. */
   #toldUntil = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -32,14 +33,14 @@ export class TrackingLink {
 
   /**
    * @param redis not yet connected; the link's from now on
-   * @param lost called once, when the link is of no use any more
+   * @param lost called once, when the link is of no use any more; with what the server said if it refused to track
    */
   constructor(
     redis: Redis,
     prefixes: readonly string[],
     changes: Changes,
     leaseMs: number,
-    lost: () => void,
+    lost: (refusal?: Error) => void,
   ) {
     this.#redis = redis;
     this.#changes = changes;
@@ -50,7 +51,7 @@ export class TrackingLink {
     redis.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
       this.#told(keys);
     });
-    this.#arm(prefixes).catch(() => this.#giveUp());
+    this.#arm(prefixes).catch((error: unknown) => this.#giveUp(isRefused(error) ? error : undefined));
   }
 
   get #patience(): number {
@@ -149,9 +150,9 @@ export class TrackingLink {
     else this.#changes.flush();
   }
 
-  #giveUp(): void {
+  #giveUp(refusal?: Error): void {
     if (this.#closed) return;
     this.close();
-    this.#lost();
+    this.#lost(refusal);
   }
 }

@@ -7,11 +7,15 @@ export interface TrackingSettings {
   readonly prefixes: readonly string[];
   /** How old the last sign of life of each server may be, in milliseconds. */
   readonly leaseMs: number;
+  /** Told of a server that refuses to track: once, and again if it does so after it has tracked. */
+  readonly warn?: (message: string) => void;
 }
 
 /** Pauses before a lost link is made anew, in milliseconds. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 1000;
+/** Pause before a server that refused is asked again: someone has to change its rights first. */
+const REFUSED_PAUSE = 10_000;
 
 /** Tells of writes to a Redis by any client: a link to each of its masters. */
 export class RedisTracking implements Coherence {
@@ -19,6 +23,7 @@ export class RedisTracking implements Coherence {
   readonly #settings: TrackingSettings;
   readonly #links = new Map<string, TrackingLink>();
   readonly #pauses = new Map<string, number>();
+  readonly #refusing = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #wanted: ReadonlySet<string> = new Set();
   #changes: Changes | undefined;
@@ -81,20 +86,32 @@ export class RedisTracking implements Coherence {
     if (changes === undefined || !this.#wanted.has(address) || this.#links.has(address)) return;
     const { prefixes, leaseMs } = this.#settings;
     const redis = this.#masters.connect(master, 'track');
-    const link = new TrackingLink(redis, prefixes, changes, leaseMs, () => {
+    const link = new TrackingLink(redis, prefixes, changes, leaseMs, (refusal) => {
       if (this.#links.get(address) !== link) return;
       this.#links.delete(address);
-      this.#again(master, link.wasArmed);
+      if (link.wasArmed) this.#refusing.delete(address);
+      if (refusal === undefined) this.#again(master, this.#pauseAfter(address, link.wasArmed));
+      else this.#refused(master, refusal);
     });
     this.#links.set(address, link);
   }
 
   /** Pauses grow while the server takes no link. */
-  #again(master: MasterAddress, wasArmed: boolean): void {
-    const address = addressText(master);
+  #pauseAfter(address: string, wasArmed: boolean): number {
     const before = wasArmed ? undefined : this.#pauses.get(address);
     const pause = before === undefined ? FIRST_PAUSE : Math.min(2 * before, LONGEST_PAUSE);
     this.#pauses.set(address, pause);
+    return pause;
+  }
+
+  #refused(master: MasterAddress, refusal: Error): void {
+    const address = addressText(master);
+    if (!this.#refusing.has(address)) this.#settings.warn?.(refusalText(address, refusal));
+    this.#refusing.add(address);
+    this.#again(master, REFUSED_PAUSE);
+  }
+
+  #again(master: MasterAddress, pause: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#link(master);
@@ -102,4 +119,12 @@ export class RedisTracking implements Coherence {
     timer.unref();
     this.#timers.add(timer);
   }
+}
+
+function refusalText(address: string, { message }: Error): string {
+  return (
+    `Redis at ${address} refuses to tell of changes (${message}): no entity is kept in the process, and every ranking reads ` +
+    'from Redis. It needs Redis 6.2 or later, and a user with +client|tracking +client|id +subscribe +ping ' +
+    '&__redis__:invalidate; or set MILLRACE_RESIDENT=off'
+  );
 }

@@ -30,6 +30,15 @@ async function told(files: Record<string, string | Uint8Array>): Promise<string[
 const MINIMAL = 'pipeline: p\nrank: product\ncomponents: []\n';
 
 describe('loadProject', () => {
+  it('keeps the routes free at which pipelines are explained', async () => {
+    const other = MINIMAL.replace('pipeline: p\n', 'pipeline: q\nroute: /api/v1/p/Explain\n');
+    expect(await told({ 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': other })).to.deep.equal([
+      'pipelines/q.yaml duplicate_route',
+    ]);
+    const alone = await told({ 'pipelines/q.yaml': other });
+    expect(alone).to.deep.equal([]);
+  });
+
   it('reads entity types, with their keys', async () => {
     const { entities } = await load(sound);
     expect([...entities].map(([name, { key }]) => [name, key])).to.have.deep.members([

@@ -323,9 +323,10 @@ describe('the entity index', () => {
     expect(remove.code).to.equal('store_partial_write');
     expect(remove.extensions).to.deep.equal({ deleted_ids: ['a'], unconfirmed_ids: ['b'] });
     store.failing = () => true;
-    expect((await failure(index.upload({ entity_type: 'product', entities: [product()] }))).code).to.equal(
-      'store_unavailable',
-    );
+    const nothing = await failure(index.upload({ entity_type: 'product', entities: [product()] }));
+    expect(nothing.code).to.equal('store_unavailable');
+    for (const { message } of [upload, remove, nothing])
+      expect(message).to.match(/is not known/).and.to.match(/ending it again is safe/);
   });
 
   it('reads what was stored under other declarations, also after the store was emptied in between', async () => {

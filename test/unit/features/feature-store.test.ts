@@ -217,8 +217,9 @@ describe('the feature store', () => {
     expect(error.code).to.equal('store_partial_write');
     expect(error.extensions).to.deep.equal({ stored_rows: [0, 2], unconfirmed_rows: [1] });
     store.failing = () => true;
-    expect((await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }))).code).to.equal(
-      'store_unavailable',
-    );
+    const nothing = await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }));
+    expect(nothing.code).to.equal('store_unavailable');
+    for (const { message } of [error, nothing])
+      expect(message).to.match(/is not known/).and.to.match(/ending them again is safe/);
   });
 });

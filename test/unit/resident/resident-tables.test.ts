@@ -63,6 +63,7 @@ describe('resident tables', () => {
   let store: SlowStore;
   let isCurrent: boolean;
   let isTold: boolean | undefined;
+  let beforeTold: () => void;
 
   before(async () => {
     root = await writeProject(FILES);
@@ -73,6 +74,7 @@ describe('resident tables', () => {
     store = new SlowStore();
     isCurrent = true;
     isTold = undefined;
+    beforeTold = () => undefined;
   });
 
   const make = (options: Partial<ResidentOptions> = {}): ResidentTables =>
@@ -81,7 +83,10 @@ describe('resident tables', () => {
       coherence: () => ({
         start: () => undefined,
         isCurrent: () => isCurrent,
-        renew: () => (isTold === undefined ? undefined : Promise.resolve(isTold)),
+        renew: () => {
+          if (isTold === undefined) return undefined;
+          return Promise.resolve(isTold).finally(() => beforeTold());
+        },
         close: () => undefined,
       }),
       ...options,
@@ -183,6 +188,21 @@ describe('resident tables', () => {
     const reading = priceOf(tables, 'a');
     tables.flush(); // the connection was lost right after it answered
     expect(await reading).to.deep.equal([1, 1]);
+  });
+
+  it('are not trusted for an answer that a flush overtook: another server may be lost meanwhile', async () => {
+    const tables = make();
+    store.put('a', 1);
+    await priceOf(tables, 'a');
+    isCurrent = false;
+    isTold = true;
+    beforeTold = () => {
+      store.put('a', 2);
+      tables.flush();
+    };
+    expect(await priceOf(tables, 'a')).to.deep.equal([2, 1]);
+    beforeTold = () => undefined;
+    expect(stateOf(tables, 'item').rows).to.equal(0);
   });
 
   it('do not keep what was stored under a layout that is not known', async () => {

@@ -9,6 +9,7 @@ import { EntityDecoder } from '../../../runtime/store/entity-decoder.js';
 import { encodeEntity } from '../../../runtime/store/entity-record.js';
 import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
 import { Layout } from '../../../runtime/store/layout.js';
+import { placed } from '../../support/placed-record.js';
 
 const INT: ValueType = { kind: 'int' };
 const FLOAT: ValueType = { kind: 'float' };
@@ -92,7 +93,7 @@ function decode(
   const layout = known.add(new Layout(declared, 'product_id'));
   const decoder = decoderOf(wants, known);
   const columns = columnsOf(wants, entities.length);
-  entities.forEach((json, row) => decoder.decode(json && encodeEntity(layout, json, 'p'), columns, row));
+  entities.forEach((json, row) => decoder.decode(...placed(json && encodeEntity(layout, json, 'p')), columns, row));
   return entities.map((_, row) => columns.map((column) => cell(column, row)));
 }
 
@@ -170,9 +171,9 @@ describe('the entity decoder', () => {
     const wants = [{ path: 'l', type: STRINGS }];
     const decoder = decoderOf(wants, known);
     const columns = columnsOf(wants, 2);
-    decoder.decode(encodeEntity(layout, { l: ['a', 'b'] }, 'p'), columns, 0);
-    decoder.decode(encodeEntity(layout, { l: ['c'] }, 'p'), columns, 0);
-    decoder.decode(encodeEntity(layout, { l: ['d'] }, 'p'), columns, 1);
+    decoder.decode(...placed(encodeEntity(layout, { l: ['a', 'b'] }, 'p')), columns, 0);
+    decoder.decode(...placed(encodeEntity(layout, { l: ['c'] }, 'p')), columns, 0);
+    decoder.decode(...placed(encodeEntity(layout, { l: ['d'] }, 'p')), columns, 1);
     expect([0, 1].map((row) => cell(columns[0] as Column, row))).to.deep.equal([['c'], ['d']]);
   });
 
@@ -337,14 +338,14 @@ describe('the entity decoder', () => {
       encodeEntity(old, { price: 4 }, 'p'),
     ];
     const missing = new Set<string>();
-    for (const record of records) decoder.missingLayouts(record, missing);
+    for (const record of records) decoder.missingLayouts(...placed(record), missing);
     expect(missing).to.deep.equal(new Set([old.hex, later.hex]));
     const columns = columnsOf(wants, records.length);
-    decoder.decode(records[0] ?? null, columns, 0);
+    decoder.decode(...placed(records[0] ?? null), columns, 0);
     expect(columns.map((column) => cell(column, 0))).to.deep.equal(['failed', 'failed']);
     known.add(old);
     known.add(later);
-    records.forEach((record, row) => decoder.decode(record, columns, row));
+    records.forEach((record, row) => decoder.decode(...placed(record), columns, row));
     expect(records.map((_, row) => columns.map((column) => cell(column, row)))).to.deep.equal([
       [1, 'old'],
       [2.5, 'now'],
@@ -352,7 +353,7 @@ describe('the entity decoder', () => {
       [4, 'absent'],
     ]);
     const after = new Set<string>();
-    for (const record of records) decoder.missingLayouts(record, after);
+    for (const record of records) decoder.missingLayouts(...placed(record), after);
     expect(after.size).to.equal(0);
   });
 
@@ -376,8 +377,8 @@ describe('the entity decoder', () => {
     const whole = encodeEntity(layout, json, 'p');
     const columns = columnsOf(wants, 1);
     for (let length = 0; length < whole.length; length++) {
-      decoder.missingLayouts(whole.subarray(0, length), new Set());
-      decoder.decode(whole.subarray(0, length), columns, 0);
+      decoder.missingLayouts(...placed(whole.subarray(0, length)), new Set());
+      decoder.decode(...placed(whole.subarray(0, length)), columns, 0);
       expect(
         columns.some((column) => cell(column, 0) === 'failed'),
         String(length),
@@ -387,7 +388,7 @@ describe('the entity decoder', () => {
       fc.property(fc.nat(whole.length - 9), fc.integer({ min: 0, max: 255 }), (at, byte) => {
         const damaged = Buffer.from(whole);
         damaged[at + 8] = byte;
-        decoder.decode(damaged, columns, 0);
+        decoder.decode(...placed(damaged), columns, 0);
       }),
       { numRuns: 500 },
     );

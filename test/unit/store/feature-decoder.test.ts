@@ -11,6 +11,7 @@ import { encodeSegment, viewId } from '../../../runtime/store/feature-record.js'
 import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
 import { Layout } from '../../../runtime/store/layout.js';
 import { featureView, type FeatureSketch } from '../../support/entity-types.js';
+import { placed } from '../../support/placed-record.js';
 
 const FLOAT: ValueType = { kind: 'float' };
 const INT: ValueType = { kind: 'int' };
@@ -50,7 +51,7 @@ class Reader {
       );
     });
     const decoder = new FeatureDecoder(wanted, this.known);
-    if (cause === undefined) decoder.decode(record, columns, 0, NOW);
+    if (cause === undefined) decoder.decode(...placed(record), columns, 0, NOW);
     else decoder.decodeMissing(cause, columns, 0);
     return columns.map(cell);
   }
@@ -210,7 +211,7 @@ describe('the feature decoder', () => {
     const feature = stats.features.get('n');
     if (feature === undefined) throw new Error('no feature');
     const missing = new Set<string>();
-    new FeatureDecoder([{ view: stats, feature }], reader.known).missingLayouts(record, missing);
+    new FeatureDecoder([{ view: stats, feature }], reader.known).missingLayouts(...placed(record), missing);
     expect(missing).to.deep.equal(new Set([foreign.hex]));
     expect(reader.read([stats], record)).to.deep.equal(['NaN failed']);
     reader.known.add(foreign);

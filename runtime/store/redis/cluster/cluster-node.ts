@@ -1,11 +1,12 @@
 import { RedisConnection } from '../connection.js';
 import type { ConnectionLimits } from '../limits.js';
 import { addressText, type MasterAddress } from '../masters.js';
+import { ReadConnection } from '../read-connection.js';
 import type { RedisAccess } from '../target.js';
 
 /** A master of the cluster, with a connection each for reads and writes. */
 export class ClusterNode {
-  readonly reads: RedisConnection;
+  readonly reads: ReadConnection;
   readonly writes: RedisConnection;
   /** `host:port`. */
   readonly name: string;
@@ -19,7 +20,7 @@ export class ClusterNode {
   ) {
     this.name = addressText(address);
     const target = { place: address, access, limits };
-    this.reads = new RedisConnection({ ...target, purpose: 'read' });
+    this.reads = new ReadConnection({ ...target, purpose: 'read' });
     this.writes = new RedisConnection({ ...target, purpose: 'write' });
   }
 

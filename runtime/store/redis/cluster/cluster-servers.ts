@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../api/errors.js';
+import type { RecordBatch } from '../../record-batch.js';
 import type { StoreRecord } from '../../store.js';
 import { batchesOf } from '../batches.js';
-import type { RedisConnection } from '../connection.js';
 import { within } from '../deadline.js';
 import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
 import type { ConnectionLimits } from '../limits.js';
@@ -10,7 +10,6 @@ import { sendPipeline, type Confirmation } from '../pipeline.js';
 import type { AddCommand, RedisServers } from '../servers.js';
 import type { RedisAccess } from '../target.js';
 import type { ClusterNode } from './cluster-node.js';
-import { sendGets } from './gets-command.js';
 import { keySlot } from './key-slot.js';
 import { redirectOf } from './redirect.js';
 import { SlotMap } from './slot-map.js';
@@ -29,8 +28,8 @@ interface Leg {
 interface Work {
   readonly lane: 'reads' | 'writes';
   readonly keys: readonly string[];
-  readonly sizeAt: (position: number) => number;
-  readonly add: AddCommand;
+  /** Sends the commands of a leg, and puts each reply, or why there is none, at its position. Never rejects. */
+  readonly send: (leg: Leg, replies: unknown[]) => Promise<void>;
 }
 
 /** The masters of a Redis Cluster: each key goes to the one that has its slot, all masters at the same time. */
@@ -75,16 +74,22 @@ export class ClusterServers implements RedisServers {
     this.#map.tend();
   }
 
-  async read(keys: readonly string[], signal: AbortSignal | undefined): Promise<(Buffer | null)[]> {
-    const reading = this.#run({
-      lane: 'reads',
-      keys,
-      sizeAt: () => 0,
-      add: (pipeline, position) => pipeline.getBuffer(keys[position] ?? ''),
-    });
-    const replies = await within(reading, signal);
-    for (const reply of replies) if (reply instanceof Error) throw this.unavailable(reply);
-    return replies as (Buffer | null)[];
+  async read(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const send: Work['send'] = async ({ node, asking, positions }, errors) => {
+      for (const position of positions) errors[position] = undefined;
+      try {
+        await node.reads.gets(keys, positions, asking, batch, first, errors);
+      } catch (error) {
+        for (const position of positions) errors[position] = error;
+      }
+    };
+    const errors = await within(this.#run({ lane: 'reads', keys, send }), signal);
+    for (const error of errors) if (error instanceof Error) throw this.unavailable(error);
   }
 
   /** The first record is stored before any other is sent: what they need to be read is in it, on another node perhaps. */
@@ -107,7 +112,20 @@ export class ClusterServers implements RedisServers {
   }
 
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]> {
-    return this.#run({ lane: 'writes', keys, sizeAt, add });
+    return this.#run({
+      lane: 'writes',
+      keys,
+      send: async ({ node, asking, positions }, replies) => {
+        const batches = batchesOf(positions, sizeAt);
+        const confirmation = this.#confirmation;
+        const outcomes = await Promise.all(
+          batches.map((batch) => sendPipeline(node.writes, { ...batch, add, asking, confirmation })),
+        );
+        batches.forEach((batch, b) => {
+          batch.positions.forEach((position, i) => (replies[position] = outcomes[b]?.[i]));
+        });
+      },
+    });
   }
 
   async ping(): Promise<void> {
@@ -118,7 +136,7 @@ export class ClusterServers implements RedisServers {
       [...this.#map.nodes].flatMap(({ reads, writes }) =>
         [reads, writes].map(async (connection) => {
           try {
-            await connection.run(1, 0, (redis) => redis.ping());
+            await connection.ping();
           } catch (error) {
             throw connection.unavailable(error);
           }
@@ -161,51 +179,16 @@ export class ClusterServers implements RedisServers {
     return [...legs.values()];
   }
 
-  async #send(
-    { node, asking, positions }: Leg,
-    work: Work,
-    replies: unknown[],
-    round: number,
-  ): Promise<void> {
-    const connection = node[work.lane];
+  async #send(leg: Leg, { lane, send }: Work, replies: unknown[], round: number): Promise<void> {
+    const { node, positions } = leg;
+    const connection = node[lane];
     // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
     if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
-    if (work.lane === 'reads' && !asking) await this.#get(connection, work.keys, positions, replies);
-    else await this.#pipe(connection, asking, positions, work, replies);
+    await send(leg, replies);
     for (const position of positions) {
       const reply = replies[position];
       if (reply instanceof Error) replies[position] = this.#placed(reply, node);
     }
-  }
-
-  async #get(
-    connection: RedisConnection,
-    keys: readonly string[],
-    positions: readonly number[],
-    replies: unknown[],
-  ): Promise<void> {
-    try {
-      await connection.run(positions.length, 0, (redis) => sendGets(redis, keys, positions, replies));
-    } catch (error) {
-      for (const position of positions) replies[position] = error;
-    }
-  }
-
-  async #pipe(
-    connection: RedisConnection,
-    asking: boolean,
-    positions: readonly number[],
-    { lane, sizeAt, add }: Work,
-    replies: unknown[],
-  ): Promise<void> {
-    const confirmation = lane === 'writes' ? this.#confirmation : undefined;
-    const batches = batchesOf(positions, sizeAt);
-    const outcomes = await Promise.all(
-      batches.map((batch) => sendPipeline(connection, { ...batch, add, asking, confirmation })),
-    );
-    batches.forEach((batch, b) => {
-      batch.positions.forEach((position, i) => (replies[position] = outcomes[b]?.[i]));
-    });
   }
 
   /** Says of a failure which node it was; a node that is down or has no cluster is reason to look at the map. */

@@ -1,0 +1,96 @@
+import type { Redis } from 'ioredis';
+import type { RecordBatch } from '../record-batch.js';
+import { RedisConnection, type ConnectionTarget } from './connection.js';
+import { PendingReply, type ReplyForm, type ReplyPlaces } from './pending-reply.js';
+import { encodeGets, encodeMget, PING } from './read-commands.js';
+import { ReplyReader } from './reply-reader.js';
+
+/**
+ * A connection for reads alone. ioredis makes it, and makes it anew: address, Sentinels, TLS, password and database are
+ * its affair. From then on the replies are read here, as ioredis's parser makes an object of every value, which cost as
+ * much as all the rest of a large read.
+ */
+export class ReadConnection extends RedisConnection {
+  #reader: ReplyReader | undefined;
+
+  constructor(target: ConnectionTarget) {
+    super(target);
+    this.redis.on('ready', () => this.#takeOver(this.redis.stream));
+  }
+
+  override get ready(): boolean {
+    return this.#reader !== undefined && super.ready;
+  }
+
+  /**
+   * Reads keys in one MGET, to the numbers of a batch from `first` on.
+   * @throws whatever `run` throws; ReplyError
+   */
+  async mget(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
+    await this.#send('list', keys.length, { batch, first, count: keys.length }, () => encodeMget(keys));
+  }
+
+  /**
+   * Reads the keys at some positions, each with a GET of its own, to the numbers `first` + position of a batch.
+   * @param asking for slots that are on their way to this node
+   * @param errors takes the error of a key, by position
+   * @throws whatever `run` throws
+   */
+  async gets(
+    keys: readonly string[],
+    positions: readonly number[],
+    asking: boolean,
+    batch: RecordBatch,
+    first: number,
+    errors: unknown[],
+  ): Promise<void> {
+    const places = { batch, first, count: positions.length, positions, errors };
+    await this.#send(asking ? 'asked' : 'values', positions.length, places, () =>
+      encodeGets(keys, positions, asking),
+    );
+  }
+
+  override async ping(): Promise<void> {
+    await this.#send('line', 1, undefined, () => PING);
+  }
+
+  #send(
+    form: ReplyForm,
+    count: number,
+    places: ReplyPlaces | undefined,
+    encode: () => Buffer,
+  ): Promise<void> {
+    return this.run(count, 0, ({ stream }) => {
+      const reader = this.#reader;
+      if (reader === undefined || !stream.writable) throw lost();
+      stream.write(encode());
+      return reader.expect(new PendingReply(form, places));
+    });
+  }
+
+  /** What the handshake was answered with is read by now; nothing has been asked since. */
+  #takeOver(stream: Redis['stream']): void {
+    const reader = new ReplyReader();
+    this.#reader = reader;
+    const read = (piece: Buffer): void => {
+      try {
+        reader.read(piece);
+      } catch (error) {
+        stream.off('data', read);
+        reader.fail(error as Error);
+        stream.destroy(error as Error);
+      }
+    };
+    const [theirs] = stream.listeners('data'); // ioredis puts its own before all others
+    stream.off('data', theirs as () => void);
+    stream.prependListener('data', read);
+    stream.once('close', () => {
+      if (this.#reader === reader) this.#reader = undefined;
+      reader.fail(lost());
+    });
+  }
+}
+
+function lost(): Error {
+  return new Error('Connection is closed');
+}

@@ -1,0 +1,191 @@
+import type { PendingReply } from './pending-reply.js';
+
+const PLUS = 43;
+const MINUS = 45;
+const STAR = 42;
+const DOLLAR = 36;
+const ZERO = 48;
+const CR = 13;
+const LF = 10;
+
+/** Most bytes of a value: Redis takes none larger (proto-max-bulk-len), unless told to. */
+const MOST_VALUE = 1024 * 1024 * 1024;
+/** Most bytes of the head of a value or list: its type, a length and the line's end. */
+const MOST_HEAD = 16;
+/** Most bytes of a line, such as an error. */
+const MOST_LINE = 64 * 1024;
+
+/** A unit goes on, and where it ends is not known yet; -n: it has n bytes. */
+const UNKNOWN = -1;
+
+/** The server, or what stands between, sent what is no reply to what was asked. */
+export class GarbledReplyError extends Error {
+  constructor(what: string) {
+    super(`its reply cannot be understood: ${what}`);
+    this.name = 'GarbledReplyError';
+  }
+}
+
+/**
+ * Reads the replies to reading commands from the bytes of a connection, in whatever pieces those come. Values stay where
+ * they are: only one that lies across two pieces is copied. Understands of the protocol what such commands are answered
+ * with, and refuses all else.
+ *
+ * Source: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2)
+ */
+export class ReplyReader {
+  #pending: PendingReply[] = [];
+  /** Index into `#pending` of the reply that is being read. */
+  #at = 0;
+  /** The start of a unit whose end is still to come, and how many bytes of it are there. */
+  #held = Buffer.alloc(0);
+  #heldBytes = 0;
+  /** What `#head` has read: a length, -1 for none. */
+  #length = 0;
+
+  /** Expects a reply, after those that are expected already. */
+  expect(reply: PendingReply): Promise<void> {
+    this.#pending.push(reply);
+    return reply.promise;
+  }
+
+  /**
+   * Reads a piece; its memory is not to change from then on.
+   * @throws GarbledReplyError; what is pending is then to be failed, and nothing more to be read
+   */
+  read(piece: Buffer): void {
+    let at = this.#heldBytes > 0 ? this.#resume(piece) : 0;
+    while (at < piece.length) {
+      const end = this.#unit(piece, at);
+      if (end < 0) {
+        this.#hold(piece, at, piece.length, end);
+        return;
+      }
+      at = end;
+    }
+  }
+
+  /** Fails all replies that are pending. */
+  fail(error: Error): void {
+    const pending = this.#pending.slice(this.#at);
+    this.#pending = [];
+    this.#at = 0;
+    for (const reply of pending) reply.fail(error);
+  }
+
+  /** Completes the unit that is held; returns how many bytes of the piece that took. */
+  #resume(piece: Buffer): number {
+    let at = 0;
+    for (;;) {
+      const held = this.#held.subarray(0, this.#heldBytes);
+      const end = this.#unit(held, 0);
+      if (end >= 0) {
+        this.#held = Buffer.alloc(0);
+        this.#heldBytes = 0;
+        return at;
+      }
+      if (at === piece.length) return at;
+      const next = end === UNKNOWN ? lineEnd(piece, at) : at - end - held.length;
+      const until = Math.min(piece.length, next);
+      this.#hold(piece, at, until, end);
+      at = until;
+    }
+  }
+
+  /** Adds bytes to what is held. Room grows with what came, not with what a length promises. */
+  #hold(piece: Buffer, start: number, end: number, wanted: number): void {
+    const bytes = this.#heldBytes + end - start;
+    if (bytes > this.#held.length) {
+      const larger = Buffer.allocUnsafeSlow(
+        wanted === UNKNOWN ? bytes + MOST_HEAD : Math.max(bytes, Math.min(-wanted, 2 * bytes)),
+      );
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    piece.copy(this.#held, this.#heldBytes, start, end);
+    this.#heldBytes = bytes;
+  }
+
+  /** Reads the head of a list, a value or a line; returns where it ends, or what it lacks (see UNKNOWN). */
+  #unit(bytes: Buffer, at: number): number {
+    const reply = this.#pending[this.#at];
+    if (reply === undefined) throw new GarbledReplyError('nothing was asked');
+    switch (bytes[at]) {
+      case DOLLAR:
+        return this.#value(reply, bytes, at);
+      case STAR: {
+        const end = this.#head(bytes, at);
+        if (end >= 0) this.#taken(reply, reply.list(this.#length), 'a list');
+        return end;
+      }
+      case PLUS:
+      case MINUS:
+        return this.#line(reply, bytes, at);
+      default:
+        throw new GarbledReplyError(`a reply of type ${String(bytes[at])}`);
+    }
+  }
+
+  #value(reply: PendingReply, bytes: Buffer, at: number): number {
+    const start = this.#head(bytes, at);
+    if (start < 0) return start;
+    if (this.#length < 0) {
+      this.#taken(reply, reply.value(null, 0, 0), 'a value');
+      return start;
+    }
+    const end = start + this.#length;
+    if (end + 2 > bytes.length) return at - end - 2;
+    if (bytes[end] !== CR || bytes[end + 1] !== LF) throw new GarbledReplyError('a value of another length');
+    this.#taken(reply, reply.value(bytes, start, end), 'a value');
+    return end + 2;
+  }
+
+  #line(reply: PendingReply, bytes: Buffer, at: number): number {
+    const lf = bytes.indexOf(LF, at);
+    if ((lf < 0 ? bytes.length : lf) - at > MOST_LINE) throw new GarbledReplyError('a line without an end');
+    if (lf < 0) return UNKNOWN;
+    if (bytes[lf - 1] !== CR) throw new GarbledReplyError('a line with another end');
+    if (bytes[at] === PLUS) this.#taken(reply, reply.line(), 'a line');
+    else this.#taken(reply, reply.error(bytes.toString('utf8', at + 1, lf - 1)), 'an error');
+    return lf + 1;
+  }
+
+  /** Reads a length and the line's end into `#length`; returns where they end, or UNKNOWN. */
+  #head(bytes: Buffer, at: number): number {
+    let i = at + 1;
+    let length = 0;
+    const isNone = bytes[i] === MINUS;
+    if (isNone) i++;
+    const digits = i;
+    for (; i < bytes.length; i++) {
+      const digit = (bytes[i] as number) - ZERO;
+      if (digit < 0 || digit > 9) break;
+      length = 10 * length + digit;
+    }
+    if (i - at > MOST_HEAD || length > MOST_VALUE) throw new GarbledReplyError('a length beyond all bounds');
+    if (i === bytes.length) return UNKNOWN;
+    const isLength = i > digits && (!isNone || (length === 1 && i === digits + 1));
+    if (!isLength || bytes[i] !== CR) throw new GarbledReplyError('a length that is none');
+    if (i + 1 === bytes.length) return UNKNOWN;
+    if (bytes[i + 1] !== LF) throw new GarbledReplyError('a line with another end');
+    this.#length = isNone ? -1 : length;
+    return i + 2;
+  }
+
+  #taken(reply: PendingReply, belongs: boolean, what: string): void {
+    if (!belongs) throw new GarbledReplyError(`${what} where none belongs`);
+    if (!reply.isWhole) return;
+    this.#at++;
+    if (this.#at === this.#pending.length || this.#at === 256) {
+      this.#pending.splice(0, this.#at);
+      this.#at = 0;
+    }
+    reply.settle();
+  }
+}
+
+/** Where the line that `at` is in ends; the piece's end, if that is not in it. */
+function lineEnd(piece: Buffer, at: number): number {
+  const lf = piece.indexOf(LF, at);
+  return lf < 0 ? piece.length : lf + 1;
+}

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
+import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+
+const QUICK = { connectTimeout: 500, socketTimeout: 400, commandTimeout: 1500, longestPause: 50 };
+
+describe('the redis store over Sentinels', function () {
+  this.timeout(30_000);
+  let server: PrivateRedis;
+  let sentinel: FakeSentinel;
+  let store: RedisStore;
+  let admin: Redis;
+
+  before(async function () {
+    needRedisServer(this);
+    server = await startRedisServer();
+    admin = new Redis(server.url);
+  });
+  after(async () => {
+    admin.disconnect();
+    await server.remove();
+  });
+  beforeEach(async () => {
+    sentinel = await startFakeSentinel(server.port);
+    store = await connectRedisStore({
+      sentinels: [{ host: '127.0.0.1', port: sentinel.port }],
+      sentinelMaster: 'main',
+      limits: QUICK,
+    });
+  });
+  afterEach(async () => {
+    await store.close();
+    await sentinel.close();
+  });
+  const works = (): Promise<boolean> =>
+    store.ping().then(
+      () => true,
+      () => false,
+    );
+
+  it('goes on after it was told of a failover while it asked for the master', async () => {
+    await until('subscribers', () => sentinel.subscribers >= 2);
+    sentinel.hold();
+    await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await until('questions', () => sentinel.waiting >= 2);
+    sentinel.announce();
+    await until('the word to have come', () => sentinel.subscribers === 0);
+    sentinel.release();
+    await until('a store that works', works, 5000);
+    expect(await store.read(['k'])).to.deep.equal([null]);
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A Sentinel of a test's own that tells of a failover when it is told to, at the worst of moments too. */
+export interface FakeSentinel {
+  readonly port: number;
+  /** Clients that want to be told of a failover. */
+  readonly subscribers: number;
+  /** Clients that have asked for the master and not been answered. */
+  readonly waiting: number;
+  /** Keeps whoever asks for the master waiting from now on. */
+  hold(): void;
+  /** Answers those who wait, and all that come. */
+  release(): void;
+  /** Tells the subscribers of a failover. */
+  announce(): void;
+  close(): Promise<void>;
+}
+
+/** @param masterPort of the server on this machine that it calls master, whatever the name */
+export async function startFakeSentinel(masterPort: number): Promise<FakeSentinel> {
+  const sockets = new Set<Socket>();
+  const subscribers = new Set<Socket>();
+  const waiting = new Set<Socket>();
+  const address = bulks('127.0.0.1', String(masterPort));
+  let holds = false;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined); // 'close' follows
+    socket.on('close', () => {
+      for (const set of [sockets, subscribers, waiting]) set.delete(socket);
+    });
+    socket.on('data', (data) => {
+      for (const [, command = ''] of data.toString().matchAll(/\*\d+\r\n((?:\$\d+\r\n[^\r]*\r\n)+)/g)) {
+        if (command.includes('get-master-addr-by-name')) {
+          if (holds) waiting.add(socket);
+          else socket.write(address);
+        } else if (command.includes('subscribe')) {
+          subscribers.add(socket);
+          socket.write(`*3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n`);
+        } else socket.write('*0\r\n');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    get subscribers() {
+      return subscribers.size;
+    },
+    get waiting() {
+      return waiting.size;
+    },
+    hold: () => (holds = true),
+    release() {
+      holds = false;
+      for (const socket of waiting) socket.write(address);
+      waiting.clear();
+    },
+    announce() {
+      for (const socket of subscribers) socket.write(bulks('message', '+switch-master', 'main'));
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function bulks(...texts: string[]): string {
+  return `*${texts.length}\r\n${texts.map((text) => `$${text.length}\r\n${text}\r\n`).join('')}`;
+}
