@@ -128,7 +128,7 @@ async function run(one: Series) {
   const body = one.bodies[one.round++ % one.bodies.length];
   const { answer, report } = await one.pipeline.run(body, { requestId: 'bench' });
   one.componentsMs.push(report.stageMs.components ?? NaN);
-  return answer.ranked_candidates;
+  return answer.ranked_candidates ?? [];
 }
 
 /** The features are there: all of the first page, and no two candidates alike. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { createApp, type App } from '../runtime/app.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
-import type { RankingAnswer, RunReport } from '../runtime/pipeline/types.js';
+import type { PipelineAnswer, RankingAnswer, RunReport } from '../runtime/pipeline/types.js';
 import { loadSettings } from '../runtime/settings.js';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { naiveRank, naiveRecords, type BlobReader } from './naive/service.js';
@@ -80,7 +80,7 @@ async function compare(
   for (const { app } of ours) {
     for (const text of bodies) {
       const naive = (JSON.parse(await naiveRank(reader, text)) as RankingAnswer).ranked_candidates;
-      const answered = (await rank(app, text)).answer.ranked_candidates;
+      const answered = (await rank(app, text)).answer.ranked_candidates ?? [];
       assert.deepEqual(
         answered.map((one) => one.candidate_id),
         naive.map((one) => one.candidate_id),
@@ -142,7 +142,7 @@ function middle(reports: readonly RunReport[] | undefined, count: 'roundTrips' |
   return String(median((reports ?? []).map((report) => report[count]).sort((a, b) => a - b)));
 }
 
-async function rank(app: App, text: string): Promise<{ answer: RankingAnswer; report: RunReport }> {
+async function rank(app: App, text: string): Promise<{ answer: PipelineAnswer; report: RunReport }> {
   const [pipeline] = app.pipelines;
   if (pipeline === undefined) throw new Error('the bench project has a pipeline');
   return pipeline.run(JSON.parse(text), { requestId: randomUUID() });

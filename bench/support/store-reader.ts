@@ -85,7 +85,7 @@ export class StoreReader {
       fillRequest(plan, frame, request);
       const batch = new BatchRead(this.#store, deadline);
       const records = await hydrate(plan, frame, request, { batch, layouts: this.#layouts, resident });
-      fetchFeatures(plan, frame, records);
+      fetchFeatures(frame, records);
       look(frame);
       plan.frames.release(frame);
       return batch;

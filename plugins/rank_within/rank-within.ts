@@ -1,7 +1,7 @@
 import type { NumberColumn } from '../../runtime/api/columns.js';
+import { Distribution } from '../../runtime/api/distribution.js';
 import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
-import { Distribution } from './distribution.js';
 
 /** Which numbers are the best: the largest (descending) or the smallest (ascending). */
 export type Direction = 'descending' | 'ascending';

@@ -1,5 +1,6 @@
 /** What a plugin may import: `millrace/api`. */
 export * from './columns.js';
+export * from './distribution.js';
 export * from './duration.js';
 export * from './errors.js';
 export * from './http-client.js';

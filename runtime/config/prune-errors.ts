@@ -9,6 +9,8 @@ const KIND_KEYWORDS = new Set(['type', 'const', 'enum', 'millrace']);
  */
 export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
+  /** Choices between keys, which say nothing of the kind of a value. */
+  const keyChoices = new Set<ErrorObject>();
   // An outer choice comes after the errors of its branches.
   for (const choice of [...errors].reverse()) {
     if (dropped.has(choice)) continue;
@@ -18,6 +20,7 @@ export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
     // Of branches that each ask for a key, none was meant more than another.
     if ([...branches.values()].every((list) => list.every((error) => asksForKey(error, choice)))) {
       for (const list of branches.values()) list.forEach((error) => dropped.add(error));
+      keyChoices.add(choice);
       continue;
     }
     const meant = [...branches].filter(([, list]) => !list.some((error) => refusesKind(error, choice)));
@@ -26,7 +29,9 @@ export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
       if (branch !== best?.[0]) list.forEach((error) => dropped.add(error));
     if (best !== undefined) dropped.add(choice);
   }
-  return withoutEchoes(errors.filter((error) => !dropped.has(error)));
+  const rest = errors.filter((error) => !dropped.has(error));
+  const kinds = withoutEchoes(rest.filter((error) => !keyChoices.has(error)));
+  return rest.filter((error) => keyChoices.has(error) || kinds.has(error));
 }
 
 function branchesOf(choice: ErrorObject, errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
@@ -54,7 +59,7 @@ function refusesKind(error: ErrorObject, choice: ErrorObject): boolean {
 }
 
 /** Of a place that has the wrong kind of value, one error says enough. */
-function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+function withoutEchoes(errors: readonly ErrorObject[]): Set<ErrorObject> {
   const rank = (error: ErrorObject): number =>
     ['millrace', 'anyOf', 'oneOf'].includes(error.keyword) ? 0 : KIND_KEYWORDS.has(error.keyword) ? 1 : 2;
   const best = new Map<string, ErrorObject>();
@@ -63,8 +68,10 @@ function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
     const known = best.get(error.instancePath);
     if (known === undefined || rank(error) < rank(known)) best.set(error.instancePath, error);
   }
-  return errors.filter((error) => {
-    const kind = best.get(error.instancePath);
-    return kind === undefined || kind === error;
-  });
+  return new Set(
+    errors.filter((error) => {
+      const kind = best.get(error.instancePath);
+      return kind === undefined || kind === error;
+    }),
+  );
 }

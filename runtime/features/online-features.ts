@@ -150,7 +150,7 @@ export class OnlineFeatures {
       const record = records[row] ?? null;
       const id = viewId(view);
       const at =
-        record === null ? -1 : findSegment(record, 0, record.length, id.readUInt32LE(0), id.readUInt32LE(4));
+        record === null ? -1 : findSegment(record, 0, record.length, id.readInt32LE(0), id.readInt32LE(4));
       return record === null || at < 0 ? undefined : eventTimeAt(record, at);
     };
   }

@@ -41,6 +41,7 @@ export class Frame {
     this.count = count;
     this.now = now;
     if (count > this.#capacity) this.#grow(count);
+    this.scores.fill(0, 0, count);
     this.tiers.fill(0, 0, count);
     const layout = this.#layout.columns;
     for (let slot = 0; slot < this.columns.length; slot++) {

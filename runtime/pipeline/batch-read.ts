@@ -2,7 +2,7 @@ import { RecordBatch } from '../store/record-batch.js';
 import type { Store } from '../store/store.js';
 import type { Deadline } from './deadline.js';
 
-/** Fewer keys than this are not worth a command of their own. */
+/** Fewer keys than this are not sent for before the others. */
 const WORTH_SPLITTING = 256;
 
 /** The records that one request has read: each key once, over all its round trips. */
@@ -11,8 +11,8 @@ export class BatchRead {
   readonly deadline: Deadline;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
-  /** How many of the pending keys are waited for first. */
-  #urgent = 0;
+  /** Of the round trip that is being prepared: what is sent for already. */
+  #first: Promise<void> | undefined;
   #rest: Promise<void>[] = [];
   roundTrips = 0;
   /** Reads of features that are kept outside the store, beside the round trips. */
@@ -43,43 +43,42 @@ export class BatchRead {
     return this.records.length + this.#pending.push(key) - 1;
   }
 
-  /** Says that what is asked for from here on is not needed before `rest`. */
-  defer(): void {
-    this.#urgent = this.#pending.length;
-  }
-
   /**
-   * Reads what was asked for since the last round trip; none if that is nothing. What was deferred is asked for in the
-   * same trip, and comes while others work with what came first.
+   * Says that what is asked for from here on is not needed before `rest`. What was asked for before is sent for at once,
+   * if it is much: the store then works while the other keys are made, and they come while its values are used.
    */
+  defer(): void {
+    if (this.#pending.length >= WORTH_SPLITTING) this.#first = this.#send();
+  }
+
+  /** Reads what was asked for since the last round trip, but for what was deferred; none if nothing was asked for. */
   async roundTrip(): Promise<void> {
-    const keys = this.#pending;
-    const urgent = this.#urgent;
-    this.#pending = [];
-    this.#urgent = 0;
-    if (keys.length === 0) return;
+    const first = this.#first;
+    this.#first = undefined;
+    if (first === undefined && this.#pending.length === 0) return;
     this.roundTrips++;
-    if (urgent < WORTH_SPLITTING || keys.length - urgent < WORTH_SPLITTING) {
-      await this.#read(keys);
-      return;
+    if (first === undefined) await this.#send();
+    else {
+      if (this.#pending.length > 0) this.#rest.push(this.#send());
+      await first;
     }
-    const first = this.#read(keys.slice(0, urgent));
-    const rest = this.#read(keys.slice(urgent));
-    rest.catch(() => undefined); // `rest` tells of it
-    this.#rest.push(rest);
-    await first;
   }
 
-  /** Waits for all that was deferred. */
-  async rest(): Promise<void> {
-    const rest = this.#rest;
+  /** When all that was deferred until now is there. */
+  rest(): Promise<unknown> {
+    const rest = Promise.all(this.#rest);
     this.#rest = [];
-    for (const reading of rest) await reading;
+    rest.catch(() => undefined);
+    return rest;
   }
 
-  #read(keys: readonly string[]): Promise<void> {
+  #send(): Promise<void> {
     const { signal } = this.deadline;
+    const keys = this.#pending;
+    this.#pending = [];
     const first = this.records.extend(keys.length);
-    return this.deadline.within(this.#store.readInto(keys, this.records, first, signal));
+    const reading = this.deadline.within(this.#store.readInto(keys, this.records, first, signal));
+    reading.catch(() => undefined); // who awaits it is told; others may not come to that
+    return reading;
   }
 }

@@ -8,17 +8,13 @@ import type { FeatureRecords } from './hydrate.js';
  * Fills batch features from the records that came with the entities: each with its status, its view's expiry at the
  * request's time, and its declared default.
  */
-export function fetchFeatures(plan: Plan, frame: Frame, records: FeatureRecords): void {
-  for (const level of plan.levels) {
-    for (const read of level.features) {
-      const cells = records.get(read);
-      if (cells === undefined) continue;
-      const columns = frame.groups[read.group] ?? [];
-      cells.begin();
-      for (let row = 0; row < cells.count; row++) {
-        if (cells.hasId(row)) cells.fill(row, true);
-        else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
-      }
+export function fetchFeatures(frame: Frame, records: FeatureRecords): void {
+  for (const [read, cells] of records) {
+    const columns = frame.groups[read.group] ?? [];
+    cells.begin();
+    for (let row = 0; row < cells.count; row++) {
+      if (cells.hasId(row)) cells.fill(row, true);
+      else read.decoder.decodeMissing(causeOf(read, frame, row), columns, row);
     }
   }
 }

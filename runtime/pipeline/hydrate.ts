@@ -7,12 +7,13 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { BatchRead } from './batch-read.js';
 import { carriedChildren, carriedValue, type CarriedRows } from './carried.js';
 import type { CellRead } from './cell-read.js';
+import { fetchFeatures } from './fetch-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from './read-request.js';
 import type { ResidentSession } from './resident-session.js';
 import type { SourceReaders } from './source-cells.js';
 
-/** The feature reads whose records came along with the entities. */
+/** The feature reads whose records came along with the entities of the last level, and are still to be filled. */
 export type FeatureRecords = ReadonlyMap<FeatureRead, CellRead>;
 
 /** What a request's reads go through. */
@@ -30,7 +31,8 @@ export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix
 
 /**
  * Fills the request's entities from the index: one round trip a level, each entity read once, the feature records of
- * the same level in the same round trip; none where the resident tables hold all of a level.
+ * the same level in the same round trip; none where the resident tables hold all of a level. The features of a level are
+ * filled while the next one is waited for.
  */
 export async function hydrate(
   plan: HydrationPlan,
@@ -40,12 +42,14 @@ export async function hydrate(
 ): Promise<FeatureRecords> {
   const carried: (CarriedRows | undefined)[] = [];
   const elementsOf: (readonly Column[] | undefined)[] = [];
-  const features = new Map<FeatureRead, CellRead>();
+  let features = new Map<FeatureRead, CellRead>();
   for (const node of plan.nodes) {
     carried[node.index] = node.parent === undefined ? request.carried.get(node.name) : undefined;
     if (node.parent === undefined) fillCarriedOnly(node, frame, carried[node.index], plan);
   }
   for (const level of plan.levels) {
+    const earlier = { features, rest: services.batch.rest() };
+    features = new Map();
     const renewal = services.resident?.renewal();
     if (renewal !== undefined) await services.batch.deadline.within(renewal);
     const ask = new LevelReads(plan.prefix, frame, services);
@@ -54,10 +58,17 @@ export async function hydrate(
       return { node, elements, cells: ask.entities(node, elements ?? frame.groups[node.group] ?? []) };
     });
     const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
-    // The next level needs none of the features: they come while the entities are filled.
+    // The next level needs none of the features: they come, and are filled, while it is waited for.
     services.batch.defer();
     for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
-    await ask.roundTrip();
+    const trip = ask.roundTrip();
+    trip.catch(() => undefined); // told below, unless the earlier features fail first
+    if (earlier.features.size > 0) {
+      await earlier.rest;
+      await resolveLayouts([...earlier.features.values()], services);
+      fetchFeatures(frame, earlier.features);
+    }
+    await trip;
     for (const { read, number } of histories)
       frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
     await resolveLayouts(

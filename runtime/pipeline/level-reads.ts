@@ -47,12 +47,7 @@ export class LevelReads {
     const numbers = new Int32Array(count);
     for (let row = 0; row < count; row++) {
       const id = ids[row] as string;
-      numbers[row] =
-        id === ''
-          ? -1
-          : node.distinct
-            ? this.#batch.askDistinct(node.keyPrefix + id)
-            : this.#batch.ask(node.keyPrefix + id);
+      numbers[row] = id === '' ? -1 : this.#ask(node.keyPrefix + id, node.distinct);
     }
     return new DirectRead(node.decoder, columns, numbers, node.distinct, this.#batch, this.#frame.now);
   }
@@ -115,8 +110,18 @@ export class LevelReads {
   }
 
   #askForFeatures(read: FeatureRead, count: number): Int32Array {
-    const columns = read.ids.map((slot) => this.#frame.text(slot));
     const numbers = new Int32Array(count);
+    const [slot] = read.ids;
+    if (read.ids.length === 1 && slot !== undefined) {
+      const { values, stride } = this.#frame.text(slot);
+      const keyPrefix = featureKey(this.#prefix, read.keyGroup, read.types, ['']);
+      for (let row = 0; row < count; row++) {
+        const id = values[row * stride] ?? '';
+        numbers[row] = id === '' ? -1 : this.#ask(keyPrefix + id, read.distinct);
+      }
+      return numbers;
+    }
+    const columns = read.ids.map((slot) => this.#frame.text(slot));
     const ids = new Array<string>(columns.length);
     for (let row = 0; row < count; row++) {
       let known = true;
@@ -131,8 +136,12 @@ export class LevelReads {
         continue;
       }
       const key = featureKey(this.#prefix, read.keyGroup, read.types, ids);
-      numbers[row] = read.distinct ? this.#batch.askDistinct(key) : this.#batch.ask(key);
+      numbers[row] = this.#ask(key, read.distinct);
     }
     return numbers;
+  }
+
+  #ask(key: string, distinct: boolean): number {
+    return distinct ? this.#batch.askDistinct(key) : this.#batch.ask(key);
   }
 }

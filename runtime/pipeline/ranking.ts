@@ -22,16 +22,14 @@ export class Ranking implements RankingEdit {
   readonly #kept: Uint8Array;
   #rowOf: Map<string, number> | undefined;
 
-  /** @param start every score before a step sets it; NaN: it has none */
   constructor(
     frame: Frame,
     readonly candidateType: string,
     ids: readonly string[],
-    start = 0,
   ) {
     this.#frame = frame;
     this.#ids = ids;
-    this.scores = frame.scores.subarray(0, frame.count).fill(start);
+    this.scores = frame.scores.subarray(0, frame.count);
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);

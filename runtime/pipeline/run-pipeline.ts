@@ -68,14 +68,14 @@ export async function runPipeline(
     const records = await hydrate(plan, frame, request, { batch, layouts, resident, readers });
     clock.done('hydrate');
 
-    fetchFeatures(plan, frame, records);
+    fetchFeatures(frame, records);
     resident?.end();
     const statuses = countStatuses(plan, frame);
     clock.done('features');
 
-    // The score of a ranking starts at 0; that of one entity is absent until a step sets it.
-    const start = plan.definition.task === 'rank' ? 0 : NaN;
-    const ranking = new Ranking(frame, plan.candidateType.name, request.ids, start);
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    // Scores of a ranking start at 0; that of one entity is absent until a step sets it.
+    if (plan.definition.task === 'score') ranking.scores.fill(NaN);
     const trace = request.includeEvents || isExplained ? new Trace(isExplained) : undefined;
     const runId = trace === undefined ? '' : (context.runId ?? randomUUID());
     const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);

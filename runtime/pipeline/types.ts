@@ -13,16 +13,14 @@ export interface RankingAnswer {
 export interface ScoreAnswer {
   /** Null where no step set it. */
   readonly score: number | null;
+  /** What tells the two kinds of answers apart. */
+  readonly ranked_candidates?: undefined;
   /** Only when the request says `include_events: true`. */
   readonly events?: readonly JsonValue[];
   readonly [name: string]: JsonValue | undefined;
 }
 
 export type PipelineAnswer = RankingAnswer | ScoreAnswer;
-
-export function isRanking(answer: PipelineAnswer): answer is RankingAnswer {
-  return 'ranked_candidates' in answer;
-}
 
 export interface RankedCandidate {
   readonly candidate_id: string;

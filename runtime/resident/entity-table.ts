@@ -16,6 +16,8 @@ export interface TableCounts {
 /** Of the id's map entry, at the load that V8 keeps its maps at, with the table's own bytes for a row. */
 const ENTRY_BYTES = 64;
 const FIRST_CAPACITY = 256;
+/** Rows of a table that is too small for its memory to matter. */
+const LEAST_HOLLOW = 4 * FIRST_CAPACITY;
 /** Rows are made a quarter ahead. */
 const GROWTH = 1.25;
 
@@ -59,6 +61,11 @@ export class EntityTable {
 
   get size(): number {
     return this.#rowOf.size;
+  }
+
+  /** Whether most of the rows that there is memory for are gone: others may need that memory. */
+  get isHollow(): boolean {
+    return this.#capacity > LEAST_HOLLOW && this.size < this.#capacity / 4;
   }
 
   /** The row of an id, or NOT_HERE. */

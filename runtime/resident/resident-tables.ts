@@ -149,8 +149,13 @@ export class ResidentTables implements Changes {
     }
   }
 
-  /** Evicts, if the tables have outgrown their bytes. Call after filling them. */
+  /** Evicts, if the tables have outgrown their bytes, and gives back what is hardly used. Call after filling them. */
   trim(): void {
+    this.#evict();
+    for (const table of this.#tables) if (table.isHollow) table.flush();
+  }
+
+  #evict(): void {
     const enough = (): boolean => this.bytes <= this.#mostBytes;
     if (enough()) return;
     // Two rounds of the one hand over all tables: the first may only take away what protects a row.

@@ -49,8 +49,8 @@ export class EntityDecoder {
 
   #programOf(record: Buffer, start: number, end: number): ColumnProgram | undefined {
     if (end - start < ENTITY_BODY) return undefined;
-    const low = record.readUInt32LE(start);
-    const high = record.readUInt32LE(start + 4);
+    const low = record.readInt32LE(start);
+    const high = record.readInt32LE(start + 4);
     const last = this.#last;
     if (last?.layout.low === low && last.layout.high === high) return last;
     let program = this.#programs.find(({ layout }) => layout.low === low && layout.high === high);

@@ -43,8 +43,8 @@ export class FeatureDecoder {
       const id = viewId(view.name);
       return {
         view,
-        low: id.readUInt32LE(0),
-        high: id.readUInt32LE(4),
+        low: id.readInt32LE(0),
+        high: id.readInt32LE(4),
         wanted: columns.filter((_, i) => indices.includes(i)),
         indices,
         programs: [],
@@ -126,8 +126,8 @@ export class FeatureDecoder {
   }
 
   #programOf(view: WantedView, record: Buffer, at: number): ColumnProgram | undefined {
-    const low = record.readUInt32LE(layoutAt(at));
-    const high = record.readUInt32LE(layoutAt(at) + 4);
+    const low = record.readInt32LE(layoutAt(at));
+    const high = record.readInt32LE(layoutAt(at) + 4);
     for (const program of view.programs) {
       if (program.layout.low === low && program.layout.high === high) return program;
     }

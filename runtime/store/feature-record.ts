@@ -66,7 +66,7 @@ export function findSegment(
 ): number {
   let at = start;
   while (at + SEGMENT_BODY <= end) {
-    if (record.readUInt32LE(at + VIEW_AT) === viewLow && record.readUInt32LE(at + VIEW_AT + 4) === viewHigh)
+    if (record.readInt32LE(at + VIEW_AT) === viewLow && record.readInt32LE(at + VIEW_AT + 4) === viewHigh)
       return at;
     at = segmentEnd(record, at, end);
   }
@@ -122,7 +122,7 @@ export function mergeSegment(
 ): { readonly record: Buffer; readonly outcome: SegmentOutcome } {
   if (record === null) return { record: segment, outcome: 'stored' };
   const { length } = record;
-  const [low, high] = [segment.readUInt32LE(VIEW_AT), segment.readUInt32LE(VIEW_AT + 4)];
+  const [low, high] = [segment.readInt32LE(VIEW_AT), segment.readInt32LE(VIEW_AT + 4)];
   const at = findSegment(record, 0, length, low, high);
   if (at < 0) return { record: Buffer.concat([record, segment]), outcome: 'stored' };
   if (eventTimeAt(record, at) > eventTimeAt(segment, 0)) return { record, outcome: 'older' };

@@ -47,6 +47,7 @@ export class Layout {
   readonly id: Buffer;
   readonly hex: string;
   /** The id as two little-endian u32, for quick comparison. */
+  /** The id's halves as signed numbers: V8 makes an object of a larger one. */
   readonly low: number;
   readonly high: number;
   /** Bytes before the variable part. */
@@ -65,8 +66,8 @@ export class Layout {
     });
     this.id = createHash('sha256').update(this.text).digest().subarray(0, 8);
     this.hex = this.id.toString('hex');
-    this.low = this.id.readUInt32LE(0);
-    this.high = this.id.readUInt32LE(4);
+    this.low = this.id.readInt32LE(0);
+    this.high = this.id.readInt32LE(4);
     const { placed, size } = place(sorted, key);
     this.fields = placed;
     this.fixedSize = size;

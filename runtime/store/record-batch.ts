@@ -6,8 +6,8 @@ export class RecordBatch {
   /** By number: the memory that the value lies in; null where the store has none. */
   readonly memory: (Buffer | null)[] = [];
   /** By number: where in its memory the value starts, and where it ends. */
-  readonly starts: number[] = [];
-  readonly ends: number[] = [];
+  starts = new Int32Array(0);
+  ends = new Int32Array(0);
 
   get length(): number {
     return this.memory.length;
@@ -16,11 +16,9 @@ export class RecordBatch {
   /** Makes room for more values, none of which is there yet; returns the number of the first. */
   extend(count: number): number {
     const first = this.memory.length;
-    for (let i = 0; i < count; i++) {
-      this.memory.push(null);
-      this.starts.push(0);
-      this.ends.push(0);
-    }
+    for (let i = 0; i < count; i++) this.memory.push(null);
+    this.starts = longer(this.starts, first + count);
+    this.ends = longer(this.ends, first + count);
     return first;
   }
 
@@ -35,4 +33,10 @@ export class RecordBatch {
   record(number: number): Buffer | null {
     return this.memory[number]?.subarray(this.starts[number], this.ends[number]) ?? null;
   }
+}
+
+function longer(numbers: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  const all = new Int32Array(length);
+  all.set(numbers);
+  return all;
 }

@@ -6,9 +6,11 @@ import { encodeSegment, viewId } from '../../runtime/store/feature-record.js';
 import { Layout } from '../../runtime/store/layout.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import type { RedisSettings } from '../../runtime/store/redis/target.js';
+import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
 
 const QUICK = {
   connectTimeout: 200,
@@ -88,6 +90,16 @@ describe('redis behind a bad connection', () => {
     expect(proxy.sent - sent).to.be.lessThan(10_000);
     proxy.weather = 'clear';
     expect(await untilItWorks(() => store.read(['k']))).to.deep.equal([value]);
+  });
+
+  it('gives up a connection whose replies cannot be understood, and answers nothing from them', async () => {
+    const before = proxy.connections;
+    proxy.weather = 'garbled';
+    const both = await Promise.all([failed(store.read(['k', 'a'])), failed(store.read(['k']))]);
+    for (const message of both) expect(message).to.contain('cannot be understood');
+    proxy.weather = 'clear';
+    expect(await untilItWorks(() => store.read(['k', 'a']))).to.deep.equal([value, null]);
+    expect(proxy.connections).to.be.greaterThan(before);
   });
 
   it('gives up a command whose reply only drips in', async () => {
@@ -229,10 +241,21 @@ describe('a redis that refuses', () => {
 
   it('all but what a user of its own needs', async () => {
     // As docs/redis.md lists them.
-    const rights = '+@connection +@read +@write +@scripting +info +wait +cluster|slots';
+    const rights =
+      '+@connection +@read +@write +@scripting +info +wait +cluster|slots +subscribe &__redis__:invalidate';
+    const warnings: string[] = [];
+    const warn = (message: string): void => void warnings.push(message);
     server = await startRedisServer(['--user', ...`app on >secret ~millrace:* ${rights}`.split(' ')]);
     const url = server.url.replace('//', '//app:secret@');
-    store = await connectRedisStore({ url, limits: QUICK });
+    store = await connectRedisStore({ url, limits: QUICK, warn });
+    const tracking = new RedisTracking(store.masters, {
+      prefixes: ['millrace:entity:product:'],
+      leaseMs: 100,
+      warn,
+    });
+    tracking.start({ invalidate: () => undefined, flush: () => undefined });
+    await until('the notices', () => tracking.isCurrent());
+    tracking.close();
     const key = 'millrace:entity:product:p';
     await store.write([{ key, value }]);
     expect(await store.read([key])).to.deep.equal([value]);
@@ -240,6 +263,7 @@ describe('a redis that refuses', () => {
     expect(await store.mergeSegments([{ key: `${key}2`, segment }])).to.deep.equal(['stored']);
     await store.remove([key]);
     expect(await failed(store.write([{ key: 'other', value }]))).to.contain('NOPERM');
+    expect(warnings).to.deep.equal([]);
   });
 
   it('acknowledges no write that too few replicas have', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeSegment, mergeSegment, viewId } from '../../runtime/store/feature-record.js';
 import { Layout } from '../../runtime/store/layout.js';
+import { RecordBatch } from '../../runtime/store/record-batch.js';
 import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/versioned-record.js';
 
@@ -55,6 +56,21 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       ]);
       const found = await store.read([b, none, a, b]);
       expect(found.map((value) => value?.toString() ?? null)).to.deep.equal(['two', null, 'one', 'two']);
+    });
+
+    it('reads into a batch, from a number on, and touches nothing else of it', async () => {
+      const [a, b, none] = [freshKey(), freshKey(), freshKey()];
+      await store.write([
+        { key: a, value: Buffer.from('one') },
+        { key: b, value: Buffer.alloc(0) },
+      ]);
+      const batch = new RecordBatch();
+      batch.extend(9);
+      for (let i = 0; i < 9; i++) batch.put(i, Buffer.from('before'), 1, 3);
+      await Promise.all([store.readInto([b, none, a], batch, 1), store.readInto([a, a], batch, 6)]);
+      await store.readInto([], batch, 0);
+      const found = Array.from({ length: 9 }, (_, i) => batch.record(i)?.toString() ?? null);
+      expect(found).to.deep.equal(['ef', '', null, 'one', 'ef', 'ef', 'one', 'one', 'ef']);
     });
 
     it('answers nothing to no keys, and takes no records', async () => {
@@ -284,6 +300,7 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       await closed.close();
       for (const attempt of [
         () => closed.read(['k']),
+        () => closed.readInto(['k'], new RecordBatch(), 0),
         () => closed.write([{ key: 'k', value: Buffer.from('v') }]),
         () => closed.remove(['k']),
         () => closed.swap([{ key: 't:interactions:user:k', before: null, after: versioned('v') }]),

@@ -6,7 +6,6 @@ import { compileProject } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { createApp } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
-import { isRanking } from '../../runtime/pipeline/types.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
@@ -87,7 +86,7 @@ describe('examples in the docs', () => {
       const run = async (name: string, request: object): Promise<Record<string, number>> => {
         const pipeline = app.pipelines.find((one) => one.name === name);
         const answer = (await pipeline?.run(request, { requestId: 'r' }))?.answer;
-        return answer !== undefined && isRanking(answer) ? scoresOf(answer.ranked_candidates) : {};
+        return scoresOf(answer?.ranked_candidates ?? []);
       };
       expect(await run('fresh', body)).to.deep.equal({ new: 0.5, old: 0.25, unknown: 0 });
       await app.features.push({ view: 'taste', rows: [{ user_id: 'u', brand_id: 'b', clicks: 3 }] });

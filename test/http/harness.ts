@@ -107,6 +107,7 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
   return {
     name: 'ranking',
     route: '/api/v1/ranking',
+    task: 'rank',
     run: (body, context) => {
       calls.bodies.push(body);
       calls.contexts.push(context);

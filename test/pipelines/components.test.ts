@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { createApp, ProjectInvalidError, type App } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
-import { idsOf, linkMillrace, pluginFiles, scoresOf, writeProject } from '../support/project.js';
+import { idsOf, linkMillrace, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
 
 const FILES = {
   'package.json': '{ "type": "module" }',
@@ -117,7 +117,7 @@ describe('the steps of a pipeline', () => {
       `${bySearch}\n  - use: flaky\n    on_error: skip\n  - use: score\n    with: { value: "coalesce(flaky:value + 100, score)" }`,
     );
     const { answer, report } = await run(service, body);
-    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ c: 3, b: 2, a: 1 });
+    expect(scoresOf(rankedIn(answer))).to.deep.equal({ c: 3, b: 2, a: 1 });
     expect(report.skippedSteps).to.deep.equal(['flaky']);
   });
 
@@ -139,7 +139,7 @@ describe('the steps of a pipeline', () => {
   it('keeps the score where a rule writes one that is not finite', async () => {
     const service = await start(`${bySearch}\n  - use: wild`);
     const { answer } = await run(service, body);
-    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ c: 3, b: 2, a: 1 });
+    expect(scoresOf(rankedIn(answer))).to.deep.equal({ c: 3, b: 2, a: 1 });
   });
 
   it('runs a step only when its condition of the request is true', async () => {
@@ -147,8 +147,7 @@ describe('the steps of a pipeline', () => {
       `${bySearch}\n  - use: boost\n    when: request.device == "kiosk"\n    with: { add: 10 }`,
     );
     const first = async (device: string | undefined) =>
-      (await run(service, { ...body, ...(device === undefined ? {} : { device }) })).answer
-        .ranked_candidates[0];
+      rankedIn((await run(service, { ...body, ...(device === undefined ? {} : { device }) })).answer)[0];
     expect((await first('kiosk'))?.ranked_score).to.equal(13);
     expect((await first('phone'))?.ranked_score).to.equal(3);
     expect((await first(undefined))?.ranked_score).to.equal(3);
@@ -165,11 +164,11 @@ describe('the steps of a pipeline', () => {
       ],
     };
     const keeping = await start(filter('keep'));
-    expect(idsOf((await run(keeping, sent)).answer.ranked_candidates)).to.deep.equal(['dear', 'unknown']);
+    expect(idsOf(rankedIn((await run(keeping, sent)).answer))).to.deep.equal(['dear', 'unknown']);
     await keeping.close();
     await rm(root, { recursive: true, force: true });
     const dropping = await start(filter('drop'));
-    expect(idsOf((await run(dropping, sent)).answer.ranked_candidates)).to.deep.equal(['dear']);
+    expect(idsOf(rankedIn((await run(dropping, sent)).answer))).to.deep.equal(['dear']);
   });
 
   it('reads features a candidate at a time, by simple and composite identifiers', async () => {
@@ -186,7 +185,7 @@ describe('the steps of a pipeline', () => {
         { product_id: 'z', brand: 'other' },
       ],
     });
-    expect(scoresOf(answer.ranked_candidates)).to.deep.equal({ a: 330.5, z: 299 });
+    expect(scoresOf(rankedIn(answer))).to.deep.equal({ a: 330.5, z: 299 });
   });
 
   it('refuses at run time a name that the component did not need, and at load one that is nothing', async () => {

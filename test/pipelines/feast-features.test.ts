@@ -4,7 +4,7 @@ import type { OnlineAnswer, OnlineFeatures } from '../../runtime/features/online
 import { loadSettings } from '../../runtime/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
-import { scoresOf, writeProject } from '../support/project.js';
+import { rankedIn, scoresOf, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { rm } from 'node:fs/promises';
 
@@ -138,7 +138,7 @@ describe('features that Feast keeps', () => {
     const candidates = ['p1', 'p2', 'p3'].map((id) => ({ product_id: id }));
     const body = { user: { user_id: userId }, candidates };
     const { answer } = await pipelineOf(app).run(body, { requestId: 'r' });
-    return scoresOf(answer.ranked_candidates);
+    return scoresOf(rankedIn(answer));
   };
 
   it('are read like the store’s own: by every kind of key, expired, missing, with defaults', async () => {

@@ -43,7 +43,7 @@ export async function fillFrame(
     fillRequest(plan, frame, request);
     const batch = new BatchRead(store, deadline);
     const layouts = new LayoutRegistry(store, plan.prefix);
-    fetchFeatures(plan, frame, await hydrate(plan, frame, request, { batch, layouts, resident }));
+    fetchFeatures(frame, await hydrate(plan, frame, request, { batch, layouts, resident }));
     const cells = cellsOf(plan, frame);
     plan.frames.release(frame);
     return { cells, roundTrips: batch.roundTrips, keysRead: batch.keysRead };

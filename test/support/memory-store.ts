@@ -25,9 +25,7 @@ export class MemoryStore implements Store {
 
   async readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
     const records = await this.read(keys);
-    records.forEach((record, i) => {
-      if (record !== null) batch.put(first + i, record, 0, record.length);
-    });
+    records.forEach((record, i) => batch.put(first + i, record, 0, record?.length ?? 0));
   }
 
   write(records: readonly StoreRecord[]): Promise<void> {

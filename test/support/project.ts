@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../runtime/app.js';
-import type { RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
+import type { PipelineAnswer, RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { repositoryPath } from './repository.js';
 
@@ -76,7 +76,7 @@ export async function startProject(
     const [pipeline] = app.pipelines;
     if (pipeline === undefined) throw new Error('the project has a pipeline');
     const { answer, report } = await pipeline.run(body, { requestId: randomUUID() });
-    return { ranked: [...answer.ranked_candidates], events: answer.events ?? [], report };
+    return { ranked: [...rankedIn(answer)], events: answer.events ?? [], report };
   };
   return {
     app,
@@ -94,6 +94,12 @@ export async function startProject(
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** What a ranking was answered with. */
+export function rankedIn({ ranked_candidates: ranked }: PipelineAnswer): readonly RankedCandidate[] {
+  if (ranked === undefined) throw new Error('the answer is no ranking');
+  return ranked;
 }
 
 /** The ids, in the order ranked. */

@@ -11,6 +11,8 @@ export type Weather =
   | 'drip'
   /** Passes some bytes on and resets the connection. */
   | 'reset'
+  /** Sends something else that looks like it. */
+  | 'garbled'
   /** Keeps what clients send, and delivers it when told to, also of a client that has gone since. */
   | 'late';
 
@@ -55,6 +57,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     let dripping = Promise.resolve();
     upstream.on('data', (data: Buffer) => {
       if (proxy.weather === 'clear') client.write(data);
+      else if (proxy.weather === 'garbled') client.write('*1\r\n$5\r\nwrong\r\n');
       else if (proxy.weather === 'drip') dripping = dripping.then(() => drip(client, data));
       else if (proxy.weather === 'reset') {
         client.write(data.subarray(0, RESET_AFTER), () => client.resetAndDestroy());

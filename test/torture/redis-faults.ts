@@ -58,8 +58,9 @@ try {
     ({ status, code }) => status !== 200 && !/^(store_unavailable|deadline_exceeded)$/.test(code),
   );
   const healthy = lastFailureAfter(load.rankings, resumed);
-  await load.check();
+  const isAnswered = await load.check();
 
+  verdict.check('every item is answered in the end', isAnswered, `${isAnswered}`);
   verdict.check(
     'the calm load is answered with 200',
     calm.every(({ status }) => status === 200),

@@ -2,7 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { startRedisSentinels, type PrivateSentinels } from '../support/redis-sentinel.js';
 import { until } from '../support/until.js';
-import { endAfter, lastFailureAfter, summary, Verdict, worksAgain } from './support/figures.js';
+import {
+  endAfter,
+  lastFailureAfter,
+  replicationPromise,
+  summary,
+  Verdict,
+  worksAgain,
+} from './support/figures.js';
 import { Load } from './support/load.js';
 import { RANKING_LIMIT, startTortureService } from './support/torture-service.js';
 
@@ -32,6 +39,7 @@ verdict.end();
 
 async function once(waitReplicas: number, fault: 'killed' | 'hanging', round: number): Promise<void> {
   console.log(`\nREDIS_WAIT_REPLICAS=${waitReplicas}, master ${fault}, round ${round} of ${ROUNDS}`);
+  console.log(replicationPromise(waitReplicas));
   const redis = await startRedisSentinels({ replicas: 2, downAfter: DOWN_AFTER });
   const service = await startTortureService({
     REDIS_SENTINELS: redis.sentinels.map(({ host, port }) => `${host}:${port}`).join(','),

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { MillraceError } from '../../api/errors.js';
-import { isRanking } from '../../pipeline/types.js';
 import { endWithProcess, startService, type RunningService } from '../../serve.js';
 import type { SettingFlags, Settings } from '../../settings.js';
 import { settingsOf, type CliContext } from '../context.js';
@@ -101,7 +100,7 @@ async function show(context: CliContext, service: RunningService): Promise<void>
 
   const request = sampleRequest(catalogue);
   const answer = await target.run('ranking', request);
-  if (!isRanking(answer)) throw new Error('the shop ranks');
+  if (answer.ranked_candidates === undefined) throw new Error('the shop ranks');
   const likes = favouriteBrand(catalogue, SAMPLE_USER);
   stdout.write(`"${SAMPLE_QUERY}" for user ${SAMPLE_USER}, who likes ${likes}: `);
   stdout.write(`the best ${String(PAGE)} of ${String(CANDIDATES)}\n\n`);

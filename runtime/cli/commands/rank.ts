@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { printJson, styleOf, type CliContext } from '../context.js';
-import { isRanking, type RankingAnswer, type ScoreAnswer } from '../../pipeline/types.js';
+import type { RankingAnswer, ScoreAnswer } from '../../pipeline/types.js';
 import { explanationText } from '../explanation-text.js';
 import { InputError, jsonProblem } from '../input/rows.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
@@ -13,7 +13,6 @@ type Flags = TargetFlags & { readonly json?: boolean; readonly explain?: boolean
 
 export function rankCommand(context: CliContext): Command {
   const rank = new Command('rank')
-    .alias('score')
     .description('send a request to a pipeline, which ranks or scores, and print the answer')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
     .argument('<REQUEST.json>', 'file that holds the body of the request; - for standard input')
@@ -40,7 +39,7 @@ async function printAnswer(
     }
     const answer = await target.run(pipeline, body);
     if (flags.json === true) printJson(context, answer);
-    else context.stdout.write(isRanking(answer) ? rankingText(answer) : scoreText(answer));
+    else context.stdout.write(answer.ranked_candidates === undefined ? scoreText(answer) : rankingText(answer));
   } finally {
     await target.close();
   }

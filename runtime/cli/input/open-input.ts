@@ -5,9 +5,10 @@ import { UsageError } from '../failure.js';
 import { readCsv, type ColumnTypes } from './csv.js';
 import { readJsonLines } from './json-lines.js';
 import { readJsonList } from './json-list.js';
+import { openParquet } from './parquet.js';
 import { InputError, type RowChunk } from './rows.js';
 
-export const INPUT_FORMATS = ['jsonl', 'json', 'csv'] as const;
+export const INPUT_FORMATS = ['jsonl', 'json', 'csv', 'parquet'] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
 const EXTENSIONS: Readonly<Record<string, InputFormat>> = {
@@ -15,36 +16,43 @@ const EXTENSIONS: Readonly<Record<string, InputFormat>> = {
   '.ndjson': 'jsonl',
   '.json': 'json',
   '.csv': 'csv',
+  '.parquet': 'parquet',
 };
 const CHUNK_BYTES = 256 * 1024;
 
 /** An open file of records. */
 export interface Input {
-  /** How rows are numbered: by `line`, or by `item` of a JSON list. */
-  readonly unit: 'line' | 'item';
+  /** How rows are numbered: by `line`, by `item` of a JSON list, by `row` of a Parquet file. */
+  readonly unit: 'line' | 'item' | 'row';
   /** Size of the file; undefined for a pipe. */
   readonly totalBytes: number | undefined;
   /** How much of the file has been read. */
   bytesRead(): number;
-  /** @throws InputError */
-  chunks(): AsyncIterable<RowChunk>;
+  /**
+   * The rows, in order; once.
+   * @param after rows up to this number are left out
+   * @throws InputError
+   */
+  chunks(after?: number): AsyncIterable<RowChunk>;
 }
 
 export interface InputOptions {
   readonly stdin: Readable;
   /** Wins over the file's name. */
   readonly format?: InputFormat | undefined;
-  /** Types of CSV columns; asked for only when the file is CSV. */
+  /** Types of columns; asked for only when the file is CSV or Parquet. */
   columnTypes(): Promise<ColumnTypes>;
 }
 
 /**
- * Opens a file of records, `-` for standard input: JSON lines, a JSON list or CSV, by its name; with `.gz` inflated.
+ * Opens a file of records, `-` for standard input: JSON lines, a JSON list, CSV or Parquet, by its name; with `.gz`
+ * inflated.
  * @throws InputError if it cannot be opened, UsageError if its format cannot be told.
  */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   const gzip = path.endsWith('.gz');
   const format = options.format ?? (path === '-' ? 'jsonl' : formatOf(gzip ? path.slice(0, -3) : path));
+  if (format === 'parquet') return openParquetFile(path, gzip, options);
   const types = format === 'csv' ? await options.columnTypes() : new Map<string, never>();
   const { stream, totalBytes } = await openBytes(path, options.stdin);
   let read = 0;
@@ -60,13 +68,42 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     unit: format === 'json' ? 'item' : 'line',
     totalBytes,
     bytesRead: () => read,
-    chunks: () =>
-      format === 'csv'
-        ? readCsv(bytes, types)
-        : format === 'json'
-          ? readJsonList(bytes)
-          : readJsonLines(bytes),
+    chunks: (after = 0) =>
+      later(
+        format === 'csv'
+          ? readCsv(bytes, types)
+          : format === 'json'
+            ? readJsonList(bytes)
+            : readJsonLines(bytes),
+        after,
+      ),
   };
+}
+
+/** Its end says what is where, so that it has to be a file. */
+async function openParquetFile(path: string, gzip: boolean, options: InputOptions): Promise<Input> {
+  if (path === '-') throw new UsageError('Parquet cannot be read from standard input; name a file');
+  if (gzip) throw new UsageError(`${path}: Parquet is compressed inside; unpack the file first`);
+  const { stream, totalBytes = 0 } = await openBytes(path, options.stdin);
+  stream.destroy();
+  const { done, chunks } = await openParquet(path, await options.columnTypes());
+  return {
+    unit: 'row',
+    totalBytes,
+    bytesRead: () => Math.round(done() * totalBytes),
+    chunks: (after = 0) => chunks(after),
+  };
+}
+
+async function* later(chunks: AsyncIterable<RowChunk>, after: number): AsyncGenerator<RowChunk> {
+  for await (const chunk of chunks) {
+    if (after === 0) yield chunk;
+    else {
+      const rows = chunk.rows.filter(({ line }) => line > after);
+      const bad = chunk.bad.filter(({ line }) => line > after);
+      if (rows.length + bad.length > 0) yield { rows, bad };
+    }
+  }
 }
 
 function formatOf(path: string): InputFormat {

@@ -61,8 +61,8 @@ class EmbeddedStore implements Store {
   readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
     if (this.#closed) return Promise.reject(closedError());
     for (let i = 0; i < keys.length; i++) {
-      const record = this.#records.get(keys[i] as string);
-      if (record !== undefined) batch.put(first + i, record, 0, record.length);
+      const record = this.#records.get(keys[i] as string) ?? null;
+      batch.put(first + i, record, 0, record === null ? 0 : record.length);
     }
     return Promise.resolve();
   }

@@ -2,42 +2,9 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads';
 import { createApp, type App } from '../../../runtime/app.js';
 import { loadSettings } from '../../../runtime/settings.js';
+import { until } from '../../support/until.js';
+import { idOf, type Command, type InstanceData, type PhaseFigures } from './instance-data.js';
 import { monotonic, SharedHistory } from './shared-history.js';
-
-/** What a thread is told when it starts. */
-export interface InstanceData {
-  readonly project: string;
-  readonly redisUrl: string;
-  readonly number: number;
-  readonly instances: number;
-  readonly writers: number;
-  readonly readers: number;
-  readonly memory: SharedHistory['memory'];
-  readonly items: number;
-}
-
-/** What a thread saw in one phase. */
-export interface PhaseFigures {
-  readonly rankings: number;
-  readonly writes: number;
-  /** Rankings of an item that was older than what this instance had acknowledged before it began. */
-  readonly violations: number;
-  readonly torn: number;
-  /** Items of other instances that were seen. */
-  readonly foreign: number;
-  /** Of those that were older than acknowledged elsewhere: for how long they had been, in milliseconds. */
-  readonly lags: readonly number[];
-  readonly hits: number;
-  readonly misses: number;
-  readonly bypasses: number;
-  readonly flushes: number;
-  readonly failures: readonly string[];
-}
-
-export type Command =
-  | { readonly do: 'run'; readonly milliseconds: number; readonly calls: number }
-  | { readonly do: 'check' }
-  | { readonly do: 'stop' };
 
 /** The model of features never reaches this, so that both versions fit into one score. */
 const FEATURE = 1e7;
@@ -48,9 +15,7 @@ const history = new SharedHistory(data.items, data.memory);
 const port = parentPort;
 if (port === null) throw new Error('this is the code of a thread');
 
-const app = await createApp(
-  loadSettings({ REDIS_URL: data.redisUrl, LOG_LEVEL: 'silent' }, { project: data.project }),
-);
+const app = await createApp(loadSettings(data.env, { project: data.project }));
 port.on('message', (command: Command) => {
   void answer(command).then((result) => {
     port.postMessage(result);
@@ -61,19 +26,27 @@ port.postMessage('ready');
 
 async function answer(command: Command): Promise<unknown> {
   if (command.do === 'run') return phase(app, command.milliseconds, command.calls);
-  if (command.do === 'check') return stale(app);
+  if (command.do === 'versions') return versions(app);
   await app.close();
   return 'stopped';
 }
 
 /** Random readers and writers until the time is over or so many calls are made. */
 async function phase(service: App, milliseconds: number, calls: number): Promise<PhaseFigures> {
-  const until = monotonic() + milliseconds;
+  const started = monotonic();
+  const end = started + milliseconds;
   const before = counts(service);
   const seen = { rankings: 0, writes: 0, violations: 0, torn: 0, foreign: 0 };
   const lags: number[] = [];
   const failures: string[] = [];
-  const goesOn = (): boolean => monotonic() < until && seen.rankings + seen.writes < calls;
+  let failed = 0;
+  let lastFailed = 0;
+  const fail = async (error: unknown): Promise<void> => {
+    if (failed++ < 5) failures.push(String(error));
+    lastFailed = monotonic() - started;
+    await pause(5);
+  };
+  const goesOn = (): boolean => monotonic() < end && seen.rankings + seen.writes < calls;
 
   const write = async (writer: number): Promise<void> => {
     const versions = new Map<number, number>();
@@ -85,8 +58,7 @@ async function phase(service: App, milliseconds: number, calls: number): Promise
         await upload(service, item, version);
         history.acknowledge(item, version);
       } catch (error) {
-        failures.push(String(error));
-        await pause(5);
+        await fail(error);
       }
       seen.writes++;
       await pause(Math.random() * 4);
@@ -100,10 +72,7 @@ async function phase(service: App, milliseconds: number, calls: number): Promise
       items.forEach((item, i) => (expected[i] = history.acknowledged(item)));
       const began = monotonic();
       seen.rankings++;
-      const scores = await rank(service, items).catch((error: unknown) => {
-        failures.push(String(error));
-        return undefined;
-      });
+      const scores = await rank(service, items).catch(fail);
       if (scores !== undefined) {
         items.forEach((item, i) => {
           const version = scores.get(item) ?? NaN;
@@ -128,7 +97,9 @@ async function phase(service: App, milliseconds: number, calls: number): Promise
   return {
     ...seen,
     lags,
-    failures: failures.slice(0, 5),
+    failed,
+    lastFailed,
+    failures,
     hits: after.hits - before.hits,
     misses: after.misses - before.misses,
     bypasses: after.bypasses - before.bypasses,
@@ -148,8 +119,11 @@ async function upload(service: App, item: number, version: number): Promise<void
   const features = (): Promise<unknown> =>
     service.features.push({ view: 'stats', rows: [{ item_id, v: version, w: version }] });
   // Both are acknowledged before the version is.
-  if (twin) await Promise.all([entity(), features()]);
-  else {
+  if (twin) {
+    // Both are waited for, also where one fails: the next write of the item must not come beside them.
+    const outcomes = await Promise.allSettled([entity(), features()]);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  } else {
     await features();
     await entity();
   }
@@ -165,7 +139,7 @@ async function rank(service: App, items: readonly number[]): Promise<Map<number,
   };
   const { answer: page } = await pipeline.run(body, { requestId: 'r' });
   return new Map(
-    page.ranked_candidates.map(({ candidate_id, ranked_score }) => {
+    (page.ranked_candidates ?? []).map(({ candidate_id, ranked_score }) => {
       const item = Number(candidate_id.slice(candidate_id.lastIndexOf(',') + 1));
       const attribute = Math.floor(ranked_score / FEATURE);
       const feature = ranked_score - attribute * FEATURE;
@@ -174,15 +148,18 @@ async function rank(service: App, items: readonly number[]): Promise<Map<number,
   );
 }
 
-/** Items that do not show their last version, once nothing is written any more. */
-async function stale(service: App): Promise<number> {
-  let count = 0;
+/** The version that each item shows, tried for a while where a ranking fails. */
+async function versions(service: App): Promise<number[]> {
+  const seen: number[] = [];
   for (let first = 0; first < data.items; first += 100) {
     const items = Array.from({ length: Math.min(100, data.items - first) }, (_, i) => first + i);
-    for (const [item, version] of await rank(service, items))
-      if (version !== history.acknowledged(item)) count++;
+    await until('a ranking', async () => {
+      const scores = await rank(service, items).catch(() => undefined);
+      for (const [item, version] of scores ?? []) seen[item] = version;
+      return scores !== undefined;
+    });
   }
-  return count;
+  return seen;
 }
 
 function sample(): number[] {
@@ -197,11 +174,6 @@ function writerOf(item: number): number {
 
 function ownItems(writer: number): number {
   return Math.ceil((data.items - writer) / (data.instances * data.writers));
-}
-
-/** Ids with what could be taken apart wrongly on the way: a comma, a colon, letters of more than one byte. */
-function idOf(item: number): string {
-  return `é:${item % 7},${item}`;
 }
 
 function counts(service: App): { hits: number; misses: number; bypasses: number; flushes: number } {

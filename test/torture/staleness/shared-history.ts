@@ -25,7 +25,10 @@ export class SharedHistory {
   }
 
   acknowledge(item: number, version: number): void {
-    this.#times[item * REMEMBERED + (version % REMEMBERED)] = monotonic();
+    const now = monotonic();
+    // Of a version that failed, the next one is what had to be seen from then on.
+    for (let v = Math.max(this.acknowledged(item) + 1, version - REMEMBERED + 1); v <= version; v++)
+      this.#times[item * REMEMBERED + (v % REMEMBERED)] = now;
     Atomics.store(this.#versions, item, version);
   }
 

@@ -34,6 +34,13 @@ export async function worksAgain(answers: readonly Answer[]): Promise<boolean> {
   return false;
 }
 
+/** Says what a failover may cost, and what is checked of it. */
+export function replicationPromise(waitReplicas: number): string {
+  return waitReplicas === 0
+    ? 'A write is acknowledged before any replica has it: what a failover loses of those is printed, and no failure.'
+    : `A write is acknowledged once ${waitReplicas} replica has it: a failover is to lose none; uploads fail while there is no such replica.`;
+}
+
 /** Ends a script that hangs, with an error. */
 export function endAfter(minutes: number): void {
   setTimeout(() => {

@@ -326,7 +326,9 @@ describe('the entity index', () => {
     const nothing = await failure(index.upload({ entity_type: 'product', entities: [product()] }));
     expect(nothing.code).to.equal('store_unavailable');
     for (const { message } of [upload, remove, nothing])
-      expect(message).to.match(/is not known/).and.to.match(/ending it again is safe/);
+      expect(message)
+        .to.match(/is not known/)
+        .and.to.match(/ending it again is safe/);
   });
 
   it('reads what was stored under other declarations, also after the store was emptied in between', async () => {

@@ -220,6 +220,8 @@ describe('the feature store', () => {
     const nothing = await failure(features.push({ view: 'product_stats', rows: rows.slice(0, 1) }));
     expect(nothing.code).to.equal('store_unavailable');
     for (const { message } of [error, nothing])
-      expect(message).to.match(/is not known/).and.to.match(/ending them again is safe/);
+      expect(message)
+        .to.match(/is not known/)
+        .and.to.match(/ending them again is safe/);
   });
 });

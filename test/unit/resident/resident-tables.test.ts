@@ -221,9 +221,9 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'a')).to.deep.equal([3, 0]);
   });
 
-  it('tell from each other ids with commas, colons and letters of several bytes', async () => {
+  it('tell from each other ids with commas, colons, letters of several bytes and names of prototypes', async () => {
     const tables = make();
-    const ids = ['a,b', 'a', 'b', 'a:b', 'é', 'e'];
+    const ids = ['a,b', 'a', 'b', 'a:b', 'é', 'e', '__proto__', 'constructor', 'toString'];
     ids.forEach((id, i) => store.put(id, i));
     for (const id of ids) await priceOf(tables, id);
     tables.invalidate([itemKey('a,b'), itemKey('é')]);
@@ -251,6 +251,24 @@ describe('resident tables', () => {
     expect(evictions).to.equal(2000 - rows);
     tables.flush();
     expect(tables.bytes).to.equal(0);
+  });
+
+  it('give memory back that most entities of a type have left, and go on', async () => {
+    const tables = make();
+    const ids = Array.from({ length: 3000 }, (_, i) => `i${i}`);
+    ids.forEach((id, i) => store.put(id, i));
+    const fill = (some: readonly string[]): Promise<unknown> =>
+      fillFrame(plan, store, { candidates: some.map((item_id) => ({ item_id })) }, { resident: tables });
+    for (let first = 0; first < ids.length; first += 500) await fill(ids.slice(first, first + 500));
+    tables.invalidate(ids.slice(600).map(itemKey));
+    expect(stateOf(tables, 'item').rows).to.equal(600);
+    store.put('i7', -7);
+    tables.invalidate([itemKey('i7')]);
+    expect(await priceOf(tables, 'i7')).to.deep.equal([-7, 1]);
+    expect(stateOf(tables, 'item')).to.include({ rows: 0, bytes: 0 });
+    for (const id of ['i7', 'i8', 'i2999']) await priceOf(tables, id);
+    expect(await priceOf(tables, 'i8')).to.deep.equal([8, 0]);
+    expect(stateOf(tables, 'item').rows).to.equal(3);
   });
 
   it('work with no room at all', async () => {

@@ -93,7 +93,9 @@ function decode(
   const layout = known.add(new Layout(declared, 'product_id'));
   const decoder = decoderOf(wants, known);
   const columns = columnsOf(wants, entities.length);
-  entities.forEach((json, row) => decoder.decode(...placed(json && encodeEntity(layout, json, 'p')), columns, row));
+  entities.forEach((json, row) =>
+    decoder.decode(...placed(json && encodeEntity(layout, json, 'p')), columns, row),
+  );
   return entities.map((_, row) => columns.map((column) => cell(column, row)));
 }
 

@@ -58,6 +58,11 @@ export class Distribution {
     return low;
   }
 
+  /** 1 for the largest; equal numbers share the better rank, and the next one counts them all (1, 1, 3). */
+  rank(value: number): number {
+    return 1 + this.count - this.upTo(value);
+  }
+
   /** (value - min) / (max - min); NaN where all are equal. */
   minMax(value: number): number {
     const range = this.max - this.min;

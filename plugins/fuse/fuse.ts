@@ -1,0 +1,95 @@
+import type { NumberColumn } from '../../runtime/api/columns.js';
+import { Distribution } from '../../runtime/api/distribution.js';
+import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import { isKnown, Status } from '../../runtime/api/status.js';
+
+/** What stands in for a missing value on the common scale: a number, or nothing, and there is no fused score. */
+export type Missing = 'absent' | number;
+
+export type Method =
+  | { readonly name: 'rrf'; readonly k: number }
+  | { readonly name: 'min_max' | 'z_score'; readonly missing: Missing };
+
+export interface Part {
+  readonly input: Input<'number'>;
+  readonly weight: number;
+}
+
+/**
+ * One score of several, over the rows of the step; n log n for each.
+ *
+ * rrf is reciprocal rank fusion, Σ weight / (k + rank) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+ * Condorcet and individual Rank Learning Methods", SIGIR 2009); equal values share the better rank. The others are the
+ * weighted sum of the values, each on the scale of its own input.
+ */
+export class Fuse implements FeatureComponent {
+  readonly outputs = { score: 'number' } as const;
+  readonly #parts: readonly Part[];
+  readonly #method: Method;
+  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  #known = new Float64Array(0);
+
+  constructor(parts: readonly Part[], method: Method) {
+    this.#parts = parts;
+    this.#method = method;
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const score = output.number('score');
+    const columns = this.#parts.map((part) => input.column(part.input));
+    this.#begin(input.rows, columns, score);
+    this.#parts.forEach(({ weight }, part) => {
+      const column = columns[part];
+      if (column !== undefined) this.#add(input, column, weight, score);
+    });
+  }
+
+  /** A row starts at 0 if it will have a score, else with the reason why it has none. */
+  #begin(rows: Int32Array, columns: readonly NumberColumn[], score: NumberColumn): void {
+    const needsAll = this.#method.name !== 'rrf' && this.#method.missing === 'absent';
+    const needsNone = this.#method.name !== 'rrf' && !needsAll;
+    for (const row of rows) {
+      let known = 0;
+      let reason: number = Status.absent;
+      for (let i = columns.length - 1; i >= 0; i--) {
+        const column = columns[i];
+        const status = column?.status[row * column.stride] ?? Status.absent;
+        if (isKnown(status)) known++;
+        else reason = status;
+      }
+      const isScored = needsNone || (needsAll ? known === columns.length : known > 0);
+      score.values[row] = isScored ? 0 : NaN;
+      score.status[row] = isScored ? Status.present : reason;
+    }
+  }
+
+  #add(input: StepInput, column: NumberColumn, weight: number, score: NumberColumn): void {
+    const { values, status, stride } = column;
+    const method = this.#method;
+    const all = this.#distribution(input, column);
+    for (const row of input.rows) {
+      if (score.status[row] !== Status.present) continue;
+      const cell = row * stride;
+      const value = values[cell] ?? NaN;
+      let part: number;
+      if (!isKnown(status[cell] ?? Status.absent)) {
+        part = method.name === 'rrf' || method.missing === 'absent' ? 0 : weight * method.missing;
+      } else if (method.name === 'rrf') part = weight / (method.k + all.rank(value));
+      // Where all values are equal they tell nobody apart.
+      else if (all.min === all.max) part = 0;
+      else part = weight * (method.name === 'min_max' ? all.minMax(value) : all.zScore(value));
+      score.values[row] = (score.values[row] ?? NaN) + part;
+    }
+  }
+
+  /** Of the rows that have a value. */
+  #distribution({ rows }: StepInput, { values, status, stride }: NumberColumn): Distribution {
+    if (this.#known.length < rows.length) this.#known = new Float64Array(rows.length);
+    let length = 0;
+    for (const row of rows) {
+      const cell = row * stride;
+      if (isKnown(status[cell] ?? Status.absent)) this.#known[length++] = values[cell] ?? NaN;
+    }
+    return new Distribution(this.#known.subarray(0, length).sort());
+  }
+}

@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import { definePlugin, OptionError, type KeyedOption } from '../../runtime/api/plugin.js';
+import type { JsonObject } from '../../runtime/api/types.js';
+import { Fuse, type Method, type Missing } from './fuse.js';
+
+interface FuseOptions {
+  readonly inputs: readonly KeyedOption<'number', number>[];
+  readonly method: Method['name'];
+  readonly k?: number;
+  readonly missing?: Missing;
+}
+
+/** Of Cormack, Clarke and Büttcher, who found it to matter little. */
+const USUAL_K = 60;
+
+export const plugin = definePlugin<FuseOptions>({
+  name: 'fuse',
+  kind: 'feature',
+  summary: 'Fuses several scores into one: by reciprocal ranks, or weighted on one scale.',
+  amongCandidates: true,
+  options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
+  create({ inputs, method, k, missing }) {
+    if (method !== 'rrf' && k !== undefined)
+      throw new OptionError(['k'], `\`k\` means nothing to ${method}`, 'remove it, or use `method: rrf`');
+    if (method === 'rrf' && missing !== undefined)
+      throw new OptionError(['missing'], 'to rrf a missing value adds nothing', 'remove the line');
+    return new Fuse(
+      inputs.map(({ input, value }) => ({ input, weight: value })),
+      method === 'rrf' ? { name: 'rrf', k: k ?? USUAL_K } : { name: method, missing: missing ?? 'absent' },
+    );
+  },
+});

@@ -1,0 +1,290 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { pluginFiles, startProject, type TestProject } from '../support/project.js';
+
+/** Phases: steps that see only the best so far (`top:`), and models that read what other models gave. */
+
+const TREES = {
+  name: 'tree',
+  version: 'v4',
+  num_class: 1,
+  num_tree_per_iteration: 1,
+  label_index: 0,
+  max_feature_idx: 1,
+  objective: 'lambdarank',
+  feature_names: ['cheap__score', 'half'],
+  tree_info: [
+    {
+      tree_index: 0,
+      num_leaves: 3,
+      num_cat: 0,
+      shrinkage: 1,
+      tree_structure: {
+        split_index: 0,
+        split_feature: 0,
+        threshold: 5,
+        decision_type: '<=',
+        default_left: true,
+        missing_type: 'NaN',
+        left_child: {
+          split_index: 1,
+          split_feature: 1,
+          threshold: 1,
+          decision_type: '<=',
+          default_left: false,
+          missing_type: 'NaN',
+          left_child: { leaf_index: 0, leaf_value: 1 },
+          right_child: { leaf_index: 1, leaf_value: 2 },
+        },
+        right_child: { leaf_index: 2, leaf_value: 4 },
+      },
+    },
+  ],
+};
+
+const FILES = {
+  'package.json': '{ "type": "module" }',
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, quality: float }\n',
+  'models/deep.json': JSON.stringify(TREES),
+  ...pluginFiles(
+    'counts_rows',
+    'model',
+    `const number = build.need('product.quality');
+     return { outputs: { score: 'number' }, compute(input, output) {
+       globalThis.countedRows = input.rows.length;
+       const from = input.column(number);
+       const { values, status } = output.number('score');
+       for (const row of input.rows) { values[row] = from.values[row]; status[row] = from.status[row]; }
+     } };`,
+  ),
+  ...pluginFiles(
+    'breaks',
+    'model',
+    `return { outputs: { score: 'number' }, compute() { throw new Error('no model today'); } };`,
+  ),
+};
+
+const counted = globalThis as { countedRows?: number };
+
+type Ranked = readonly { readonly candidate_id: string; readonly ranked_score: number }[];
+const ids = (ranked: Ranked): string[] => ranked.map(({ candidate_id: id }) => id);
+const isNonIncreasing = (ranked: Ranked): boolean =>
+  ranked.every(({ ranked_score: score }, at) => at === 0 || score <= (ranked[at - 1]?.ranked_score ?? NaN));
+
+describe('phases', () => {
+  let project: TestProject | undefined;
+
+  afterEach(async () => {
+    await project?.close();
+    project = undefined;
+  });
+
+  async function start(components: string, define = ''): Promise<TestProject> {
+    project = await startProject({
+      ...FILES,
+      'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+request:
+  candidates: { cheap: float, deep: float, third: float }
+${define}
+components:
+${components}
+page: { size: 100, max_size: 1000 }
+`,
+    });
+    return project;
+  }
+
+  const score = (value: string, more = ''): string =>
+    `  - use: score\n${more}    with: { value: "${value}" }\n`;
+
+  it('run a costly model on the best of a cheap one; the rest keep their order below all of these', async () => {
+    const { rank } = await start(
+      score('product.cheap') +
+        '  - use: counts_rows\n    as: deep\n    top: 20\n' +
+        score('deep:score', '    top: 20\n'),
+    );
+    const candidates = Array.from({ length: 100 }, (_, i) => ({
+      product_id: `p${i}`,
+      cheap: (i * 37) % 100,
+      // The best by far of the costly model are those that it must never see.
+      quality: -((i * 37) % 100) - 1000,
+    }));
+    const ranked = await rank({ candidates });
+    const byCheap = [...candidates].sort((a, b) => b.cheap - a.cheap).map(({ product_id: id }) => id);
+    expect(counted.countedRows).to.equal(20);
+    expect(ids(ranked)).to.deep.equal([...byCheap.slice(0, 20).reverse(), ...byCheap.slice(20)]);
+    expect(isNonIncreasing(ranked)).to.equal(true);
+    expect(ranked[0]?.ranked_score).to.equal(-1080);
+  });
+
+  it('leave what lies outside absent: a fallback is coalesce, and explain and events say so', async () => {
+    const { app, run } = await start(
+      score('product.cheap') +
+        '  - use: counts_rows\n    as: deep\n    top: 2\n' +
+        score('coalesce(deep:score, score)'),
+    );
+    const body = {
+      candidates: [3, 2, 1].map((cheap) => ({ product_id: `p${cheap}`, cheap, quality: 10 * cheap })),
+      include_events: true,
+    };
+    const { ranked, events } = await run(body);
+    expect(ranked.map(({ ranked_score }) => ranked_score)).to.deep.equal([30, 20, 1]);
+    const told = events as { event_type: string; event_data: Record<string, unknown> }[];
+    expect(
+      told
+        .filter(({ event_type: type }) => type === 'MODEL')
+        .map(({ event_data: data }) => [data['model_output'], data['model_output_status']]),
+    ).to.deep.equal([
+      [30, 'present'],
+      [20, 'present'],
+      [null, 'absent'],
+    ]);
+    const explained = await app.pipelines[0]?.explain(body, { requestId: 'r' });
+    expect(explained?.steps[1]).to.deep.include({ top: 2, outputs: { score: { present: 2, absent: 1 } } });
+    expect(explained?.page[2]?.values['deep:score']).to.deep.equal({ value: null, status: 'absent' });
+    expect(explained?.page[2]?.changes).to.deep.include({ step: 2, as: 'deep', put_below: true });
+  });
+
+  it('filter and boost the best alone', async () => {
+    const { rank } = await start(
+      score('product.cheap') +
+        '  - use: filter\n    top: 3\n    with: { keep: product.price > 1 }\n' +
+        '  - use: boost\n    top: 2\n    with: { add: -100 }\n',
+    );
+    const candidates = [5, 4, 3, 2, 1].map((cheap) => ({
+      product_id: `p${cheap}`,
+      cheap,
+      price: cheap === 4 || cheap === 2 ? 0 : 9,
+    }));
+    const ranked = await rank({ candidates });
+    // p4 is out; p2 would not be kept either, but is not among the best three.
+    expect(ids(ranked)).to.deep.equal(['p5', 'p3', 'p2', 'p1']);
+    expect(ranked[0]?.ranked_score).to.equal(-95);
+    expect(isNonIncreasing(ranked)).to.equal(true);
+  });
+
+  it('nest: are what a simple reference says (property)', async () => {
+    const { rank } = await start(
+      score('product.cheap') + score('product.deep', '    top: 8\n') + score('product.third', '    top: 3\n'),
+    );
+    const value = fc.option(fc.integer({ min: -4, max: 4 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(value, value, value), { maxLength: 20 }), async (rows) => {
+        const candidates = rows.map(([cheap, deep, third], i) => ({
+          product_id: `p${i}`,
+          cheap,
+          deep,
+          third,
+        }));
+        const ranked = await rank({ candidates });
+        // Each phase sorts its part of the list anew, and leaves the rest behind it as it is.
+        let list = candidates.map(({ product_id: id, cheap }, at) => ({ id, at, score: cheap ?? 0 }));
+        const phase = (most: number, field: 'deep' | 'third'): void => {
+          list.sort((a, b) => b.score - a.score || a.at - b.at);
+          const best = list
+            .slice(0, most)
+            .map((one) => ({ ...one, score: candidates[one.at]?.[field] ?? one.score }));
+          tails.unshift(list.slice(most));
+          list = best;
+        };
+        const tails: (typeof list)[] = [];
+        phase(8, 'deep');
+        phase(3, 'third');
+        list.sort((a, b) => b.score - a.score || a.at - b.at);
+        const expected = [...list, ...tails.flat()];
+        expect(ids(ranked)).to.deep.equal(expected.map(({ id }) => id));
+        expect(isNonIncreasing(ranked)).to.equal(true);
+        // The best stand where their scores put them.
+        expect(ranked.slice(0, list.length).map((one) => one.ranked_score)).to.deep.equal(
+          list.map((one) => one.score),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('fuse text and model, then rerank the best', async () => {
+    const { rank } = await start(
+      `  - use: fuse
+    as: both
+    with: { inputs: { product.cheap: 1, product.quality: 1 } }
+${score('both:score')}${score('product.deep', '    top: 2\n')}`,
+    );
+    const ranked = await rank({
+      candidates: [
+        { product_id: 'in_the_other', cheap: 4, deep: 9 },
+        { product_id: 'second_twice', cheap: 3, quality: 30, deep: 1 },
+        { product_id: 'third_and_first', cheap: 2, quality: 40, deep: 2 },
+        { product_id: 'in_one_list', quality: 35, deep: 100 },
+      ],
+    });
+    expect(ids(ranked)).to.deep.equal(['third_and_first', 'second_twice', 'in_the_other', 'in_one_list']);
+  });
+});
+
+describe('a chain of models', () => {
+  let project: TestProject | undefined;
+
+  afterEach(async () => {
+    await project?.close();
+    project = undefined;
+  });
+
+  const pipeline = (first: string): string => `pipeline: ranking
+rank: product
+request: { candidates: {} }
+define:
+  half: product.price / 2
+  doubled: 2 * deep:score
+components:
+  - use: ${first}
+    as: cheap
+    on_error: skip
+${first === 'linear' ? '    with: { weights: { product.price: 1 }, bias: 1 }' : ''}
+  - use: lightgbm
+    as: deep
+    with: { model: models/deep.json }
+  - use: linear
+    as: last
+    with: { weights: { doubled: 1, "coalesce(cheap:score, -1)": 10 } }
+  - use: score
+    with: { value: last:score }
+`;
+  const body = {
+    candidates: [
+      { product_id: 'dear', price: 10 },
+      { product_id: 'middling', price: 4 },
+      { product_id: 'free', price: 0 },
+      { product_id: 'unknown' },
+    ],
+  };
+
+  it('hands on what each gives, with expressions in between', async () => {
+    project = await startProject({ ...FILES, 'pipelines/ranking.yaml': pipeline('linear') });
+    // cheap: price + 1; deep: 4 above 5, else 2 where half the price is above 1 or unknown; last: 2 deep + 10 cheap
+    expect(await project.rank(body)).to.deep.equal([
+      { candidate_id: 'dear', ranked_score: 118 },
+      { candidate_id: 'middling', ranked_score: 54 },
+      { candidate_id: 'free', ranked_score: 12 },
+      { candidate_id: 'unknown', ranked_score: -6 },
+    ]);
+  });
+
+  it('hands on that one failed: missing to a model, absent to an expression, failed to all who ask', async () => {
+    project = await startProject({ ...FILES, 'pipelines/ranking.yaml': pipeline('breaks') });
+    const { ranked, report } = await project.run(body);
+    expect(report.skippedSteps).to.deep.equal(['cheap']);
+    // cheap is NaN to the trees, which go left; the fallback makes it -1.
+    expect(ranked).to.deep.equal([
+      { candidate_id: 'dear', ranked_score: -6 },
+      { candidate_id: 'middling', ranked_score: -6 },
+      { candidate_id: 'unknown', ranked_score: -6 },
+      { candidate_id: 'free', ranked_score: -8 },
+    ]);
+    const told = await project.app.pipelines[0]?.explain(body, { requestId: 'r' });
+    expect(told?.steps[0]).to.deep.include({ outcome: 'failed', outputs: { score: { failed: 4 } } });
+    expect(told?.page[0]?.values['cheap:score']).to.deep.equal({ value: null, status: 'failed' });
+  });
+});
