@@ -16,7 +16,6 @@ export class EntityDecoder {
   readonly #known: KnownLayouts;
   /** In the order met: there are as many as the project had versions of the type. */
   readonly #programs: ColumnProgram[] = [];
-  #last: ColumnProgram | undefined;
 
   constructor(wanted: readonly WantedColumn[], known: KnownLayouts = knownLayouts) {
     this.#wanted = wanted.map(({ path, type, list }) => ({ path, type, list }));
@@ -51,16 +50,13 @@ export class EntityDecoder {
     if (end - start < ENTITY_BODY) return undefined;
     const low = record.readInt32LE(start);
     const high = record.readInt32LE(start + 4);
-    const last = this.#last;
-    if (last?.layout.low === low && last.layout.high === high) return last;
-    let program = this.#programs.find(({ layout }) => layout.low === low && layout.high === high);
-    if (program === undefined) {
-      const layout = this.#known.get(record.toString('hex', start, start + ENTITY_BODY));
-      if (layout === undefined) return undefined;
-      program = new ColumnProgram(layout, this.#wanted, this.#indices, readTail);
-      this.#programs.push(program);
+    for (const program of this.#programs) {
+      if (program.layout.low === low && program.layout.high === high) return program;
     }
-    this.#last = program;
+    const layout = this.#known.get(record.toString('hex', start, start + ENTITY_BODY));
+    if (layout === undefined) return undefined;
+    const program = new ColumnProgram(layout, this.#wanted, this.#indices, readTail);
+    this.#programs.push(program);
     return program;
   }
 }

@@ -46,8 +46,7 @@ export class Layout {
   /** First 8 bytes of the text's SHA-256. */
   readonly id: Buffer;
   readonly hex: string;
-  /** The id as two little-endian u32, for quick comparison. */
-  /** The id's halves as signed numbers: V8 makes an object of a larger one. */
+  /** The id as two little-endian i32, for quick comparison: of a u32 V8 may make an object. */
   readonly low: number;
   readonly high: number;
   /** Bytes before the variable part. */

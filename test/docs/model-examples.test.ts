@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app.js';
+import { compileProject, createApp } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
 import { AllowedHosts } from '../../runtime/outbound/allowed-hosts.js';
-import { SETTINGS } from '../../runtime/settings.js';
+import { loadSettings, SETTINGS } from '../../runtime/settings.js';
 import { startInferenceServer } from '../support/inference-server.js';
 import { onnxModel } from '../support/onnx-writer.js';
 import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
-import { writeProject } from '../support/project.js';
+import { rankedIn, writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
 const SCHEMAS = {
   'schemas/entities/product.yaml':
-    'entity: product\nextends: ProductEntity\nattributes: { price: float, embedding: vector(3) }\n',
+    'entity: product\nextends: ProductEntity\nattributes: { title: string, price: float, embedding: vector(3) }\n',
   'schemas/entities/user.yaml': 'entity: user\nattributes: { embedding: vector(4) }\n',
 };
 
@@ -34,6 +34,33 @@ describe('the pipelines of docs/models.md', () => {
     await compiled.close();
     return renderDiagnostics(compiled.diagnostics, { color: false, width: 100 });
   }
+
+  it('run in phases, each on the best of the one before', async () => {
+    root = await writeProject({
+      ...SCHEMAS,
+      'pipelines/phases.yaml': pipelineOf('phases'),
+      'models/deep.txt': DEEP,
+    });
+    expect(await problems()).to.equal('');
+    const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded' }, { project: root });
+    const app = await createApp(settings);
+    try {
+      const candidates = Array.from({ length: 300 }, (_, i) => ({
+        product_id: `p${i}`,
+        title: i === 299 ? 'a lamp' : 'a chair',
+        sales: i,
+        price: 300 - i,
+      }));
+      const body = { candidates, query: { query: 'lamp' }, user_page_size: 100 };
+      const answer = await app.pipelines[0]?.run(body, { requestId: 'r' });
+      const ranked = answer === undefined ? [] : rankedIn(answer.answer);
+      // The model likes what is dear, and never sees the hundred that sell least, which are dearest.
+      expect(ranked[0]).to.deep.equal({ candidate_id: 'p100', ranked_score: 2 });
+      expect(ranked.every(({ candidate_id: id }) => Number(id.slice(1)) >= 100)).to.equal(true);
+    } finally {
+      await app.close();
+    }
+  });
 
   it('ask a model at another server, whose metadata fits', async () => {
     const server = await startInferenceServer();
@@ -64,6 +91,40 @@ describe('the pipelines of docs/models.md', () => {
     expect(await problems()).to.equal('');
   });
 });
+
+/** 2 above a price of 150, else 1. */
+const DEEP = `tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+label_index=0
+max_feature_idx=2
+objective=lambdarank
+feature_names=Column_0 Column_1 Column_2
+feature_infos=none none none
+tree_sizes=400
+
+Tree=0
+num_leaves=2
+num_cat=0
+split_feature=1
+split_gain=1
+threshold=150
+decision_type=2
+left_child=-1
+right_child=-2
+leaf_value=1 2
+leaf_weight=1 1
+leaf_count=1 1
+internal_value=0
+internal_weight=0
+internal_count=2
+is_linear=0
+shrinkage=1
+
+
+end of trees
+`;
 
 /** The product of a user's vector and each item's, summed. */
 function twoTower(): Buffer {

@@ -59,6 +59,24 @@ components:
   - use: score
     with: { value: product.price }
 `,
+  'pipelines/quality.yaml': `
+pipeline: quality
+score: product
+request:
+  product: { upstream: float }
+  user: optional(user)
+components:
+  - use: score
+    with: { value: product.price }
+answer:
+  added: product.added
+  brand: product.brand
+  dear: score > 10
+  prices: product.variants.price
+  one: 1
+  shape: product.shape
+  tags: product.tags
+`,
 };
 
 describe("the reference's examples, and what it says of their answers,", () => {

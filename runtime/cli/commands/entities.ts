@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { ValueType } from '../../api/types.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
@@ -10,7 +11,10 @@ export function entitiesCommand(context: CliContext): Command {
   const load = new Command('load')
     .description('load a file of entities; one that exists already is replaced whole')
     .argument('<TYPE>', 'entity type, a file of schemas/entities')
-    .argument('<FILE>', '.jsonl, .ndjson, .json or .csv, also with .gz; - for JSON lines on standard input')
+    .argument(
+      '<FILE>',
+      '.jsonl, .ndjson, .json or .csv, also with .gz; .parquet; - for JSON lines on standard input',
+    )
     .option('--key <FIELD>', "field that holds the id, where it is not the type's key")
     .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));
   addTargetFlags(addLoadFlags(load));
@@ -32,7 +36,12 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
     },
     async columnTypes() {
       const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
-      return new Map([...entity.attributes].map(([name, attribute]) => [name, attribute.type]));
+      const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);
+      for (const [name, { type: its }] of entity.attributes) {
+        types.set(name, its);
+        if (its.kind === 'ref') types.set(`${name}_id`, its);
+      }
+      return types;
     },
     send: (target) => async (rows) => {
       await target.upload(type, flags.key, rows);

@@ -1,18 +1,20 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
+import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { importFeastCommand } from './features-import-feast.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
-const EVENT_TIME = 'event_time';
-
 export function featuresCommand(context: CliContext): Command {
   const load = new Command('load')
     .description('load a file of feature rows: the keys of the view, its features, and event_time if known')
     .argument('<VIEW>', 'feature view, a file of schemas/features')
-    .argument('<FILE>', '.jsonl, .ndjson, .json or .csv, also with .gz; - for JSON lines on standard input')
+    .argument(
+      '<FILE>',
+      '.jsonl, .ndjson, .json or .csv, also with .gz; .parquet; - for JSON lines on standard input',
+    )
     .action((view: string, file: string, flags: LoadFlags) => loadFeatures(context, view, file, flags));
   addTargetFlags(addLoadFlags(load));
   return new Command('features')
@@ -36,9 +38,11 @@ async function loadFeatures(
       isOrdered: (row) => !Object.hasOwn(row.value, EVENT_TIME),
     },
     async columnTypes() {
-      const { features } = lookUp((await readProject(context, flags)).views, view, 'feature view');
+      const project = await readProject(context, flags);
+      const definition = lookUp(project.views, view, 'feature view');
       const types = new Map<string, ValueType>([[EVENT_TIME, { kind: 'timestamp' }]]);
-      for (const [name, feature] of features) types.set(name, feature.type);
+      for (const key of rowKeys(definition, project.entities)) types.set(key, { kind: 'string' });
+      for (const [name, feature] of definition.features) types.set(name, feature.type);
       return types;
     },
     send: (target) => (rows) => target.push(view, rows),

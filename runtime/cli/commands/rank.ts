@@ -22,12 +22,7 @@ export function rankCommand(context: CliContext): Command {
   return addTargetFlags(rank);
 }
 
-async function printAnswer(
-  context: CliContext,
-  pipeline: string,
-  file: string,
-  flags: Flags,
-): Promise<void> {
+async function printAnswer(context: CliContext, pipeline: string, file: string, flags: Flags): Promise<void> {
   const body = await readBody(context, file);
   const target = await openTarget(context, flags);
   try {
@@ -39,7 +34,8 @@ async function printAnswer(
     }
     const answer = await target.run(pipeline, body);
     if (flags.json === true) printJson(context, answer);
-    else context.stdout.write(answer.ranked_candidates === undefined ? scoreText(answer) : rankingText(answer));
+    else
+      context.stdout.write(answer.ranked_candidates === undefined ? scoreText(answer) : rankingText(answer));
   } finally {
     await target.close();
   }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
@@ -84,14 +85,14 @@ export async function openInput(path: string, options: InputOptions): Promise<In
 async function openParquetFile(path: string, gzip: boolean, options: InputOptions): Promise<Input> {
   if (path === '-') throw new UsageError('Parquet cannot be read from standard input; name a file');
   if (gzip) throw new UsageError(`${path}: Parquet is compressed inside; unpack the file first`);
-  const { stream, totalBytes = 0 } = await openBytes(path, options.stdin);
-  stream.destroy();
-  const { done, chunks } = await openParquet(path, await options.columnTypes());
+  const types = await options.columnTypes();
+  const { handle, stat } = await openFile(path);
+  const parquet = await openParquet(handle, types);
   return {
     unit: 'row',
-    totalBytes,
-    bytesRead: () => Math.round(done() * totalBytes),
-    chunks: (after = 0) => chunks(after),
+    totalBytes: stat.size,
+    bytesRead: () => Math.round(parquet.done() * stat.size),
+    chunks: (after = 0) => parquet.chunks(after),
   };
 }
 
@@ -121,6 +122,13 @@ async function openBytes(
   stdin: Readable,
 ): Promise<{ readonly stream: Readable; readonly totalBytes: number | undefined }> {
   if (path === '-') return { stream: stdin, totalBytes: undefined };
+  const { handle, stat } = await openFile(path);
+  const totalBytes = stat.isFile() ? stat.size : undefined;
+  return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), totalBytes };
+}
+
+/** @throws InputError */
+export async function openFile(path: string): Promise<{ readonly handle: FileHandle; readonly stat: Stats }> {
   let handle: FileHandle;
   try {
     handle = await open(path);
@@ -132,8 +140,7 @@ async function openBytes(
     await handle.close();
     throw new InputError(`cannot open ${path}: it is a folder`);
   }
-  const totalBytes = stat.isFile() ? stat.size : undefined;
-  return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), totalBytes };
+  return { handle, stat };
 }
 
 function openProblem(error: unknown): string {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer, type FileMetaData } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { JsonValue, ValueType } from '../../api/types.js';
@@ -36,13 +36,13 @@ export interface ParquetInput {
 }
 
 /**
- * Opens a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, some ten thousand
+ * Reads the footer of a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, some ten thousand
  * decoded at a time. An empty cell, and a NaN, means that the attribute is absent.
+ * @param handle closed when the rows are read, or if it cannot be read
  * @param types of the columns that the project declares: whole numbers become texts where a text is declared
  * @throws InputError if it is no Parquet file, or damaged
  */
-export async function openParquet(path: string, types: ColumnTypes): Promise<ParquetInput> {
-  const handle = await open(path);
+export async function openParquet(handle: FileHandle, types: ColumnTypes): Promise<ParquetInput> {
   let metadata: FileMetaData;
   const file = await bufferOf(handle);
   try {
@@ -79,7 +79,7 @@ async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
     async slice(start, end = size) {
       const bytes = Buffer.alloc(Math.max(0, end - start));
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytesRead) as ArrayBuffer;
+      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytesRead);
     },
   };
 }

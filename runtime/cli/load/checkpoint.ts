@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandFailure } from '../failure.js';
+import { openFile } from '../input/open-input.js';
 
 /** How much of a file's start and end is compared, to notice that it has changed. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -34,13 +34,15 @@ interface State {
 /**
  * The checkpoint of a load: a small file, replaced whole each time.
  * @param resume whether to go on where an interrupted load of the same file stopped, else from the start
- * @throws CommandFailure if that file has changed since
+ * @throws InputError if there is no such file; CommandFailure if it has changed since
  */
 export async function openCheckpoint(place: CheckpointPlace, resume: boolean): Promise<Checkpoint> {
   const file = resolve(place.file);
-  const name = createHash('sha256').update(JSON.stringify([file, ...place.load])).digest('hex');
+  const name = createHash('sha256')
+    .update(JSON.stringify([file, ...place.load]))
+    .digest('hex');
   const path = join(place.folder, `${name.slice(0, 32)}.json`);
-  const fingerprint = await fingerprintOf(file);
+  const fingerprint = await fingerprintOf(place.file);
   const state = resume ? readState(path) : undefined;
   if (state !== undefined && state.fingerprint !== fingerprint) {
     throw new CommandFailure(
@@ -73,9 +75,9 @@ function readState(path: string): State | undefined {
 
 /** Of a file's size, time, start and end. */
 async function fingerprintOf(file: string): Promise<string> {
-  const handle = await open(file);
+  const { handle, stat } = await openFile(file);
   try {
-    const { size, mtimeMs } = await handle.stat();
+    const { size, mtimeMs } = stat;
     const hash = createHash('sha256').update(`${String(size)} ${String(mtimeMs)} `);
     for (const at of [0, Math.max(0, size - SAMPLE_BYTES)]) {
       const bytes = Buffer.alloc(Math.min(SAMPLE_BYTES, size));

@@ -1,17 +1,23 @@
+import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { printable } from '../../config/display-width.js';
-import { CommandFailure } from '../failure.js';
-import { printJson, type CliContext } from '../context.js';
+import { CommandFailure, UsageError } from '../failure.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
 import { INPUT_FORMATS, openInput, type InputFormat } from '../input/open-input.js';
 import type { RowOrder } from './batches.js';
+import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
 import { openTarget, type TargetFlags } from './open-target.js';
 import { startProgress } from './progress.js';
 import type { Send } from './send-batch.js';
 import type { DataTarget } from './target.js';
 
-export type LoadFlags = TargetFlags & { readonly format?: InputFormat; readonly json?: boolean };
+export type LoadFlags = TargetFlags & {
+  readonly format?: InputFormat;
+  readonly json?: boolean;
+  readonly resume?: boolean;
+};
 
 /** A file and what becomes of its rows. */
 export interface LoadJob {
@@ -30,11 +36,13 @@ export function addLoadFlags(command: Command): Command {
         INPUT_FORMATS,
       ),
     )
+    .option('--resume', 'go on where a load of this file was interrupted, rather than from its start')
     .option('--json', 'print the counts as JSON');
 }
 
 /** Loads a file and tells how it went. @throws CommandFailure if a row was refused, or what stopped the load. */
 export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
+  const checkpoint = await checkpointOf(context, flags, job);
   const input = await openInput(job.file, {
     stdin: context.stdin,
     format: flags.format,
@@ -44,13 +52,40 @@ export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJ
   let report: LoadReport;
   try {
     const progress = startProgress(context.stderr, `loading ${job.what}`, input.totalBytes);
-    report = await loadRows(input, job.order, job.send(target), progress);
+    report = await loadRows(input, job.order, job.send(target), progress, checkpoint);
   } finally {
     await target.close();
   }
-  tell(context, flags, job, target.name, input.unit, report);
+  tell(context, flags, job, target.name, input.unit, report, checkpoint);
   if (report.failure !== undefined) throw report.failure;
   if (report.refused > 0) throw new CommandFailure(`${count(report.refused)} of the rows were refused`);
+}
+
+/** What standard input has said is gone, so that only a file can be resumed. */
+async function checkpointOf(
+  context: CliContext,
+  flags: LoadFlags,
+  job: LoadJob,
+): Promise<Checkpoint | undefined> {
+  if (job.file === '-') {
+    if (flags.resume === true) throw new UsageError('standard input cannot be resumed; name a file');
+    return undefined;
+  }
+  const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = settingsOf(context, flags);
+  const into = flags.url ?? JSON.stringify([store, prefix, dataDir, redisUrl, redisCluster, redisSentinels]);
+  const folder = join(dataDir, 'loads');
+  const checkpoint = await openCheckpoint(
+    { folder, file: job.file, load: [job.what, into] },
+    flags.resume === true,
+  );
+  if (flags.resume === true) {
+    context.stderr.write(
+      checkpoint.after === 0
+        ? `no interrupted load of ${job.file} is known; it is loaded from its start\n`
+        : `going on after row ${count(checkpoint.after)}\n`,
+    );
+  }
+  return checkpoint;
 }
 
 function tell(
@@ -60,6 +95,7 @@ function tell(
   target: string,
   unit: string,
   report: LoadReport,
+  checkpoint: Checkpoint | undefined,
 ): void {
   for (const { line, problem } of report.bad)
     context.stderr.write(`${unit} ${String(line)}: ${printable(problem)}\n`);
@@ -78,7 +114,9 @@ function tell(
       `${count(refused)} refused${left}\n`,
   );
   if (report.failure !== undefined)
-    context.stderr.write('the file was not loaded to its end; loading it again is safe\n');
+    context.stderr.write(
+      `the file was not loaded to its end; loading it again is safe${checkpoint === undefined ? '' : ', and --resume goes on from here'}\n`,
+    );
 }
 
 function count(value: number): string {

@@ -1,5 +1,6 @@
 import type { Input } from '../input/open-input.js';
 import { InputError, type BadRow } from '../input/rows.js';
+import type { Checkpoint } from './checkpoint.js';
 import { conflict, toBatches, type Batch, type RowOrder } from './batches.js';
 import type { Progress } from './progress.js';
 import { sendBatch, type Send } from './send-batch.js';
@@ -20,12 +21,16 @@ export interface LoadReport {
   readonly failure: Error | undefined;
 }
 
-/** Loads the rows of a file, a few batches at a time. Good rows are loaded whatever the others are. Never rejects. */
+/**
+ * Loads the rows of a file, a few batches at a time. Good rows are loaded whatever the others are. Never rejects.
+ * @param checkpoint where to begin, and who is told how far all rows are acknowledged
+ */
 export async function loadRows(
   input: Input,
   order: RowOrder,
   send: Send,
   progress: Progress,
+  checkpoint?: Checkpoint,
 ): Promise<LoadReport> {
   const start = performance.now();
   const bad: BadRow[] = [];
@@ -34,6 +39,9 @@ export async function loadRows(
   let older = 0;
   let failure: Error | undefined;
   const inFlight = new Map<Batch, Promise<void>>();
+  /** Those of the batches sent that come after one that is not acknowledged, that one first. */
+  const sent: Batch[] = [];
+  const acknowledged = new Set<Batch>();
 
   function onBad(row: BadRow): void {
     refused += 1;
@@ -47,20 +55,33 @@ export async function loadRows(
       loaded += outcome.loaded;
       older += outcome.older;
       progress.update(input.bytesRead(), loaded);
+      acknowledged.add(batch);
+      advance();
     } catch (error) {
       failure ??= asError(error);
     }
     inFlight.delete(batch);
   }
 
+  /** Batches end in any order; a load goes on after the last of those that have no gap before them. */
+  function advance(): void {
+    let line: number | undefined;
+    for (let [first] = sent; first !== undefined && acknowledged.delete(first); [first] = sent) {
+      line = first.rows.at(-1)?.line;
+      sent.shift();
+    }
+    if (line !== undefined) checkpoint?.reached(line);
+  }
+
   try {
-    for await (const batch of toBatches(input.chunks(), order, onBad)) {
+    for await (const batch of toBatches(input.chunks(checkpoint?.after), order, onBad)) {
       while (
         inFlight.size >= BATCHES_IN_FLIGHT ||
         [...inFlight.keys()].some((other) => conflict(other, batch))
       )
         await Promise.race(inFlight.values());
       if (failure !== undefined) break;
+      sent.push(batch);
       inFlight.set(batch, run(batch));
     }
   } catch (error) {
@@ -69,6 +90,7 @@ export async function loadRows(
   await Promise.all(inFlight.values());
   progress.stop();
   firstRows(bad);
+  if (failure === undefined) checkpoint?.finished();
   return { loaded, refused, older, seconds: (performance.now() - start) / 1000, bad, failure };
 }
 

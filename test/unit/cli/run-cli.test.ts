@@ -29,6 +29,14 @@ components:
   - use: score
     with: { value: 'coalesce(product_stats:orders, 0) - product.price' }
 `,
+  'pipelines/dear.yaml': `
+pipeline: dear
+score: product
+components:
+  - use: score
+    with: { value: product.price }
+answer: { is_dear: score > 2, title: product.title }
+`,
 };
 
 const PRODUCTS = [
@@ -106,6 +114,24 @@ describe('millrace', () => {
         expect(table.stdout).to.match(/1 {2}a +6\.0+\n.*2 {2}b +-1\.0/s);
       });
 
+      it('scores one entity, and says why', async () => {
+        const body = '{"product":{"product_id":"new","price":5}}';
+        const run = (...more: string[]): Promise<CommandResult> =>
+          millrace(['rank', 'dear', '-', ...more, ...flags()], { stdin: body });
+        const answer = { product_id: 'new', score: 5, is_dear: true, title: null };
+        expect(JSON.parse((await run('--json')).stdout)).to.deep.equal(answer);
+        const { stdout } = await run();
+        expect(stdout).to.match(/product_id +new\nscore +5\nis_dear +true\ntitle +null\n/);
+        const why = await run('--explain');
+        expect(why.stdout).to.match(/score from none to 5/);
+        expect(why.stdout).to.match(
+          /Answered beside the score\n +is_dear +present +1\n +title +missing_entity\n/,
+        );
+        const plan = await millrace(['plan', 'dear', '--project', root]);
+        expect(plan.stdout).to.match(/^dear: scores product at POST \/api\/v1\/dear\n/);
+        expect(plan.stdout).to.match(/is_dear: score > 2/);
+      });
+
       it('names the nearest right name for a wrong one', async () => {
         for (const argv of [
           ['entities', 'load', 'prodct', join(root, 'products.jsonl')],
@@ -138,7 +164,7 @@ describe('millrace', () => {
   it('validates a project, and says what it found', async () => {
     const good = await millrace(['validate', '--project', root]);
     expect(good.code).to.equal(0);
-    expect(good.stdout).to.match(/^ok: 1 pipeline, \d+ entity types, 1 feature view/);
+    expect(good.stdout).to.match(/^ok: 2 pipelines, \d+ entity types, 1 feature view/);
 
     const broken = {
       ...FILES,

@@ -1,0 +1,35 @@
+"""Trains LightGBM's example of a ranker (examples/lambdarank in its repository: rank.train and rank.test with their
+.query files, train.conf) and prints the NDCG that LightGBM finds itself; lambdarank.js scores the model again:
+
+    python -m venv venv && venv/bin/pip install lightgbm numpy
+    venv/bin/python test/acceptance/train-lambdarank.py DATA MODEL.txt
+    node dist/test/acceptance/lambdarank.js --data DATA --model MODEL.txt
+"""
+
+import sys
+from pathlib import Path
+
+import lightgbm as lgb
+
+data, model = Path(sys.argv[1]), sys.argv[2]
+ROUNDS = 100
+# What the command line takes and the library does not.
+NOT_PARAMETERS = {
+    "task", "data", "valid_data", "num_trees", "output_model", "is_training_metric", "metric_freq",
+    "is_save_binary_file", "tree_learner", "num_machines", "local_listen_port", "machine_list_file",
+}
+
+params = {"verbose": -1, "seed": 1}
+for line in (data / "train.conf").read_text().splitlines():
+    name, equals, value = line.split("#")[0].partition("=")
+    if equals and name.strip() not in NOT_PARAMETERS:
+        params[name.strip()] = value.strip()
+
+train = lgb.Dataset(str(data / "rank.train"), params=params)
+test = train.create_valid(str(data / "rank.test"), params=params)
+told = {}
+booster = lgb.train(
+    params, train, ROUNDS, valid_sets=[test], valid_names=["test"], callbacks=[lgb.record_evaluation(told)]
+)
+booster.save_model(model)
+print("  ".join(f"{name} {values[-1]:.4f}" for name, values in told["test"].items()))

@@ -1,0 +1,148 @@
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer';
+import type { ValueType } from '../../../../runtime/api/types.js';
+import { UsageError } from '../../../../runtime/cli/failure.js';
+import { openInput } from '../../../../runtime/cli/input/open-input.js';
+import { InputError, type BadRow } from '../../../../runtime/cli/input/rows.js';
+import { readAll } from '../../../support/chunks.js';
+
+describe('a Parquet file', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-parquet-'));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  async function write(columnData: ColumnSource[], rowGroupSize?: number): Promise<string> {
+    const path = join(folder, `${Math.random().toString(36).slice(2)}.parquet`);
+    const options = rowGroupSize === undefined ? {} : { rowGroupSize };
+    await writeFile(path, Buffer.from(parquetWriteBuffer({ columnData, ...options })));
+    return path;
+  }
+
+  async function read(
+    path: string,
+    types: readonly (readonly [string, ValueType])[] = [],
+    after = 0,
+  ): Promise<{
+    readonly values: readonly unknown[];
+    readonly lines: number[];
+    readonly bad: readonly BadRow[];
+  }> {
+    const stdin = Readable.from([]);
+    const input = await openInput(path, { stdin, columnTypes: () => Promise.resolve(new Map(types)) });
+    const { rows, bad } = await readAll(input.chunks(after));
+    if (after === 0) expect(input.bytesRead()).to.equal(input.totalBytes);
+    return { values: rows.map(({ value }) => value), lines: rows.map(({ line }) => line), bad };
+  }
+
+  it('gives its cells as JSON: numbers, texts, flags, times in milliseconds, lists', async () => {
+    const time = new Date('2026-01-31T09:30:00.250Z');
+    const path = await write([
+      { name: 'product_id', data: ['p1', 'p2'], type: 'STRING' },
+      { name: 'clicks', data: [12n, 9007199254740991n], type: 'INT64' },
+      { name: 'rank', data: [3, -4], type: 'INT32' },
+      { name: 'ctr', data: [0.25, -1e-300], type: 'DOUBLE' },
+      { name: 'hot', data: [true, false], type: 'BOOLEAN' },
+      { name: 'event_time', data: [time, time], type: 'TIMESTAMP' },
+      { name: 'tags', data: [['a', 'b'], []], type: 'JSON' },
+    ]);
+    const [first, second] = (await read(path)).values;
+    expect(first).to.deep.equal({
+      product_id: 'p1',
+      clicks: 12,
+      rank: 3,
+      ctr: 0.25,
+      hot: true,
+      event_time: time.getTime(),
+      tags: ['a', 'b'],
+    });
+    expect(second).to.include({ clicks: Number.MAX_SAFE_INTEGER, ctr: -1e-300, hot: false });
+  });
+
+  it('takes an empty cell and a NaN for absent', async () => {
+    const path = await write([
+      { name: 'product_id', data: ['p1', null], type: 'STRING', nullable: true },
+      { name: 'ctr', data: [NaN, 0.5], type: 'DOUBLE' },
+    ]);
+    expect((await read(path)).values).to.deep.equal([{ product_id: 'p1' }, { ctr: 0.5 }]);
+  });
+
+  it('makes texts of whole numbers where a text is declared, as of ids', async () => {
+    const path = await write([
+      { name: 'product_id', data: [1n, 12345678901234567890n % 2n ** 63n], type: 'INT64' },
+      { name: 'brand', data: [7, 8], type: 'DOUBLE' },
+    ]);
+    const types = [
+      ['product_id', { kind: 'string' }],
+      ['brand', { kind: 'ref', entity: 'brand' }],
+    ] as const;
+    expect((await read(path, types)).values).to.deep.equal([
+      { product_id: '1', brand: '7' },
+      { product_id: String(12345678901234567890n % 2n ** 63n), brand: '8' },
+    ]);
+  });
+
+  it('refuses what JSON cannot hold, with the row and the column, and reads on', async () => {
+    const path = await write([
+      { name: 'id', data: ['a', 'b', 'c', 'd'], type: 'STRING' },
+      { name: 'n', data: [1n, 2n ** 60n, 3n, 4n], type: 'INT64' },
+      { name: 'x', data: [1, 2, Infinity, 4], type: 'DOUBLE' },
+    ]);
+    const { values, lines, bad } = await read(path);
+    expect(values).to.deep.equal([
+      { id: 'a', n: 1, x: 1 },
+      { id: 'd', n: 4, x: 4 },
+    ]);
+    expect(lines).to.deep.equal([1, 4]);
+    expect(bad).to.deep.equal([
+      { line: 2, problem: 'n: 1152921504606846976 is too large for a number to hold exactly' },
+      { line: 3, problem: 'x: Infinity is no finite number' },
+    ]);
+  });
+
+  it('goes on after any row, over row groups', async () => {
+    const count = 2_345;
+    const ids = Array.from({ length: count }, (_, i) => `p${i}`);
+    const path = await write([{ name: 'id', data: ids, type: 'STRING' }], 500);
+    for (const after of [0, 1, 499, 500, 501, 2_344, count]) {
+      const { values, lines } = await read(path, [], after);
+      expect(values).to.deep.equal(ids.slice(after).map((id) => ({ id })));
+      expect(lines[0]).to.equal(after === count ? undefined : after + 1);
+    }
+  });
+
+  it('says so where the file is no Parquet, cut short or damaged', async () => {
+    const good = await write([{ name: 'id', data: ['a', 'b'], type: 'STRING' }]);
+    const cut = join(folder, 'cut.parquet');
+    await writeFile(cut, await readFile(good));
+    await truncate(cut, 60);
+    const other = join(folder, 'other.parquet');
+    await writeFile(other, 'id\na\n');
+    for (const path of [cut, other]) {
+      const error: unknown = await read(path).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(InputError);
+      expect((error as Error).message).to.include('not Parquet, or damaged');
+    }
+  });
+
+  it('is neither read from standard input nor unpacked', async () => {
+    const options = {
+      stdin: Readable.from([]),
+      columnTypes: () => Promise.resolve(new Map<string, never>()),
+    };
+    for (const [path, format] of [
+      ['-', 'parquet'],
+      ['rows.parquet.gz', undefined],
+    ] as const) {
+      const error: unknown = await openInput(path, { ...options, format }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(UsageError);
+    }
+  });
+});
