@@ -16,6 +16,8 @@ const BIN = fileURLToPath(new URL('../../../../runtime/cli/bin.js', import.meta.
 const ROWS = 10_500;
 const IDS = Array.from({ length: ROWS }, (_, i) => `p${i}`);
 const FILES = {
+  'pipelines/plain.yaml':
+    'pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\n',
   'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',
   'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures:\n  orders: int\n',
 };
