@@ -99,6 +99,7 @@ async function loadRate(
       stdin: Readable.from([]),
       stdout: collect((part) => (output += part)),
       stderr: collect((part) => (errors += part)),
+      stopSignal: () => new AbortController().signal,
     },
     version,
   );

@@ -3,4 +3,6 @@ import { version } from './version.js';
 
 /** What a container runs: `millrace serve`, with its messages, set by the environment alone. */
 const { env, stdin, stdout, stderr } = process;
-process.exitCode = await runCli(['serve'], { env, stdin, stdout, stderr }, version);
+// serve takes the signals itself.
+const stopSignal = (): AbortSignal => new AbortController().signal;
+process.exitCode = await runCli(['serve'], { env, stdin, stdout, stderr, stopSignal }, version);

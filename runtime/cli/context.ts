@@ -10,6 +10,8 @@ export interface CliContext {
   readonly stdout: TerminalStream;
   /** What a person reads beside it: progress, errors, hints. */
   readonly stderr: TerminalStream;
+  /** For a command that runs until it is stopped: aborted when the process is told to end, which it then does itself. */
+  stopSignal(): AbortSignal;
 }
 
 export function settingsOf(context: CliContext, flags: SettingFlags): Settings {

@@ -35,7 +35,11 @@ export class Deadline {
   /** The promise's outcome, or the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
     this.usage?.hold(work);
-    this.check();
+    if (this.signal.aborted) {
+      // It begins too late. If it fails as well, nobody is told: a rejection that is caught nowhere ends the process.
+      work.catch(() => undefined);
+      this.check();
+    }
     let stop: () => void = () => undefined;
     const over = new Promise<never>((_resolve, reject) => {
       stop = () => {

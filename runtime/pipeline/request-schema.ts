@@ -135,25 +135,25 @@ const EVENTS: Schema = {
 };
 
 const RANKING: Schema = {
-    type: 'object',
-    required: ['ranked_candidates'],
-    properties: {
-      ranked_candidates: {
-        type: 'array',
-        description: 'One page, best first.',
-        items: {
-          type: 'object',
-          required: ['candidate_id', 'ranked_score'],
-          additionalProperties: false,
-          properties: {
-            candidate_id: { type: 'string' },
-            ranked_score: { type: 'number', description: 'Never increases down the ranking.' },
-          },
+  type: 'object',
+  required: ['ranked_candidates'],
+  properties: {
+    ranked_candidates: {
+      type: 'array',
+      description: 'One page, best first.',
+      items: {
+        type: 'object',
+        required: ['candidate_id', 'ranked_score'],
+        additionalProperties: false,
+        properties: {
+          candidate_id: { type: 'string' },
+          ranked_score: { type: 'number', description: 'Never increases down the ranking.' },
         },
       },
-      events: EVENTS,
     },
-    additionalProperties: false,
+    events: EVENTS,
+  },
+  additionalProperties: false,
 };
 
 function entitySchema(

@@ -43,7 +43,8 @@ export class Trace implements StepObserver {
     for (const row of ranking.rows) {
       const from = before.scores[row] ?? 0;
       const to = now.scores[row] ?? 0;
-      if (from !== to && !(Number.isNaN(from) && Number.isNaN(to))) this.changes.push({ step, row, before: from, after: to });
+      if (from !== to && !(Number.isNaN(from) && Number.isNaN(to)))
+        this.changes.push({ step, row, before: from, after: to });
       const position = pinned.get(row);
       if (position !== undefined && position !== pinnedBefore.get(row))
         this.moves.push({ step, row, position });

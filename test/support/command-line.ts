@@ -10,13 +10,18 @@ export interface CommandResult {
 /** Runs a command line of `millrace` in this process, with nothing of this process's environment. */
 export async function millrace(
   argv: readonly string[],
-  more: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+  more: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly stdin?: string;
+    readonly stop?: AbortSignal;
+  } = {},
 ): Promise<CommandResult> {
   const stdout = new Collector();
   const stderr = new Collector();
   const env = { LOG_LEVEL: 'silent', ...more.env };
   const stdin = Readable.from([Buffer.from(more.stdin ?? '')]);
-  const code = await runCli(argv, { env, stdin, stdout, stderr }, '1.2.3');
+  const stopSignal = (): AbortSignal => more.stop ?? new AbortController().signal;
+  const code = await runCli(argv, { env, stdin, stdout, stderr, stopSignal }, '1.2.3');
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 

@@ -91,28 +91,30 @@ const change: Schema = {
 
 /** The schema of an Explanation, in which `#/components/schemas` has it. */
 export const EXPLANATION_SCHEMA: Schema = record(
-{
-  request_id: text,
-  run_id: text,
-  pipeline: text,
-  route: text,
-  candidates: record({ sent: count, left: count }),
-  stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
-  store: record({ round_trips: count, keys_read: count }),
-  outside: record({ round_trips: count, keys_read: count }),
-  unknown_fields: list(record({ field: text, times: count })),
-  features: list(record({ view: text, status, values: count }, { cause })),
-  steps: list(step),
-  request: values,
-  page: list(
-    record({
-      candidate_id: text,
-      place: count,
-      ranked_score: score,
-      score,
-      changes: list(change),
-      values,
-    }),
-  ),
-  answer: { type: 'object', description: 'What the route would have answered.' },
-}, { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } });
+  {
+    request_id: text,
+    run_id: text,
+    pipeline: text,
+    route: text,
+    candidates: record({ sent: count, left: count }),
+    stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
+    store: record({ round_trips: count, keys_read: count }),
+    outside: record({ round_trips: count, keys_read: count }),
+    unknown_fields: list(record({ field: text, times: count })),
+    features: list(record({ view: text, status, values: count }, { cause })),
+    steps: list(step),
+    request: values,
+    page: list(
+      record({
+        candidate_id: text,
+        place: count,
+        ranked_score: score,
+        score,
+        changes: list(change),
+        values,
+      }),
+    ),
+    answer: { type: 'object', description: 'What the route would have answered.' },
+  },
+  { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
+);

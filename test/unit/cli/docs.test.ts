@@ -9,6 +9,7 @@ const COMMANDS = [
   ['plan'],
   ['entities', 'load'],
   ['features', 'load'],
+  ['features', 'consume'],
   ['features', 'import-feast'],
   ['text-stats'],
   ['rank'],

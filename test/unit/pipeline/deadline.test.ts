@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MillraceError } from '../../../runtime/api/errors.js';
 import { Deadline } from '../../../runtime/pipeline/deadline.js';
 
@@ -39,6 +40,25 @@ describe('Deadline', () => {
     const late = new Deadline(FAR, client.signal);
     expect(late.signal.aborted).to.equal(true);
     late.end();
+  });
+
+  it('takes the failure of work that begins too late: nobody else could', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    // Mocha's own listener would end the run here.
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+    try {
+      const deadline = new Deadline(FAR, AbortSignal.abort());
+      const work = deadline.within(Promise.reject(new Error('also too late')));
+      expect(await codeOf(work)).to.equal('deadline_exceeded');
+      await nextTurn();
+      expect(unhandled).to.deep.equal([]);
+      deadline.end();
+    } finally {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    }
   });
 
   it('leaves a client alone once the request is answered', () => {

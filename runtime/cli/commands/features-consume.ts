@@ -1,0 +1,77 @@
+import { hostname } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { pino } from 'pino';
+import { describeError } from '../../http/describe-error.js';
+import { parseRedisUrl } from '../../store/redis/target.js';
+import { consume } from '../consume/consume.js';
+import { FeatureStream } from '../consume/feature-stream.js';
+import { settingsOf, type CliContext } from '../context.js';
+import { UsageError } from '../failure.js';
+import { openTarget, type TargetFlags } from '../load/open-target.js';
+import { addTargetFlags } from '../setting-flags.js';
+
+interface Flags extends TargetFlags {
+  readonly streamUrl?: string;
+  readonly group: string;
+  readonly consumer: string;
+  readonly rejected?: string;
+  readonly claimIdle: number;
+}
+
+const STREAM_URL = 'MILLRACE_STREAM_URL';
+
+export function consumeFeaturesCommand(context: CliContext): Command {
+  const consumer = new Command('consume')
+    .description('store the feature rows of a Redis stream as they come, until stopped')
+    .argument('<STREAM>', 'stream whose entries have the fields view and row (JSON)')
+    .addOption(
+      new Option(
+        '--stream-url <URL>',
+        `Redis that holds the stream [${STREAM_URL}, default REDIS_URL]`,
+      ).argParser(redisUrl),
+    )
+    .option('--group <NAME>', 'consumer group: each entry goes to one consumer of it', 'millrace')
+    .option('--consumer <NAME>', 'name in the group; what it left unfinished comes first', hostname())
+    .option('--rejected <STREAM>', 'stream that takes what cannot be stored [default STREAM:rejected]')
+    .addOption(
+      new Option('--claim-idle <MS>', 'take over entries that another consumer holds for so long')
+        .default(60_000)
+        .argParser(milliseconds),
+    )
+    .action((stream: string, flags: Flags) => consumeFeatures(context, stream, flags));
+  return addTargetFlags(consumer);
+}
+
+async function consumeFeatures(context: CliContext, stream: string, flags: Flags): Promise<void> {
+  const { streamUrl, group, consumer, rejected = `${stream}:rejected`, claimIdle, ...rest } = flags;
+  const settings = settingsOf(context, rest);
+  const given = streamUrl ?? context.env[STREAM_URL];
+  if (given !== undefined && parseRedisUrl(given) === undefined)
+    throw new UsageError(`${STREAM_URL} is no redis:// or rediss:// address`);
+  if (given === undefined && settings.redisCluster.length + settings.redisSentinels.length > 0)
+    throw new UsageError(`name the server of the stream with --stream-url or ${STREAM_URL}`);
+  const signal = context.stopSignal();
+  const logger = pino({ level: settings.logLevel }, context.stdout);
+  const source = new FeatureStream({ url: given ?? settings.redisUrl, stream, group, consumer, rejected });
+  const target = await openTarget(context, rest);
+  try {
+    logger.info({ stream, group, consumer, into: target.name }, 'consuming');
+    const totals = await consume(source, target, { claimIdleMs: claimIdle, signal, logger });
+    logger.info({ ...totals }, 'stopped');
+  } finally {
+    source.close();
+    await target.close().catch((error: unknown) => {
+      logger.warn({ error: describeError(error) }, 'the store was not closed');
+    });
+  }
+}
+
+function redisUrl(text: string): string {
+  if (parseRedisUrl(text) !== undefined) return text;
+  throw new InvalidArgumentError('Expected an address such as redis://127.0.0.1:6379.');
+}
+
+function milliseconds(text: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError('Expected a number of milliseconds.');
+}

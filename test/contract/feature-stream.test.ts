@@ -1,0 +1,258 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { createApp, type App } from '../../runtime/app.js';
+import { consume, type ConsumeTotals } from '../../runtime/cli/consume/consume.js';
+import { FeatureStream } from '../../runtime/cli/consume/feature-stream.js';
+import type { DataTarget } from '../../runtime/cli/load/target.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { millrace } from '../support/command-line.js';
+import { writeProject } from '../support/project.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { until } from '../support/served-project.js';
+
+const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
+const STREAM = 'clicks';
+const FILES = {
+  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',
+  'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures:\n  orders: int\n',
+  'pipelines/stats.yaml':
+    'pipeline: stats\nrank: product\nfeatures: [stats]\ncomponents:\n' +
+    "  - use: score\n    with: { value: 'stats:orders' }\n",
+};
+
+interface Row {
+  readonly product_id: string;
+  readonly orders: unknown;
+  readonly event_time?: number;
+}
+
+describe('a stream of feature rows', () => {
+  let redis: PrivateRedis;
+  let client: Redis;
+  let root = '';
+  let app: App;
+
+  before(async function () {
+    needRedisServer(this);
+    redis = await startRedisServer();
+    client = new Redis(redis.url);
+    root = await writeProject(FILES);
+    app = await createApp(loadSettings({ REDIS_URL: redis.url, LOG_LEVEL: 'silent' }, { project: root }));
+  });
+  after(async () => {
+    client.disconnect();
+    await app.close();
+    await redis.remove();
+    await rm(root, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    await client.flushall();
+  });
+
+  const add = (view: string, row: Row | string, id = '*'): Promise<string | null> =>
+    client.xadd(STREAM, id, 'view', view, 'row', typeof row === 'string' ? row : JSON.stringify(row));
+
+  const target: Pick<DataTarget, 'push'> = {
+    push: (view, rows) => app.features.push({ view, rows: rows.map(({ value }) => value) }),
+  };
+
+  /** Consumes in this process until all entries are settled. */
+  async function consumeAll(into = target, consumer = 'one', claimIdleMs = 60_000): Promise<ConsumeTotals> {
+    const stop = new AbortController();
+    const stream = new FeatureStream({
+      url: redis.url,
+      stream: STREAM,
+      group: 'millrace',
+      consumer,
+      rejected: `${STREAM}:rejected`,
+    });
+    const done = consume(stream, into, {
+      claimIdleMs,
+      signal: stop.signal,
+      logger: pino({ level: 'silent' }),
+    });
+    await until(async () => isSettled(await client.xinfo('GROUPS', STREAM).catch(() => [])));
+    stop.abort();
+    stream.close();
+    return done;
+  }
+
+  function isSettled(groups: unknown): boolean {
+    const [group] = groups as (string | number)[][];
+    if (group === undefined) return false;
+    const of = (name: string): unknown => group[group.indexOf(name) + 1];
+    return of('pending') === 0 && of('lag') === 0;
+  }
+
+  async function ordersOf(...ids: string[]): Promise<unknown[]> {
+    const { answer } = await app.online.read({
+      features: ['stats:orders'],
+      entities: { product_id: ids },
+    });
+    const { results } = answer as unknown as { results: { values: unknown[] }[] };
+    return (results.at(-1)?.values ?? []);
+  }
+
+  it('is stored, acknowledged, and what has a later event time stays', async () => {
+    await add('stats', { product_id: 'a', orders: 5, event_time: 2000 });
+    await add('stats', { product_id: 'a', orders: 4, event_time: 1000 });
+    await add('stats', { product_id: 'b', orders: 7 });
+    expect(await consumeAll()).to.deep.equal({ stored: 2, older: 1, rejected: 0 });
+    expect(await ordersOf('a', 'b')).to.deep.equal([5, 7]);
+  });
+
+  it('counts a row without an event time from when it was added', async () => {
+    await add('stats', { product_id: 'a', orders: 1, event_time: 5000 });
+    await add('stats', { product_id: 'a', orders: 2 }, `${4000 + Date.now()}-0`);
+    await consumeAll();
+    await app.features.push({ view: 'stats', rows: [{ product_id: 'a', orders: 3 }] });
+    expect(await ordersOf('a')).to.deep.equal([2]);
+  });
+
+  it('puts what cannot be stored aside with its reason, and goes on', async () => {
+    await add('stats', { product_id: 'a', orders: 'many' });
+    await add('stat', { product_id: 'a', orders: 1 });
+    await add('stats', '{"product_id": ');
+    await client.xadd(STREAM, '*', 'something', 'else');
+    await add('stats', { product_id: 'a', orders: 9 });
+    expect(await consumeAll()).to.deep.equal({ stored: 1, older: 0, rejected: 4 });
+    expect(await ordersOf('a')).to.deep.equal([9]);
+    const aside = await client.xrange(`${STREAM}:rejected`, '-', '+');
+    const reasons = aside.map(([, fields]) => fields[fields.indexOf('reason') + 1]);
+    expect(reasons).to.have.members([
+      'orders: expected a whole number up to 2^53, found the text "many"',
+      'view: no feature view is called the text "stat"; did you mean "stats"?',
+      'row: not JSON: unexpected end of JSON input',
+      'expected the fields view and row, found something',
+    ]);
+    expect(aside[0]?.[1]).to.include('rejected_id');
+  });
+
+  it('is delivered again to who was killed before it acknowledged', async () => {
+    await add('stats', { product_id: 'a', orders: 5, event_time: 1000 });
+    const stalled: Pick<DataTarget, 'push'> = {
+      push: async (view, rows) => {
+        await target.push(view, rows);
+        throw new Error('killed after the store had it');
+      },
+    };
+    const stop = new AbortController();
+    const place = { url: redis.url, stream: STREAM, group: 'millrace', consumer: 'one', rejected: 'r' };
+    const first = new FeatureStream(place);
+    const running = consume(first, stalled, {
+      claimIdleMs: 60_000,
+      signal: stop.signal,
+      logger: pino({ level: 'silent' }),
+    });
+    await until(async () => (await client.xpending(STREAM, 'millrace').catch(() => [0]))[0] === 1);
+    stop.abort();
+    await running;
+    first.close();
+    // Meanwhile a newer row came another way; the second delivery must not undo it.
+    await app.features.push({ view: 'stats', rows: [{ product_id: 'a', orders: 6, event_time: 2000 }] });
+    expect(await consumeAll()).to.deep.equal({ stored: 0, older: 1, rejected: 0 });
+    expect(await ordersOf('a')).to.deep.equal([6]);
+  });
+
+  it('is taken over from a consumer that died, by another', async () => {
+    await add('stats', { product_id: 'a', orders: 5 });
+    await client.xgroup('CREATE', STREAM, 'millrace', '0');
+    await client.xreadgroup('GROUP', 'millrace', 'dead', 'COUNT', 10, 'STREAMS', STREAM, '>');
+    expect(await consumeAll(target, 'alive', 1)).to.deep.equal({ stored: 1, older: 0, rejected: 0 });
+    expect(await ordersOf('a')).to.deep.equal([5]);
+  });
+
+  it('waits for a store that is away, and loses nothing', async () => {
+    for (let i = 0; i < 20; i++) await add('stats', { product_id: `p${i}`, orders: i });
+    let calls = 0;
+    const away: Pick<DataTarget, 'push'> = {
+      push: (view, rows) =>
+        ++calls < 3
+          ? Promise.reject(new MillraceError('store_unavailable', 'away'))
+          : target.push(view, rows),
+    };
+    expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, rejected: 0 });
+    expect(await ordersOf('p0', 'p19')).to.deep.equal([0, 19]);
+  });
+
+  it('ends with the newest row, whatever the order and however often each comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ id: fc.integer({ min: 0, max: 3 }), time: fc.integer({ min: 1, max: 50 }) }), {
+          minLength: 1,
+          maxLength: 60,
+        }),
+        async (events) => {
+          await client.flushall();
+          const newest = new Map<string, number>();
+          for (const { id, time } of events) {
+            const product_id = `p${id}`;
+            await add('stats', { product_id, orders: time, event_time: time });
+            newest.set(product_id, Math.max(time, newest.get(product_id) ?? 0));
+          }
+          await consumeAll();
+          expect(await ordersOf(...newest.keys())).to.deep.equal([...newest.values()]);
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  describe('by the command line', () => {
+    let child: ChildProcess | undefined;
+    afterEach(() => child?.kill('SIGKILL'));
+
+    function start(): ChildProcess {
+      const argv = ['features', 'consume', STREAM, '--project', root, '--consumer', 'cli'];
+      const env = { PATH: process.env.PATH, REDIS_URL: redis.url };
+      return spawn(process.execPath, [BIN, ...argv], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    }
+
+    it('survives kill -9 with nothing lost, ends well on SIGTERM, and is seen by a service that ranks', async () => {
+      for (let i = 0; i < 500; i++)
+        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: i + 1 });
+      child = start();
+      await until(async () => Number((await client.xpending(STREAM, 'millrace').catch(() => [1]))[0]) === 0);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      for (let i = 500; i < 600; i++)
+        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: i + 1 });
+      child = start();
+      const [pipeline] = app.pipelines;
+      const rank = async (): Promise<unknown> =>
+        (
+          await pipeline?.run(
+            { candidates: [{ product_id: 'p0' }, { product_id: 'p49' }], user_page_size: 2 },
+            { requestId: 'r' },
+          )
+        )?.answer;
+      await until(async () => JSON.stringify(await rank()).includes('"ranked_score":599'));
+      await until(async () => isSettled(await client.xinfo('GROUPS', STREAM)));
+      expect(await ordersOf('p0', 'p1', 'p49')).to.deep.equal([550, 551, 599]);
+      child.kill('SIGTERM');
+      const [code] = (await once(child, 'exit')) as [number];
+      expect(code).to.equal(0);
+    });
+
+    it('says what is wrong with the command line', async () => {
+      const wrong = await millrace([
+        'features',
+        'consume',
+        STREAM,
+        '--stream-url',
+        'http://x',
+        '--project',
+        root,
+      ]);
+      expect(wrong.code).to.equal(2);
+      expect(wrong.stderr).to.include('redis://127.0.0.1:6379');
+    });
+  });
+});
