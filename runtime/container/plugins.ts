@@ -6,7 +6,7 @@ import { MillraceError } from '../api/errors.js';
 import type { Plugin } from '../api/plugin.js';
 import { pluginToken } from '../api/tokens.js';
 import { NAME_PATTERN } from '../api/types.js';
-import type { PluginRegistry } from '../compile/compile-pipeline.js';
+import type { PluginRegistry } from '../compile/step-compiler.js';
 
 /** The plugins that ship with Millrace, beside the compiled runtime. */
 const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { renderTable, shorten } from '../../../runtime/cli/table.js';
+import { wrap } from '../../../runtime/cli/wrap.js';
 
 describe('tables', () => {
   it('line up, also where characters are wide or combine', () => {
@@ -21,5 +22,6 @@ describe('tables', () => {
 
   it('let nothing through that a terminal would obey', () => {
     expect(shorten('a\u001b[31mb\nc')).to.equal('a\ufffd[31mb c');
+    expect(wrap('request a\u001b[31mb\nc\u202ed', 2, 10)).to.equal('  request\n  a\ufffd[31mb\n  c\ufffdd\n');
   });
 });
