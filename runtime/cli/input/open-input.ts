@@ -35,6 +35,8 @@ export interface Input {
    * @throws InputError
    */
   chunks(after?: number): AsyncIterable<RowChunk>;
+  /** Gives the file back, read or not. */
+  close(): Promise<void>;
 }
 
 export interface InputOptions {
@@ -78,6 +80,10 @@ export async function openInput(path: string, options: InputOptions): Promise<In
             : readJsonLines(bytes),
         after,
       ),
+    close() {
+      stream.destroy();
+      return Promise.resolve();
+    },
   };
 }
 
@@ -93,6 +99,7 @@ async function openParquetFile(path: string, gzip: boolean, options: InputOption
     totalBytes: stat.size,
     bytesRead: () => Math.round(parquet.done() * stat.size),
     chunks: (after = 0) => parquet.chunks(after),
+    close: () => handle.close(),
   };
 }
 

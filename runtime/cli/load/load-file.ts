@@ -4,7 +4,7 @@ import { printable } from '../../config/display-width.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
-import { INPUT_FORMATS, openInput, type InputFormat } from '../input/open-input.js';
+import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
 import type { RowOrder } from './batches.js';
 import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
@@ -42,12 +42,20 @@ export function addLoadFlags(command: Command): Command {
 
 /** Loads a file and tells how it went. @throws CommandFailure if a row was refused, or what stopped the load. */
 export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
-  const checkpoint = await checkpointOf(context, flags, job);
   const input = await openInput(job.file, {
     stdin: context.stdin,
     format: flags.format,
     columnTypes: () => job.columnTypes(),
   });
+  try {
+    await loadInput(input, context, flags, job);
+  } finally {
+    await input.close();
+  }
+}
+
+async function loadInput(input: Input, context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
+  const checkpoint = await checkpointOf(context, flags, job);
   const target = await openTarget(context, flags);
   let report: LoadReport;
   try {

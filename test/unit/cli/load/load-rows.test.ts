@@ -27,6 +27,7 @@ function inputOf(chunks: readonly RowChunk[], failure?: Error): Input {
     unit: 'line',
     totalBytes: undefined,
     bytesRead: () => 0,
+    close: () => Promise.resolve(),
     async *chunks() {
       for (const chunk of chunks) {
         await Promise.resolve();
@@ -98,6 +99,7 @@ describe('loading rows', () => {
       unit: 'line',
       totalBytes: undefined,
       bytesRead: () => 0,
+      close: () => Promise.resolve(),
       async *chunks() {
         for (; read < 20_000; read += 100) {
           await Promise.resolve();
