@@ -10,6 +10,8 @@ import type { EntityIndex } from './entities/entity-index.js';
 import type { FeatureStore } from './features/feature-store.js';
 import type { OnlineFeatures } from './features/online-features.js';
 import type { Feedback } from './interactions/feedback.js';
+import type { HttpMetrics } from './http/metrics.js';
+import { OutboundMetrics } from './http/outbound-metrics.js';
 import { countReloads } from './http/reload-metrics.js';
 import { countResident } from './http/resident-metrics.js';
 import type { Pipeline } from './pipeline/types.js';
@@ -36,6 +38,7 @@ export interface App {
   readonly files: CompiledProject['files'];
   readonly store: Store;
   readonly logger: Logger;
+  readonly metrics: HttpMetrics;
   /** Answers each request by the project as it serves when the request comes. */
   http(): RequestListener;
   /** Has the project as its files are now take over, if it has no errors. Never rejects. */
@@ -48,27 +51,35 @@ export interface App {
  * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
-  const { services, first } = await start(settings, overrides);
+  const outbound = new OutboundMetrics();
+  const { services, first } = await start(settings, overrides, outbound);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
-    compile: () => compileProject(settings.project, settings.prefix, settings.modelHosts),
+    compile: () => compileProject(settings.project, settings.prefix, settings.modelHosts, outbound),
     create: (compiled) => createServing(services, compiled),
   });
-  const { registry } = services.resolve(TOKENS.metrics);
-  countResident(registry, {
+  const metrics = services.resolve(TOKENS.metrics);
+  countResident(metrics.registry, {
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
-  countReloads(registry, reloader);
-  return new ReloadableApp(reloader, services.resolve(TOKENS.store), services.resolve(TOKENS.logger));
+  outbound.register(metrics.registry);
+  countReloads(metrics.registry, reloader);
+  return new ReloadableApp(
+    reloader,
+    services.resolve(TOKENS.store),
+    services.resolve(TOKENS.logger),
+    metrics,
+  );
 }
 
 /** Apart, so that nothing but the reloader holds the first generation, and that only as long as it serves. */
 async function start(
   settings: Settings,
   overrides: Overrides,
+  outbound: OutboundMetrics,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
-  const compiled = await compileProject(settings.project, settings.prefix, settings.modelHosts);
+  const compiled = await compileProject(settings.project, settings.prefix, settings.modelHosts, outbound);
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);
@@ -103,6 +114,7 @@ class ReloadableApp implements App {
     reloader: Reloader,
     readonly store: Store,
     readonly logger: Logger,
+    readonly metrics: HttpMetrics,
   ) {
     this.#reloader = reloader;
   }

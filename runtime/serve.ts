@@ -22,7 +22,9 @@ export async function startService(settings: Settings): Promise<RunningService> 
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
   const app = await createApp(settings);
   try {
-    const server = await listen(app.http(), settings);
+    const server = await listen(app.http(), settings, {
+      refused: (status) => app.metrics.refused(status),
+    });
     const watcher = watch?.(app);
     return {
       app,

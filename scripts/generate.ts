@@ -12,6 +12,7 @@ import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/compile/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostic-codes.js';
 import { HttpMetrics } from '../runtime/http/metrics.js';
+import { OutboundMetrics } from '../runtime/http/outbound-metrics.js';
 import { countReloads } from '../runtime/http/reload-metrics.js';
 import { countResident } from '../runtime/http/resident-metrics.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings.js';
@@ -60,6 +61,7 @@ function settingTable(): string {
 /** Millrace's own metrics; the process's are prom-client's defaults. */
 function metricTable(): string {
   const { registry } = new HttpMetrics();
+  new OutboundMetrics().register(registry);
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

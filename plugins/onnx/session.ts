@@ -19,13 +19,8 @@ export class OnnxSession {
 
   /** @throws Error with what the runtime says of a model that it does not take */
   static async open(start: WorkerStart): Promise<OnnxSession> {
-    const thread = new SessionThread(start);
-    try {
-      return new OnnxSession(start, thread, await thread.loaded());
-    } catch (error) {
-      await thread.end();
-      throw error;
-    }
+    const { thread, model } = await SessionThread.begin(start);
+    return new OnnxSession(start, thread, model);
   }
 
   /**
@@ -34,10 +29,7 @@ export class OnnxSession {
    */
   run(inputs: readonly WireTensor[], outputs: readonly string[], signal: AbortSignal): Promise<WireTensor[]> {
     return this.#turns.take(signal, async () => {
-      if (this.#thread.ended) {
-        this.#thread = new SessionThread(this.#start);
-        await this.#thread.loaded();
-      }
+      if (this.#thread.ended) this.#thread = (await SessionThread.begin(this.#start)).thread;
       return this.#thread.run({ inputs, outputs });
     });
   }
@@ -54,16 +46,21 @@ class SessionThread {
   #settle: ((message: ToMain) => void) | undefined;
   ended = false;
 
-  constructor(start: WorkerStart) {
+  private constructor(start: WorkerStart) {
     this.#worker = new Worker(new URL('./session-worker.js', import.meta.url), { workerData: start });
     this.#worker.on('message', (message: ToMain) => this.#settle?.(message));
     this.#worker.on('error', (error) => this.#lost(error.message));
     this.#worker.on('exit', () => this.#lost('the thread of the model ended'));
   }
 
-  async loaded(): Promise<LoadedModel> {
-    const message = await this.#answer();
-    if (message.kind === 'loaded') return message.model;
+  /** A thread that has loaded the model; one that could not is ended. */
+  static async begin(
+    start: WorkerStart,
+  ): Promise<{ readonly thread: SessionThread; readonly model: LoadedModel }> {
+    const thread = new SessionThread(start);
+    const message = await thread.#answer();
+    if (message.kind === 'loaded') return { thread, model: message.model };
+    await thread.end();
     throw unexpected(message);
   }
 

@@ -2,6 +2,11 @@ import type { TensorBatch } from '../../runtime/api/tensor-inputs.js';
 import { describeShape, type Tensor } from '../../runtime/api/tensor.js';
 import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
 
+/** A shape of more is no tensor's, and messages show shapes whole. */
+const MOST_DIMENSIONS = 16;
+/** Characters of an output's name, which messages show too. */
+const LONGEST_NAME = 256;
+
 /** The body of an inference request. */
 export function inferenceRequest({ tensors }: TensorBatch, outputs: readonly string[] | undefined): string {
   const inputs = Array.from(tensors, ([name, tensor]) => ({
@@ -27,7 +32,8 @@ export function inferenceAnswer(body: Buffer, wanted: readonly string[] | undefi
   for (const one of outputs as readonly unknown[]) {
     const output = object(one, 'an output of the answer');
     const { name } = output;
-    if (typeof name !== 'string') throw new Error('an output of the answer has no name');
+    if (typeof name !== 'string' || name.length > LONGEST_NAME)
+      throw new Error(`an output of the answer has no name, but ${shown(name)}`);
     if (wanted === undefined || wanted.includes(name)) found.set(name, tensorOf(name, output));
   }
   return found;
@@ -111,7 +117,11 @@ function object(value: unknown, what: string): Readonly<Record<string, unknown>>
 }
 
 function isShape(shape: unknown): shape is number[] {
-  return Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && (size as number) >= 0);
+  return (
+    Array.isArray(shape) &&
+    shape.length <= MOST_DIMENSIONS &&
+    shape.every((size) => Number.isSafeInteger(size) && (size as number) >= 0)
+  );
 }
 
 function shown(value: unknown): string {

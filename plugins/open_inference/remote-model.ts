@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { ModelComponent, StepInput, StepOutput, WarmNotices } from '../../runtime/api/plugin.js';
 import type { TensorBatch, TensorInputs } from '../../runtime/api/tensor-inputs.js';
 import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
 import type { Tensor } from '../../runtime/api/tensor.js';
@@ -34,14 +34,17 @@ export class RemoteModel implements ModelComponent {
     this.#check = check;
   }
 
-  /** A server that is down does not keep the service from starting, unless the step requires it. */
-  async warm(): Promise<void> {
+  /** A server that is down does not keep the service from starting, unless the step requires it; it is warned of. */
+  async warm(notices: WarmNotices): Promise<void> {
     if (this.#check === 'off') return;
     try {
       checkMetadata(await this.#server.metadata(), this.#inputs, this.#outputs);
     } catch (error) {
-      if (error instanceof ServerNotReady && this.#check === 'reachable') return;
-      throw error;
+      if (!(error instanceof ServerNotReady) || this.#check === 'required') throw error;
+      notices.warn(
+        `its model is not checked, and calls will fail, while its server does not answer: ${error.message}`,
+        'start the server and validate again; `check: required` makes this an error, `check: off` asks nothing at start',
+      );
     }
   }
 

@@ -37,10 +37,10 @@ export class ModelServer {
   async infer(body: string, signal: AbortSignal): Promise<Buffer> {
     const { timeoutMs, maxBytes } = this.#limits;
     const end = performance.now() + timeoutMs;
-    const ask = (): Promise<OutboundAnswer> => {
+    const ask = (isRetry: boolean): Promise<OutboundAnswer> => {
       const left = Math.max(1, Math.ceil(end - performance.now()));
       const path = `${this.#path}/infer`;
-      return this.#client.request({ method: 'POST', path, body, signal, timeoutMs: left, maxBytes });
+      return this.#client.request({ method: 'POST', path, body, signal, timeoutMs: left, maxBytes, isRetry });
     };
     const answer = await again(ask, () => performance.now() < end && !signal.aborted);
     if (answer.status !== 200) throw new Error(describe(answer));
@@ -82,16 +82,19 @@ export class ModelServer {
   }
 }
 
-async function again(ask: () => Promise<OutboundAnswer>, mayRetry: () => boolean): Promise<OutboundAnswer> {
+async function again(
+  ask: (isRetry: boolean) => Promise<OutboundAnswer>,
+  mayRetry: () => boolean,
+): Promise<OutboundAnswer> {
   try {
-    const answer = await ask();
+    const answer = await ask(false);
     if (answer.status !== 503 || !mayRetry()) return answer;
   } catch (error) {
     const lost =
       error instanceof OutboundError && (error.fault === 'closed' || error.fault === 'unreachable');
     if (!lost || !mayRetry()) throw error;
   }
-  return ask();
+  return ask(true);
 }
 
 function describe({ status, body }: OutboundAnswer): string {

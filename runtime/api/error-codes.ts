@@ -12,6 +12,12 @@ export const ERROR_CODES = {
     title: 'The body is not JSON',
     remedy: 'Send one JSON document, encoded in UTF-8; the detail gives the line and column where it breaks.',
   },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not HTTP/1.1',
+    remedy:
+      'See what the client, or a proxy before it, sends; the detail says where the parser stopped. The connection is closed.',
+  },
   unknown_route: {
     status: 404,
     title: 'No such route',
@@ -37,6 +43,11 @@ export const ERROR_CODES = {
     title: 'The route does not answer this method',
     remedy: 'The Allow header lists the methods.',
   },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    remedy: 'Send it again on another connection, and faster: 60 s are given for all of it.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',
@@ -51,6 +62,11 @@ export const ERROR_CODES = {
     status: 422,
     title: 'The body does not fit what the route takes',
     remedy: 'Each violation gives the JSON pointer of the place and what was expected there.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    remedy: 'Send fewer or shorter headers: 16 KiB are taken, the request line included.',
   },
   store_unavailable: {
     status: 503,

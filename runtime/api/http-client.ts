@@ -10,6 +10,8 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** Longest body of an answer. */
   readonly maxBytes: number;
+  /** Of one that is sent again after it failed; counted apart. */
+  readonly isRetry?: boolean;
 }
 
 export interface OutboundAnswer {

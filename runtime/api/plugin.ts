@@ -122,10 +122,19 @@ export interface StepInput {
   getFeature(identifier: Identifier, name: string): FeatureValue;
 }
 
+/** What a component says while it warms up, for those who run the service. */
+export interface WarmNotices {
+  /**
+   * Warns of what does not keep the service from starting, at the step: one line without a full stop.
+   * @param help what to do about it
+   */
+  readonly warn: (message: string, help?: string) => void;
+}
+
 /** What any component may have beside its work. */
 export interface ComponentLife {
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
-  warm?(): void | Promise<void>;
+  warm?(notices: WarmNotices): void | Promise<void>;
   /** Called once, when no request uses the component any more. */
   close?(): void | Promise<void>;
 }

@@ -1,11 +1,11 @@
-import type { Component } from '../api/plugin.js';
+import type { Component, WarmNotices } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics.js';
 import type { Plan } from './plan.js';
 
 /** Longest that a component may take to warm up, milliseconds. */
 const WARM_MS = 60_000;
 
-/** Warms the components of a plan, one after the other; one that fails is an error at its step. */
+/** Warms the components of a plan, one after the other; one that fails is an error at its step, what it says a warning. */
 export async function warmComponents(
   { steps, definition }: Plan,
   diagnostics: Diagnostics,
@@ -13,10 +13,13 @@ export async function warmComponents(
 ): Promise<void> {
   for (const { number, use, component } of steps) {
     if (component.warm === undefined) continue;
+    const at = definition.components[number - 1]?.use.at ?? definition.at;
+    const notices: WarmNotices = {
+      warn: (message, help) => diagnostics.warning('component_warning', at, `\`${use}\`: ${message}`, help),
+    };
     try {
-      await within(limitMs, Promise.resolve(component.warm()));
+      await within(limitMs, Promise.resolve(component.warm(notices)));
     } catch (error) {
-      const at = definition.components[number - 1]?.use.at ?? definition.at;
       diagnostics.error('component_failed', at, `\`${use}\` did not warm up: ${reasonOf(error)}`);
     }
   }

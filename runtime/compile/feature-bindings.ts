@@ -6,10 +6,10 @@ import type {
   PipelineDefinition,
 } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import type { Located } from '../config/source.js';
 import { sourceKey } from '../features/feature-source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
 import { FeatureDecoder } from '../store/feature-decoder.js';
+import { bindArguments } from './binding-arguments.js';
 import { FAILED_ELSEWHERE, type NameProblem, type Source } from './expression/environment.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { FeatureRead, NeededFeature } from './plan.js';
@@ -78,10 +78,7 @@ export class FeatureBindings {
       known.requirements.push(requirement);
       return true;
     }
-    const args =
-      requirement.paths === undefined
-        ? this.#rootArguments(view, requirement, diagnostics)
-        : this.#pathArguments(view, requirement.paths, requirement, diagnostics);
+    const args = bindArguments(view, requirement, this.#hydration, diagnostics);
     if (args === undefined) return false;
     const scope = args.some((arg) => arg.root.scope === 'candidate') ? 'candidate' : 'request';
     this.#bindings.set(name.value, {
@@ -93,92 +90,6 @@ export class FeatureBindings {
       used: new Map(),
     });
     return true;
-  }
-
-  /** A view whose keys are root entities, one of each type, binds itself. */
-  #rootArguments(
-    view: FeatureView,
-    requirement: FeatureRequirement,
-    diagnostics: Diagnostics,
-  ): ResolvedPath[] | undefined {
-    const args: ResolvedPath[] = [];
-    for (const type of view.of) {
-      const roots = [...this.#hydration.roots.values()].filter((root) => root.entity.name === type);
-      const root = roots[0];
-      if (root === undefined || roots.length > 1 || new Set(view.of).size !== view.of.length) {
-        const found =
-          root === undefined
-            ? `the request has no \`${type}\``
-            : `more than one entity of the request is a \`${type}\``;
-        diagnostics.error(
-          'binding_mismatch',
-          requirement.at,
-          `view \`${view.name}\` is of (${view.of.join(', ')}), and ${found}`,
-          `say which: \`<name>: ${view.name}(${view.of.map((of) => this.#exampleFor(of)).join(', ')})\``,
-        );
-        return undefined;
-      }
-      const path = this.#hydration.resolve([root.name]);
-      if ('problem' in path) return undefined;
-      args.push(path);
-    }
-    return args;
-  }
-
-  /** A path of this pipeline that leads to an entity of the type, for the help text. */
-  #exampleFor(type: string): string {
-    for (const root of this.#hydration.roots.values()) if (root.entity.name === type) return root.name;
-    for (const root of this.#hydration.roots.values()) {
-      for (const attribute of root.entity.attributes.values()) {
-        if (attribute.type.kind === 'ref' && attribute.type.entity === type)
-          return `${root.name}.${attribute.name}`;
-      }
-    }
-    return `<path to a ${type}>`;
-  }
-
-  #pathArguments(
-    view: FeatureView,
-    paths: readonly Located<string>[],
-    requirement: FeatureRequirement,
-    diagnostics: Diagnostics,
-  ): ResolvedPath[] | undefined {
-    if (paths.length !== view.of.length) {
-      diagnostics.error(
-        'binding_mismatch',
-        requirement.at,
-        `view \`${view.name}\` is of (${view.of.join(', ')}), ${view.of.length} in all; ${paths.length} given`,
-      );
-      return undefined;
-    }
-    const args: ResolvedPath[] = [];
-    paths.forEach((path, i) => {
-      const wanted = view.of[i] ?? '';
-      const resolved = this.#hydration.resolve(path.value.split('.'));
-      if ('problem' in resolved) {
-        diagnostics.error(resolved.problem, path.at, resolved.message, resolved.help);
-        return;
-      }
-      const through = resolved.list || resolved.hops.some((hop) => hop.list || hop.type.kind === 'list');
-      if (resolved.type.kind !== 'ref' || through || resolved.type.entity !== wanted) {
-        const type = expressionType(resolved.type, through);
-        const found =
-          type === undefined
-            ? resolved.type.kind
-            : type.kind === 'ref'
-              ? `a ref(${type.entity})`
-              : `a ${type.kind}`;
-        diagnostics.error(
-          'binding_mismatch',
-          path.at,
-          `entity ${i + 1} of view \`${view.name}\` is a \`${wanted}\`; \`${path.value}\` is ${found}`,
-          `for example \`${this.#exampleFor(wanted)}\``,
-        );
-        return;
-      }
-      args.push(resolved);
-    });
-    return args.length === paths.length ? args : undefined;
   }
 
   /** `name:feature` as a source, or undefined if no view is bound to that name. */

@@ -7,6 +7,7 @@ import type { PipelineDefinition, StepDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import type { Located } from '../config/source.js';
 import type { FrameLayout } from '../frame/layout.js';
+import type { Caller } from '../outbound/http-connector.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';
 import type { Kernel } from './expression/environment.js';
@@ -31,7 +32,9 @@ export interface CompileSettings {
   /** The files that options name. */
   readonly files: OptionFiles;
   /** What components may use of the world outside. */
-  readonly services: Pick<BuildContext, 'http' | 'findPackage'>;
+  readonly services: Pick<BuildContext, 'findPackage'> & {
+    readonly http: (caller: Caller) => BuildContext['http'];
+  };
 }
 
 /** The pipeline that a step is of, as far as it is compiled. */
@@ -170,16 +173,19 @@ export class StepCompiler {
       needs.set(name, this.#needed(name, bound));
       return bound;
     };
+    const { definition, settings } = this.#parts;
+    const name = (step.as ?? step.use).value;
     try {
       return await plugin.create(options as never, {
-        name: (step.as ?? step.use).value,
-        candidateType: this.#parts.definition.subject.value,
+        name,
+        candidateType: definition.subject.value,
         need: (name, place) => need(name, place),
         needColumn: (column, place) =>
           need(this.#parts.names.ofColumn(column), place, `the model's column \`${column}\`: `),
         needInteractions: (wanted) => this.#parts.histories.need(wanted),
         trees: treeEngine,
-        ...this.#parts.settings.services,
+        http: settings.services.http({ pipeline: definition.name, step: name }),
+        findPackage: (wanted) => settings.services.findPackage(wanted),
       });
     } catch (error) {
       if (error === NEED_REPORTED) return undefined;

@@ -33,6 +33,7 @@ export const DIAGNOSTIC_CODES = {
   invalid_option: 'An option of a component is wrong.',
   ranking_only: 'The step works on candidates, and the pipeline scores one entity.',
   component_failed: 'A component could not be built.',
+  component_warning: 'A component starts, and something that it needs is not as it should be.',
 } as const satisfies Record<string, string>;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;

@@ -6,18 +6,21 @@ export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 
 /** What an expression finds without anyone declaring it. */
 export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'now', 'request']);
 
-/** Fields that every ranking request has, or that `request:` itself uses. */
-export const REQUEST_FIELDS: ReadonlySet<string> = new Set([
+/** Fields of the body of every pipeline's route … */
+export const BODY_FIELDS: readonly string[] = ['request_id', 'include_events'];
+
+/** … and of one that ranks. */
+export const RANKING_FIELDS: readonly string[] = [
+  ...BODY_FIELDS,
   'candidates',
-  'unknown',
-  'request_id',
-  'request',
   'user_page',
   'user_page_size',
   'candidate_page',
   'candidate_page_size',
-  'include_events',
-]);
+];
+
+/** No names for the fields that `request:` declares: those of bodies, and what it uses itself. */
+export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, 'unknown', 'request']);
 
 /** Fields of a pushed feature row beside keys and features. */
 export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MillraceError } from '../api/errors.js';
+import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
 export interface Address {
   readonly host: string;
@@ -19,19 +20,47 @@ export interface HttpServer {
   close(drainMs?: number): Promise<void>;
 }
 
+export interface ListenOptions {
+  /** Told the status of each request that is refused before it reaches the app. */
+  readonly refused?: (status: number) => void;
+  /** A client may take this long to send a request whole, milliseconds. */
+  readonly requestMs?: number;
+}
+
 /** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
 const KEEP_ALIVE_MS = 65_000;
-/** A client may take this long to send a request whole. */
 const REQUEST_MS = 60_000;
+/** How often connections are looked over for requests that take too long. */
+const CHECK_MS = 30_000;
 const DRAIN_MS = 10_000;
 
 /**
  * Starts to listen.
  * @throws MillraceError invalid_setting if the address cannot be had
  */
-export async function listen(app: RequestListener, { host, port }: Address): Promise<HttpServer> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS }, app);
+export async function listen(
+  app: RequestListener,
+  { host, port }: Address,
+  { refused = () => undefined, requestMs = REQUEST_MS }: ListenOptions = {},
+): Promise<HttpServer> {
+  const times = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
+  };
+  const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
+    const fault = faultOfHead(req);
+    if (fault === undefined) {
+      app(req, res);
+      return;
+    }
+    refused(fault.status);
+    endThrough(res, fault);
+  });
+  // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   const inFlight = trackRequests(server);
+  answerProtocolErrors(server, refused);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);

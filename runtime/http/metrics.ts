@@ -138,6 +138,11 @@ export class HttpMetrics {
     this.#seconds.observe(labels, seconds);
   }
 
+  /** Of what was refused before it was a request: it took no time. */
+  refused(status: number): void {
+    this.#requests.inc({ route: NO_ROUTE, status });
+  }
+
   recorded(counts: FeedbackCounts): void {
     for (const { type, outcome, count } of counts) this.#feedback.inc({ type, outcome }, count);
   }

@@ -4,7 +4,7 @@ interface AllowedHost {
   readonly port: string | undefined;
 }
 
-const ENTRY = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?::(\d{1,5}))?$/;
+const ENTRY = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/;
 
 /** The hosts that models may be called at. */
 export class AllowedHosts {
@@ -17,8 +17,11 @@ export class AllowedHosts {
     if (text.trim() === '') return AllowedHosts.none;
     const hosts: AllowedHost[] = [];
     for (const entry of text.split(',')) {
-      const [, host, port] = ENTRY.exec(entry.trim().toLowerCase()) ?? [];
-      if (host === undefined || Number(port ?? 1) > 65_535 || Number(port ?? 1) < 1) return undefined;
+      const [, name, port] = ENTRY.exec(entry.trim().toLowerCase()) ?? [];
+      if (name === undefined || Number(port ?? 1) > 65_535 || Number(port ?? 1) < 1) return undefined;
+      if (!URL.canParse(`http://${name}`)) return undefined;
+      // As a URL writes it, which is what it is compared with: an address has several spellings.
+      const host = new URL(`http://${name}`).hostname;
       hosts.push({ host, port: port === undefined ? undefined : String(Number(port)) });
     }
     return new AllowedHosts(hosts);

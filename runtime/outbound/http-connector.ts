@@ -3,6 +3,7 @@ import {
   OutboundError,
   type OutboundAnswer,
   type OutboundClient,
+  type OutboundFault,
   type OutboundHttp,
   type OutboundOptions,
   type OutboundRequest,
@@ -14,11 +15,56 @@ import { portOf, type AllowedHosts } from './allowed-hosts.js';
 const CONNECT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** Clients of the hosts that MILLRACE_MODEL_HOSTS lists. */
-export function httpConnector(allowed: AllowedHosts): OutboundHttp {
-  return {
-    open: (base, options) => new PoolClient(checkedUrl(base, allowed), options),
-  };
+/** The step that a request is for. */
+export interface Caller {
+  readonly pipeline: string;
+  readonly step: string;
+}
+
+/** What became of a request: a class of status as it was answered, why it was not, or that its caller stopped waiting. */
+export type OutboundOutcome = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | OutboundFault | 'given_up';
+
+/** Told of every request to another server, once it is over. */
+export interface OutboundObserver {
+  sent(caller: Caller, outcome: OutboundOutcome, seconds: number, isRetry: boolean): void;
+}
+
+const NOBODY: OutboundObserver = { sent: () => undefined };
+
+/** Clients of the hosts that MILLRACE_MODEL_HOSTS lists, by the step that they are for. */
+export function httpConnector(
+  allowed: AllowedHosts,
+  observer: OutboundObserver = NOBODY,
+): (caller: Caller) => OutboundHttp {
+  return (caller) => ({
+    open: (base, options) => {
+      const client = new PoolClient(checkedUrl(base, allowed), options);
+      return {
+        request: (request) => observed(client, request, caller, observer),
+        close: () => client.close(),
+      };
+    },
+  });
+}
+
+async function observed(
+  client: OutboundClient,
+  request: OutboundRequest,
+  caller: Caller,
+  observer: OutboundObserver,
+): Promise<OutboundAnswer> {
+  const started = performance.now();
+  let outcome: OutboundOutcome = 'given_up';
+  try {
+    const answer = await client.request(request);
+    outcome = `${Math.floor(answer.status / 100)}xx` as OutboundOutcome;
+    return answer;
+  } catch (error) {
+    if (error instanceof OutboundError) outcome = error.fault;
+    throw error;
+  } finally {
+    observer.sent(caller, outcome, (performance.now() - started) / 1000, request.isRetry === true);
+  }
 }
 
 function checkedUrl(base: string, allowed: AllowedHosts): URL {

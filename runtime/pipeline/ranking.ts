@@ -11,8 +11,8 @@ const BURIED = 1 << 20;
  * order. Order is tier, then score descending, then input order; pins are applied last. Scores are never rewritten
  * to fake a position.
  */
-export class Ranking implements RankingEdit {
-  readonly scores: Float64Array;
+export class Ranking {
+  #scores: Float64Array;
   /** Position by row. */
   readonly #pins = new Map<number, number>();
   readonly #frame: Frame;
@@ -29,10 +29,15 @@ export class Ranking implements RankingEdit {
   ) {
     this.#frame = frame;
     this.#ids = ids;
-    this.scores = frame.scores.subarray(0, frame.count);
+    this.#scores = frame.scores.subarray(0, frame.count);
     this.#rows = new Int32Array(frame.count);
     for (let row = 0; row < frame.count; row++) this.#rows[row] = row;
     this.#kept = new Uint8Array(frame.count).fill(1);
+  }
+
+  /** By row. */
+  get scores(): Float64Array {
+    return this.#scores;
   }
 
   /** Candidates that no filter took out, in input order. */
@@ -96,9 +101,10 @@ export class Ranking implements RankingEdit {
     return { scores: scores.slice(0, count), tiers: tiers.slice(0, count), pins: [...this.#pins] };
   }
 
+  /** Undoes a step. Scores are those of the snapshot from now on: what the step left behind has but the old ones. */
   restore({ scores, tiers, pins }: RankingSnapshot): void {
-    this.#frame.scores.set(scores);
-    this.#frame.tiers.set(tiers);
+    this.#frame.scores = this.#scores = scores;
+    this.#frame.tiers = tiers;
     this.#pins.clear();
     for (const [row, position] of pins) this.#pins.set(row, position);
   }
@@ -161,7 +167,39 @@ export interface RankedRow {
 }
 
 export interface RankingSnapshot {
-  readonly scores: Float64Array;
-  readonly tiers: Int32Array;
+  readonly scores: Frame['scores'];
+  readonly tiers: Frame['tiers'];
   readonly pins: readonly (readonly [number, number])[];
+}
+
+/** The ranking as a rule may change it, as long as its step runs: work that it leaves behind changes no place. */
+export class StepEdit implements RankingEdit {
+  readonly scores: Float64Array;
+  readonly #ranking: Ranking;
+  #isOver = false;
+
+  constructor(ranking: Ranking) {
+    this.scores = ranking.scores;
+    this.#ranking = ranking;
+  }
+
+  bury(row: number): void {
+    if (!this.#isOver) this.#ranking.bury(row);
+  }
+
+  pin(row: number, position: number): void {
+    if (!this.#isOver) this.#ranking.pin(row, position);
+  }
+
+  rowOf(id: string): number | undefined {
+    return this.#ranking.rowOf(id);
+  }
+
+  order(): Int32Array {
+    return this.#isOver ? new Int32Array() : this.#ranking.order();
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
 }

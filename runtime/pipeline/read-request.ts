@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { Violations } from '../api/violations.js';
 import type { Plan } from '../compile/plan.js';
-import type { AttributeDefinition, EntityType } from '../config/model.js';
+import type { AttributeDefinition, EntityType, RequestField } from '../config/model.js';
+import { BODY_FIELDS, RANKING_FIELDS } from '../config/reserved-names.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkCarried, checkId, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
@@ -34,16 +35,6 @@ export const MOST_PAGES = 1_000_000;
 
 /** The page of a pipeline that has none. */
 const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
-
-const FIELDS_OF_ALL = ['request_id', 'include_events'];
-const RANKING_FIELDS: ReadonlySet<string> = new Set([
-  ...FIELDS_OF_ALL,
-  'candidates',
-  'user_page',
-  'user_page_size',
-  'candidate_page',
-  'candidate_page_size',
-]);
 
 /**
  * Checks a body against what the pipeline declares.
@@ -176,7 +167,8 @@ function readFields(
     const value = own(body, field.name) ?? undefined;
     const pointer = `/${field.name}`;
     if (value === undefined) {
-      if (!field.optional) violations.add(pointer, 'missing', `expected ${field.name}, and it is missing`);
+      if (!field.optional && !isSpelt(body, field))
+        violations.add(pointer, 'missing', `expected ${field.name}, and it is missing`);
       continue;
     }
     if (field.kind === 'scalar') continue; // an attribute of the request itself, read below
@@ -188,6 +180,12 @@ function readFields(
   }
   readScalars(plan, body, carried, unknown, violations);
   return ids;
+}
+
+/** Whether a reference is given in its other spelling, as in any entity. */
+function isSpelt(body: JsonObject, field: RequestField): boolean {
+  if (field.kind !== 'scalar' || field.type.kind !== 'ref') return false;
+  return (own(body, `${field.name}_id`) ?? undefined) !== undefined;
 }
 
 /** An entity of the body, with what it carries. @returns its id, if that is one */
@@ -229,10 +227,10 @@ function readScalars(
     ),
   );
   const { task, subject } = plan.definition;
-  const ownFields = task === 'rank' ? RANKING_FIELDS : new Set([...FIELDS_OF_ALL, subject.value]);
+  const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, subject.value];
   const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
   for (const [name, value] of Object.entries(body)) {
-    if (!ownFields.has(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
+    if (!ownFields.includes(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;
   }
   if (request === undefined) return;
   const where = { pointer: '', field: '', violations, unknown };

@@ -46,8 +46,11 @@ export function requestSchema(
     },
   };
   const required = [task === 'rank' ? 'candidates' : subject.value];
+  const either: Schema[] = [];
   for (const field of request.fields.values()) {
-    if (!field.optional) required.push(field.name);
+    const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
+    if (!field.optional && spelling === undefined) required.push(field.name);
+    else if (!field.optional) either.push({ anyOf: [{ required: [field.name] }, { required: [spelling] }] });
     const type = field.kind === 'entity' ? entities.get(field.entity) : undefined;
     const schema =
       field.kind === 'scalar'
@@ -56,9 +59,18 @@ export function requestSchema(
           ? {}
           : entitySchema(type, new Map(), context, 1);
     properties[field.name] = field.optional ? nullable(schema) : schema;
-    if (field.kind === 'scalar' && field.type.kind === 'ref') properties[`${field.name}_id`] = nullable(ID);
+    if (spelling !== undefined) {
+      const { name } = field;
+      properties[spelling] = {
+        ...(field.optional ? nullable(ID) : ID),
+        description: `The id of \`${name}\`, its other spelling.`,
+      };
+    }
   }
-  return objectSchema(properties, context, required);
+  return {
+    ...objectSchema(properties, context, required),
+    ...(either.length === 0 ? {} : { allOf: either }),
+  };
 }
 
 /** The candidates of a ranking, and which page of them is answered. */

@@ -12,7 +12,7 @@ import type { Plan, PlannedStep } from '../compile/plan.js';
 import { writeMissing } from '../frame/cells.js';
 import { looseColumn, type Frame } from '../frame/frame.js';
 import type { Deadline } from './deadline.js';
-import type { Ranking } from './ranking.js';
+import { StepEdit, type Ranking } from './ranking.js';
 import { StepView } from './step-view.js';
 
 /** What became of one step; explain, events and metrics read it. */
@@ -96,8 +96,13 @@ async function runStep(
       }
       case 'rule': {
         const component = step.component as RuleComponent;
-        const done = await finish(component.apply(view, ranking), deadline);
-        return report(step, keepFinite(done, ranking, before?.scores));
+        const edit = new StepEdit(ranking);
+        try {
+          const done = await finish(component.apply(view, edit), deadline);
+          return report(step, keepFinite(done, ranking, before?.scores));
+        } finally {
+          edit.end();
+        }
       }
       case 'effect': {
         // Nobody waits for an effect, and none fails a ranking.

@@ -12,7 +12,7 @@ import { loadProject } from '../config/load-project.js';
 import type { ProjectConfig } from '../config/model.js';
 import { registerPlugins } from '../container/plugins.js';
 import { AllowedHosts } from '../outbound/allowed-hosts.js';
-import { httpConnector } from '../outbound/http-connector.js';
+import { httpConnector, type OutboundObserver } from '../outbound/http-connector.js';
 import { describePlan } from '../pipeline/describe.js';
 import type { PlanDescription } from '../pipeline/types.js';
 import { SETTINGS } from '../settings.js';
@@ -57,12 +57,14 @@ export interface CompiledProject {
 /**
  * Loads, checks and compiles a project, and warms its components: exactly what start-up and a reload do, and nothing that
  * needs the store.
+ * @param outbound told of what components ask other servers
  * @throws MillraceError project_invalid for a plugin that cannot be loaded
  */
 export async function compileProject(
   root: string,
   prefix: string = SETTINGS.prefix.default,
   modelHosts: AllowedHosts = AllowedHosts.none,
+  outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
   const loaded = await loadProject(root);
   const diagnostics = new Diagnostics();
@@ -73,7 +75,10 @@ export async function compileProject(
   // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(root);
-    const services = { http: httpConnector(modelHosts), findPackage: packageFinder(checkable.root) };
+    const services = {
+      http: httpConnector(modelHosts, outbound),
+      findPackage: packageFinder(checkable.root),
+    };
     const settings = { prefix, files, services };
     for (const definition of checkable.pipelines) {
       await nextTurn(); // a service that is reloaded goes on answering in between

@@ -1,9 +1,7 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
-import { reserveNumbers } from '../frame/frame.js';
-import { writeMissing } from '../frame/cells.js';
-import { timestampOf } from './timestamp.js';
+import { writeJson, writeMissing } from '../frame/cells.js';
 import { fits, isJsonList, isJsonObject, own } from './value-fit.js';
 
 /** A column that a plan wants of a record. */
@@ -42,35 +40,8 @@ export function writeFromJson(
     leaf = carried(leaf, want.path[i] ?? '', i === want.path.length - 1 ? want.type : undefined);
   }
   if (leaf === undefined || leaf === null) writeMissing(column, row, leaf === null ? Status.null : absent);
-  else writeLeaf(column, row, leaf, want.type);
-}
-
-/** Writes a value other than null; failed if it does not fit. */
-function writeLeaf(column: Column, row: number, value: JsonValue, type: ValueType): void {
-  if (!fits(value, type)) {
-    writeMissing(column, row, Status.failed);
-    return;
-  }
-  switch (column.kind) {
-    case 'number':
-      column.values[row] = numberOf(value);
-      break;
-    case 'text':
-      column.values[row] = value as string;
-      break;
-    case 'texts': {
-      column.values.length = column.offsets[row] ?? 0;
-      for (const text of value as readonly string[]) column.values.push(text);
-      column.offsets[row + 1] = column.values.length;
-      break;
-    }
-    case 'vector':
-      column.values.set(value as readonly number[], row * column.size);
-      break;
-    case 'numbers':
-      throw new Error('only a path through a list leads to a list of numbers');
-  }
-  column.status[row] = Status.present;
+  else if (fits(leaf, want.type)) writeJson(column, row, leaf);
+  else writeMissing(column, row, Status.failed);
 }
 
 /** Writes one element for each record of the list, so that columns of one list go together; NaN or '' if not known. */
@@ -83,20 +54,8 @@ function writeElements(
 ): void {
   const leaves: JsonValue[] = [];
   const found = value === undefined ? absent : value === null ? Status.null : gather(value, 1, want, leaves);
-  writeMissing(column, row, found);
-  if (found !== Status.present) return;
-  if (column.kind === 'numbers') {
-    const start = column.offsets[row] ?? 0;
-    reserveNumbers(column, start + leaves.length);
-    for (let i = 0; i < leaves.length; i++) {
-      const leaf = leaves[i] ?? null;
-      column.values[start + i] = leaf === null ? NaN : numberOf(leaf);
-    }
-    column.offsets[row + 1] = start + leaves.length;
-  } else if (column.kind === 'texts') {
-    for (const leaf of leaves) column.values.push(leaf === null ? '' : (leaf as string));
-    column.offsets[row + 1] = column.values.length;
-  }
+  if (found === Status.present) writeJson(column, row, leaves);
+  else writeMissing(column, row, found);
 }
 
 /**
@@ -135,10 +94,4 @@ function carried(
   const value = own(object, name);
   if (type?.kind !== 'ref' || (value !== undefined && value !== null)) return value;
   return own(object, `${name}_id`) ?? value;
-}
-
-/** A number, a bool as 0 or 1, a time as epoch milliseconds. */
-function numberOf(value: JsonValue): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'boolean' ? Number(value) : timestampOf(value);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { encodeSegment, viewId } from '../../runtime/store/feature-record.js';
@@ -8,6 +7,7 @@ import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/re
 import { StoreWriteError } from '../../runtime/store/store.js';
 import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer } from '../support/redis-server.js';
+import { untilItWorks } from '../support/until.js';
 
 const QUICK = {
   connectTimeout: 500,
@@ -27,16 +27,6 @@ async function failed(attempt: Promise<unknown>): Promise<MillraceError | StoreW
   if (error instanceof StoreWriteError) return error;
   if (error instanceof MillraceError && error.code === 'store_unavailable') return error;
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
-}
-
-async function untilItWorks<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch {
-      await pause(50);
-    }
-  }
 }
 
 describe('the redis store over a cluster', function () {

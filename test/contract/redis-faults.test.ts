@@ -10,7 +10,7 @@ import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { until } from '../support/until.js';
+import { until, untilItWorks } from '../support/until.js';
 
 const QUICK = {
   connectTimeout: 200,
@@ -26,17 +26,6 @@ async function failed(attempt: Promise<unknown>): Promise<string> {
   if (error instanceof MillraceError && error.code === 'store_unavailable') return error.message;
   if (error instanceof StoreWriteError && !error.confirmed.includes(true)) return error.message;
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
-}
-
-/** Tries until it works; mocha's time-out ends it. */
-async function untilItWorks<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch {
-      await pause(20);
-    }
-  }
 }
 
 describe('redis behind a bad connection', () => {

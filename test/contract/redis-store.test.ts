@@ -7,6 +7,7 @@ import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError, type Store } from '../../runtime/store/store.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { storeContract } from './store.js';
+import { untilItWorks } from '../support/until.js';
 
 let shared: PrivateRedis | undefined;
 
@@ -38,17 +39,6 @@ async function writeFailure(attempt: Promise<unknown>): Promise<StoreWriteError>
   if (!(error instanceof StoreWriteError))
     throw new Error(`expected a StoreWriteError, got ${String(error)}`);
   return error;
-}
-
-/** Tries until it works; mocha's time-out ends it. */
-async function untilItWorks<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }
 
 describe('the redis store', () => {

@@ -6,6 +6,7 @@ import { SourceFile } from '../../runtime/config/source.js';
 import { createHttpApp } from '../../runtime/http/app.js';
 import { StatusCounts } from '../../runtime/features/status-counts.js';
 import { listen } from '../../runtime/http/listen.js';
+import { HttpMetrics } from '../../runtime/http/metrics.js';
 import type { HttpServices } from '../../runtime/http/services.js';
 import type { Explanation } from '../../runtime/pipeline/explanation.js';
 import type { Pipeline, RequestContext, RunReport } from '../../runtime/pipeline/types.js';
@@ -200,8 +201,13 @@ export async function start(over: Fakes = {}): Promise<Running> {
   const calls: Calls = { bodies: [], contexts: [] };
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const app = createHttpApp(fakeServices(calls, logger, over));
-  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const metrics = new HttpMetrics();
+  const app = createHttpApp(fakeServices(calls, logger, { metrics, ...over }));
+  const server = await listen(
+    app,
+    { host: '127.0.0.1', port: 0 },
+    { refused: (status) => metrics.refused(status) },
+  );
   return {
     url: `http://127.0.0.1:${server.port}`,
     port: server.port,

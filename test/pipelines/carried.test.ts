@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { ProjectInvalidError } from '../../runtime/app.js';
+import { exampleOf } from '../../runtime/http/openapi/example.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** What a request may carry of its entities, at every depth. */
@@ -188,6 +189,37 @@ describe('what a request carries', () => {
     expect(await first({ shop_id: 'x' })).to.equal(4);
     expect(await first({ shop: { rating: 40 } })).to.equal(43);
     expect(await first({ request_id: 'r2', depth: 7 })).to.equal(7);
+  });
+
+  it('takes a reference that a request must have in either spelling', async () => {
+    const service = await start('request.site.rating', '  site: ref(brand)');
+    const schema = service.app.pipelines[0]?.requestSchema ?? {};
+    const fits = new Ajv2020({ strict: false }).compile(schema);
+    const accepted: readonly (readonly [object, number])[] = [
+      [{ site: 'x' }, 1],
+      [{ site_id: 'x' }, 1],
+      [{ site: 'y', site_id: 'y' }, 2],
+      [{ site: { code: 'y' } }, 2],
+      [{ site_id: 'x', site: { rating: 40 } }, 40],
+    ];
+    for (const [site, score] of accepted) {
+      const body = { candidates: [{ product_id: 'p' }], ...site };
+      expect((await service.rank(body))[0]?.ranked_score, JSON.stringify(site)).to.equal(score);
+      expect(fits(body), JSON.stringify(site)).to.equal(true);
+    }
+    const refused: readonly (readonly [object, string, string])[] = [
+      [{}, '/site', 'missing'],
+      [{ site: null, site_id: null }, '/site', 'missing'],
+      [{ site: 'x', site_id: 'y' }, '/site_id', 'conflicting_reference'],
+      [{ site_id: 5 }, '/site_id', 'wrong_type'],
+    ];
+    for (const [site, pointer, code] of refused) {
+      const body = { candidates: [{ product_id: 'p' }], ...site };
+      expect(await violationsOf(service, body), JSON.stringify(site)).to.deep.equal([[pointer, code]]);
+      // That two ids differ is beyond what a schema can say.
+      expect(fits(body), JSON.stringify(site)).to.equal(code === 'conflicting_reference');
+    }
+    expect(fits(exampleOf(schema))).to.equal(true);
   });
 
   it('refuses a wrong id at every depth and in both spellings', async () => {

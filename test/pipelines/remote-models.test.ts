@@ -54,6 +54,23 @@ describe('remote models in a pipeline', () => {
     return project;
   }
 
+  /** What /metrics says of the step. */
+  async function counted({ app }: Pick<TestProject, 'app'>): Promise<object> {
+    const text = await app.metrics.registry.metrics();
+    const number = (name: string): number =>
+      Number(new RegExp(`^${name}{pipeline="ranking",step="deep"} (.*)$`, 'm').exec(text)?.[1]);
+    const requests = text.matchAll(
+      /^millrace_outbound_requests_total\{pipeline="ranking",step="deep",outcome="(\w+)"\} (\d+)$/gm,
+    );
+    return {
+      requests: Object.fromEntries(
+        Array.from(requests, ([, outcome = '', count]): [string, number] => [outcome, Number(count)]),
+      ),
+      retries: number('millrace_outbound_retries_total'),
+      timed: number('millrace_outbound_request_duration_seconds_count'),
+    };
+  }
+
   const body = { request_id: 'r', candidates: ['a', 'b', 'c'].map((product_id) => ({ product_id })) };
   const fallback = { a: 1, b: 2, c: 5 };
 
@@ -94,9 +111,39 @@ describe('remote models in a pipeline', () => {
     project = await startProject(files(remote(url, 'on_error: skip')), {
       env: { MILLRACE_MODEL_HOSTS: '127.0.0.1' },
     });
+    const [warning, ...others] = project.app.warnings;
+    expect(others).to.deep.equal([]);
+    expect(warning).to.include({ severity: 'warning', code: 'component_warning' });
+    expect(warning?.at.file.position(warning.at.start)).to.include({ line: 7, column: 10 });
+    expect(warning?.message).to.include('ECONNREFUSED');
     await project.upload('product', { product_id: 'a', price: 3, rating: 1 });
     expect(scoresOf(await project.rank(body))).to.deep.equal({ a: 1, b: 0, c: 0 });
+    expect(await counted(project)).to.deep.equal({
+      // Asked once as it warmed up, and twice by the ranking.
+      requests: { unreachable: 3 },
+      retries: 1,
+      timed: 3,
+    });
     server = await startInferenceServer();
+  });
+
+  it('are counted by step and outcome', async () => {
+    const { rank, app } = await start('on_error: skip');
+    const {
+      'never answers': silent = sum,
+      'answers 500': failing = sum,
+      'is not HTTP': closing = sum,
+    } = FAULTS;
+    for (const behaviours of [[sum], [failing], [closing, sum], [silent]]) {
+      server.behaviours = behaviours;
+      await rank(body);
+    }
+    expect(await counted({ app })).to.deep.equal({
+      // Two of 2xx are the questions about the model as it warmed up.
+      requests: { '2xx': 4, '5xx': 1, closed: 1, timeout: 1 },
+      retries: 1,
+      timed: 7,
+    });
   });
 
   async function messageOf(step: string, env: Readonly<Record<string, string>> = {}): Promise<string> {

@@ -45,6 +45,26 @@ const FILES = {
      } };`,
   ),
   ...pluginFiles(
+    'changes_later',
+    'rule',
+    `return { async apply(input, ranking) {
+       const { scores } = ranking;
+       setTimeout(() => {
+         for (let row = 0; row < input.count; row++) scores[row] = ranking.scores[row] = 1000 - row;
+         ranking.bury(4); ranking.pin(1, 1);
+       }, 1);
+       throw new Error('one of two calls failed');
+     } };`,
+  ),
+  ...pluginFiles(
+    'pins_later',
+    'rule',
+    `return { async apply(input, ranking) {
+       setTimeout(() => { ranking.bury(4); ranking.pin(0, 1); }, 1);
+       return { applied: 0, skipped: 0 };
+     } };`,
+  ),
+  ...pluginFiles(
     'pins_nowhere',
     'rule',
     `return { apply(input, ranking) { ranking.pin(0, 0); return { applied: 1, skipped: 0 }; } };`,
@@ -200,6 +220,18 @@ describe('steps together', () => {
     expect(scoresOf(ranked)).to.deep.equal({ p1: 1, p2: 2, p3: 3, p4: 4, p5: 5 });
     const both = await Promise.all([rank(five), rank(five), pause(2).then(() => rank(five))]);
     for (const one of both) expect(one).to.deep.equal(ranked);
+  });
+
+  it('what a rule does to the ranking after its step changes nothing', async () => {
+    for (const late of [step('changes_later', 'on_error: skip'), step('pins_later')]) {
+      const service = await start([bySearch, late, step('waits'), score('10 * score')]);
+      const both = await Promise.all([service.rank(five), pause(2).then(() => service.rank(five))]);
+      for (const ranked of both) {
+        expect(idsOf(ranked)).to.deep.equal(['p5', 'p4', 'p3', 'p2', 'p1']);
+        expect(scoresOf(ranked)).to.deep.equal({ p1: 10, p2: 20, p3: 30, p4: 40, p5: 50 });
+      }
+      await service.close();
+    }
   });
 
   it('a pin that is no position is an error of the step, and loses no candidate', async () => {

@@ -1,8 +1,11 @@
 import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { BuildContext, Component, Input, Plugin } from '../../runtime/api/plugin.js';
+import type { BuildContext, Component, Input, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';
+
+/** For components that warm up without a word, or with words that a test does not ask after. */
+export const NO_NOTICES: WarmNotices = { warn: () => undefined };
 
 /**
  * Builds a component as the compiler does once the options are checked and bound.

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { ModelComponent } from '../../runtime/api/plugin.js';
 import { plugin } from '../../plugins/onnx/index.js';
-import { createComponent } from './create-component.js';
+import { createComponent, NO_NOTICES } from './create-component.js';
 import { readTensor } from './onnx-writer.js';
 import { compute, FakeStep, projectFile } from './step-input.js';
 
@@ -36,7 +36,7 @@ export async function runOnnxVector(file: string): Promise<OnnxResult> {
   const options = { model, threads: 1, inputs: columns, outputs: Object.fromEntries(outputs) };
   const component = (await createComponent(plugin, options)) as ModelComponent;
   try {
-    await component.warm?.();
+    await component.warm?.(NO_NOTICES);
     const found = await compute(component, step);
     const differences = expected.values.map((value, i) =>
       Math.abs(Number(found[`o${i % outputWidth}`]?.[Math.floor(i / outputWidth)]) - value),

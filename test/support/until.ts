@@ -18,3 +18,14 @@ export async function until(
   }
   return performance.now() - began;
 }
+
+/** Tries until it works, and gives what it gave; the test's time limit ends it. */
+export async function untilItWorks<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch {
+      await pause(20);
+    }
+  }
+}

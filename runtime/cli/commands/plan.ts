@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { compileProject, ProjectInvalidError } from '../../app.js';
+import { renderDiagnostics } from '../../config/render.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
@@ -30,6 +31,8 @@ async function printPlan(context: CliContext, name: string, flags: Flags): Promi
     const names = pipelines.map((other) => other.name);
     throw unknownPipeline(name, names, 'the project');
   }
+  if (diagnostics.length > 0)
+    context.stderr.write(`${renderDiagnostics(diagnostics, styleOf(context, context.stderr))}\n\n`);
   const plan = pipeline.describe();
   if (flags.json === true) printJson(context, plan);
   else context.stdout.write(planText(plan, styleOf(context, context.stdout).width));

@@ -1,31 +1,21 @@
-import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer, type FileMetaData } from 'hyparquet';
+import {
+  parquetMetadataAsync,
+  parquetReadObjects,
+  parquetSchema,
+  type AsyncBuffer,
+  type FileMetaData,
+} from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import type { JsonValue, ValueType } from '../../api/types.js';
 import type { ColumnTypes } from './csv.js';
+import { decimalScales, PARSERS, toRow, UnfitCell, type CellTypes } from './parquet-cells.js';
 import { InputError, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
-/** Rows that are decoded at a time; a row group's columns are read again for each lot of them. */
+/** Rows that are decoded at a time; where a row group has more, its columns are read again for each lot of them. */
 const DECODED_ROWS = 50_000;
 const ROWS_PER_CHUNK = 1000;
 
-/** What a cell is not allowed to be; the row is refused with it. */
-class UnfitCell extends Error {}
-
-const NOT_TEXT = Symbol('bytes that are no UTF-8');
-
-/** Times as epoch milliseconds, as everywhere in Millrace; finer parts are cut off. */
-const PARSERS = {
-  timestampFromMilliseconds: (time: bigint): number => Number(time),
-  timestampFromMicroseconds: (time: bigint): number => Math.floor(Number(time) / 1e3),
-  timestampFromNanoseconds: (time: bigint): number => Number(time / 1_000_000n),
-  dateFromDays: (days: number): number => days * 86_400_000,
-  stringFromBytes: (bytes: Uint8Array | undefined): string | typeof NOT_TEXT | undefined => {
-    if (bytes === undefined) return undefined;
-    return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : NOT_TEXT;
-  },
-};
+type Records = readonly Readonly<Record<string, unknown>>[];
 
 /** A Parquet file, its footer read. */
 export interface ParquetInput {
@@ -36,20 +26,22 @@ export interface ParquetInput {
 }
 
 /**
- * Reads the footer of a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, some ten thousand
- * decoded at a time. An empty cell, and a NaN, means that the attribute is absent.
+ * Reads the footer of a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, some ten
+ * thousand decoded at a time.
  * @param handle closed when the rows are read, or if it cannot be read
  * @param types of the columns that the project declares: whole numbers become texts where a text is declared
  * @throws InputError if it is no Parquet file, or damaged
  */
 export async function openParquet(handle: FileHandle, types: ColumnTypes): Promise<ParquetInput> {
   let metadata: FileMetaData;
-  const file = await bufferOf(handle);
+  let cells: CellTypes;
+  const file = new FileBytes(handle, (await handle.stat()).size);
   try {
     metadata = await parquetMetadataAsync(file, { parsers: PARSERS });
+    cells = { declared: types, scales: decimalScales(parquetSchema(metadata)) };
   } catch (error) {
     await handle.close();
-    throw unreadable(error);
+    throw unreadable(file.fault ?? error);
   }
   const total = Number(metadata.num_rows);
   let read = 0;
@@ -62,7 +54,7 @@ export async function openParquet(handle: FileHandle, types: ColumnTypes): Promi
           for (let from = 0; from < decoded.length; from += ROWS_PER_CHUNK) {
             const records = decoded.slice(from, from + ROWS_PER_CHUNK);
             read = start + from + records.length;
-            yield toChunk(records, start + from, types);
+            yield toChunk(records, start + from, cells);
           }
         }
       } finally {
@@ -72,16 +64,30 @@ export async function openParquet(handle: FileHandle, types: ColumnTypes): Promi
   };
 }
 
-async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
-  const { size } = await handle.stat();
-  return {
-    byteLength: size,
-    async slice(start, end = size) {
-      const bytes = Buffer.alloc(Math.max(0, end - start));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytesRead);
-    },
-  };
+/** A file as hyparquet reads it. */
+class FileBytes implements AsyncBuffer {
+  /** What first went wrong. It is kept, and not thrown: hyparquet asks for many parts at once and awaits them in turn. */
+  fault: unknown;
+
+  constructor(
+    readonly handle: FileHandle,
+    readonly byteLength: number,
+  ) {}
+
+  async slice(start: number, end = this.byteLength): Promise<ArrayBuffer> {
+    try {
+      // A damaged footer may ask for anything.
+      if (start < 0 || end < start || end > this.byteLength)
+        throw new Error(`bytes ${String(start)} to ${String(end)} of a file of ${String(this.byteLength)}`);
+      const bytes = new ArrayBuffer(end - start);
+      const { bytesRead } = await this.handle.read(new Uint8Array(bytes), 0, bytes.byteLength, start);
+      if (bytesRead < bytes.byteLength) throw new Error('the file became shorter while it was read');
+      return bytes;
+    } catch (error) {
+      this.fault ??= error;
+      return new ArrayBuffer(0);
+    }
+  }
 }
 
 /** Ranges of rows, none across two row groups, from the first row after `after`. */
@@ -96,16 +102,19 @@ function* lotsOf(metadata: FileMetaData, after: number): Generator<readonly [sta
 }
 
 async function decode(
-  file: AsyncBuffer,
+  file: FileBytes,
   metadata: FileMetaData,
   rowStart: number,
   rowEnd: number,
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
+): Promise<Records> {
+  const part = { rowStart, rowEnd, useOffsetIndex: true };
   try {
-    return await parquetReadObjects({ file, metadata, compressors, parsers: PARSERS, rowStart, rowEnd });
+    const records = await parquetReadObjects({ file, metadata, compressors, parsers: PARSERS, ...part });
+    if (file.fault === undefined) return records;
   } catch (error) {
-    throw unreadable(error);
+    throw unreadable(file.fault ?? error);
   }
+  throw unreadable(file.fault);
 }
 
 function unreadable(error: unknown): InputError {
@@ -113,83 +122,17 @@ function unreadable(error: unknown): InputError {
   return new InputError(`not Parquet, or damaged: ${reason}`, { cause: error });
 }
 
-function toChunk(
-  records: readonly Readonly<Record<string, unknown>>[],
-  before: number,
-  types: ColumnTypes,
-): RowChunk {
+function toChunk(records: Records, before: number, cells: CellTypes): RowChunk {
   const rows: InputRow[] = [];
   const bad: BadRow[] = [];
   for (const [i, record] of records.entries()) {
     const line = before + i + 1;
     try {
-      rows.push(toRow(record, line, types));
+      rows.push(toRow(record, line, cells));
     } catch (error) {
       if (!(error instanceof UnfitCell)) throw error;
       bad.push({ line, problem: error.message });
     }
   }
   return { rows, bad };
-}
-
-function toRow(record: Readonly<Record<string, unknown>>, line: number, types: ColumnTypes): InputRow {
-  const fields: [string, JsonValue][] = [];
-  let bytes = 0;
-  for (const [name, cell] of Object.entries(record)) {
-    const value = toJson(cell, name, types.get(name));
-    if (value === undefined) continue;
-    fields.push([name, value]);
-    bytes += name.length + 6 + sizeOf(value);
-  }
-  return { line, value: Object.fromEntries(fields), bytes };
-}
-
-/** A cell as JSON; undefined where it holds nothing. */
-function toJson(cell: unknown, name: string, type: ValueType | undefined): JsonValue | undefined {
-  switch (typeof cell) {
-    case 'string':
-    case 'boolean':
-      return cell;
-    case 'number':
-      if (Number.isNaN(cell)) return undefined;
-      if (!Number.isFinite(cell)) throw new UnfitCell(`${name}: ${String(cell)} is no finite number`);
-      return isText(type) && Number.isSafeInteger(cell) ? String(cell) : cell;
-    case 'bigint':
-      if (isText(type)) return String(cell);
-      if (BigInt(Number(cell)) === cell && Number.isSafeInteger(Number(cell))) return Number(cell);
-      throw new UnfitCell(`${name}: ${String(cell)} is too large for a number to hold exactly`);
-    case 'symbol':
-      throw new UnfitCell(`${name}: the text is not encoded in UTF-8`);
-    case 'object':
-      break;
-    default:
-      return undefined;
-  }
-  if (cell === null) return undefined;
-  if (cell instanceof Uint8Array) throw new UnfitCell(`${name}: expected a text or a number, found bytes`);
-  if (Array.isArray(cell) || ArrayBuffer.isView(cell)) {
-    const of = type?.kind === 'list' ? type.of : undefined;
-    return Array.from(cell as ArrayLike<unknown>, (element) => {
-      if (typeof element === 'number' && Number.isNaN(element))
-        throw new UnfitCell(`${name}: an element is not a number`);
-      return toJson(element, name, of) ?? null;
-    });
-  }
-  return Object.fromEntries(
-    Object.entries(cell).flatMap(([key, inner]): [string, JsonValue][] => {
-      const value = toJson(inner, `${name}.${key}`, undefined);
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
-}
-
-/** Whether a whole number stands for a text: ids are often kept as numbers. */
-function isText(type: ValueType | undefined): boolean {
-  return type?.kind === 'string' || type?.kind === 'ref';
-}
-
-function sizeOf(value: JsonValue): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value === 'object' && value !== null) return Buffer.byteLength(JSON.stringify(value));
-  return 8;
 }

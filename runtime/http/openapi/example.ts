@@ -46,8 +46,12 @@ export function exampleOf(root: Schema): JsonValue {
     }
   }
 
-  function object({ properties, required }: Schema, { index, depth }: Place): JsonObject {
-    const wanted = new Set(Array.isArray(required) ? (required as string[]) : []);
+  function object({ properties, required, allOf }: Schema, { index, depth }: Place): JsonObject {
+    // Members of which either is required stand in `allOf`.
+    const others = Array.isArray(allOf) ? (allOf as Schema[]).map((one) => firstChoice(one)?.required) : [];
+    const wanted = new Set(
+      [required, ...others].flatMap((names) => (Array.isArray(names) ? (names as string[]) : [])),
+    );
     const members = Object.entries((properties ?? {}) as Record<string, Schema>);
     return Object.fromEntries(
       members

@@ -199,6 +199,22 @@ describe('millrace', () => {
     expect(JSON.parse(json.stdout)).to.deep.include({ pipeline: 'cheap', rank: 'product' });
   });
 
+  it('prints the warnings of a project beside its plan', async () => {
+    const unused = {
+      ...FILES,
+      'pipelines/cheap.yaml': FILES['pipelines/cheap.yaml'].replace(/value: .*}/, 'value: product.price }'),
+    };
+    const folder = await writeProject(unused);
+    try {
+      const { code, stdout, stderr } = await millrace(['plan', 'cheap', '--json', '--project', folder]);
+      expect(code).to.equal(0);
+      expect(JSON.parse(stdout)).to.deep.include({ pipeline: 'cheap' });
+      expect(stderr).to.contain('pipelines/cheap.yaml:5:').and.to.contain('unused_feature');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('counts words for text_match', async () => {
     const out = join(root, 'models', 'titles.json');
     const from = join(root, 'products.jsonl');

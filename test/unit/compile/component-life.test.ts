@@ -24,6 +24,26 @@ describe("a component's life", () => {
     ]);
   });
 
+  it('warns of what a component says as it warms up, at its step', async () => {
+    const diagnostics = new Diagnostics();
+    const says: Partial<Component> = {
+      warm: async ({ warn }) => {
+        await Promise.resolve();
+        warn('its server is down', 'start it');
+      },
+    };
+    await warmComponents(planOf(says), diagnostics);
+    expect(diagnostics.all).to.deep.equal([
+      {
+        severity: 'warning',
+        code: 'component_warning',
+        at,
+        message: '`deep`: its server is down',
+        help: 'start it',
+      },
+    ]);
+  });
+
   it('ends for all, also if one cannot be closed', async () => {
     const closed: string[] = [];
     const errors = await closeComponents([

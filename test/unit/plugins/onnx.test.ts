@@ -5,7 +5,7 @@ import { Status } from '../../../runtime/api/status.js';
 import { FlatScorer } from '../../../runtime/trees/flat-scorer.js';
 import { NodeRule } from '../../../runtime/api/tree-ensemble.js';
 import { plugin } from '../../../plugins/onnx/index.js';
-import { createComponent } from '../../support/create-component.js';
+import { createComponent, NO_NOTICES } from '../../support/create-component.js';
 import { attribute, denseModel, onnxModel, treeModel, type OnnxGraph } from '../../support/onnx-writer.js';
 import { findOnnxRuntime, withOnnxRuntime } from '../../support/onnx-runtime.js';
 import { randomColumns, randomEnsemble } from '../../support/random-ensemble.js';
@@ -49,7 +49,7 @@ describe(withOnnxRuntime('onnx'), function () {
     const all = { model: file(content), threads: 1, ...options };
     const built = (await createComponent(plugin, all)) as ModelComponent;
     models.push(built);
-    await built.warm?.();
+    await built.warm?.(NO_NOTICES);
     return built;
   }
 
@@ -138,7 +138,7 @@ describe(withOnnxRuntime('onnx'), function () {
     const need = (name: string) => named.get(name) ?? expect.fail(name);
     const built = (await createComponent(plugin, options, need)) as ModelComponent;
     models.push(built);
-    await built.warm?.();
+    await built.warm?.(NO_NOTICES);
     const failed = { status: Status.failed };
     // NaN came out for the missing a, and b has no NaN: without one the candidate is not scored.
     expect(await compute(built, step)).to.deep.equal({

@@ -4,8 +4,14 @@ import { Status } from '../../../runtime/api/status.js';
 import { AllowedHosts } from '../../../runtime/outbound/allowed-hosts.js';
 import { httpConnector } from '../../../runtime/outbound/http-connector.js';
 import { plugin } from '../../../plugins/open_inference/index.js';
-import { createComponent } from '../../support/create-component.js';
-import { FAULTS, startInferenceServer, sum, type InferenceServer } from '../../support/inference-server.js';
+import { createComponent, NO_NOTICES } from '../../support/create-component.js';
+import {
+  FAULTS,
+  json,
+  startInferenceServer,
+  sum,
+  type InferenceServer,
+} from '../../support/inference-server.js';
 import { absent, compute, FakeStep } from '../../support/step-input.js';
 
 describe('open_inference', () => {
@@ -25,9 +31,15 @@ describe('open_inference', () => {
   async function model(inputs: object, options: object = {}): Promise<ModelComponent> {
     const allowed = AllowedHosts.parse(`127.0.0.1:${server.port}`);
     if (allowed === undefined) throw new Error('the host can be allowed');
+    const caller = { pipeline: 'ranking', step: 'deep' };
     const defaults = { batch: 256, connections: 8, max_bytes: 100_000, check: 'reachable', timeout: '10s' };
     const all = { url: server.url, model: 'sum', ...defaults, inputs, ...options };
-    const built = (await createComponent(plugin, all, undefined, httpConnector(allowed))) as ModelComponent;
+    const built = (await createComponent(
+      plugin,
+      all,
+      undefined,
+      httpConnector(allowed)(caller),
+    )) as ModelComponent;
     models.push(built);
     return built;
   }
@@ -128,6 +140,17 @@ describe('open_inference', () => {
     });
   }
 
+  it('says in few words what is wrong with an answer, however much of it there is', async () => {
+    const step = new FakeStep(3);
+    const built = await model({ x: numbers(step) });
+    const long = { name: 'n'.repeat(5000), datatype: 'FP32', shape: [2], data: [1] };
+    const deep = { name: 'sum', datatype: 'FP32', shape: new Array<number>(5000).fill(1), data: [1, 2] };
+    for (const outputs of [[long], [deep]]) {
+      server.behaviours = [(answer) => json(answer, { outputs })];
+      expect((await faultOf(compute(built, step))).length).to.be.below(200);
+    }
+  });
+
   it('tries a lost connection and a 503 once more, and nothing else', async () => {
     const step = new FakeStep(3);
     const lost = FAULTS['closes the socket'] ?? sum;
@@ -162,7 +185,7 @@ describe('open_inference', () => {
     const built = await model({ x: numbers(step) });
     await server.close();
     expect(await faultOf(compute(built, step))).to.include('ECONNREFUSED');
-    await built.warm?.();
+    await built.warm?.(NO_NOTICES);
     await built.close?.();
     models = [];
     server = await startInferenceServer();
@@ -179,9 +202,9 @@ describe('open_inference', () => {
       const step = new FakeStep(3);
       const built = await model({ x: numbers(step) }, { outputs: { score: 'sum' } });
       server.metadata = metadata({});
-      await built.warm?.();
+      await built.warm?.(NO_NOTICES);
       server.metadata = { name: 'sum' };
-      await built.warm?.();
+      await built.warm?.(NO_NOTICES);
       const mistakes: readonly (readonly [metadata: object | undefined, message: string])[] = [
         [metadata({ name: 'y' }), 'the model has no input x; it has y'],
         [metadata({ datatype: 'INT64' }), 'write datatype: INT64'],
@@ -203,17 +226,22 @@ describe('open_inference', () => {
       ];
       for (const [said, message] of mistakes) {
         server.metadata = said;
-        expect(await faultOf(Promise.resolve(built.warm?.()))).to.include(message);
+        expect(await faultOf(Promise.resolve(built.warm?.(NO_NOTICES)))).to.include(message);
       }
     });
 
     it('lets a server be down unless it is required', async () => {
       const step = new FakeStep(3);
       server.ready = false;
-      await (await model({ x: numbers(step) })).warm?.();
-      await (await model({ x: numbers(step) }, { check: 'off' })).warm?.();
+      const warnings: string[] = [];
+      const notices = { warn: (message: string) => void warnings.push(message) };
+      await (await model({ x: numbers(step) })).warm?.(notices);
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.include('does not answer: the model server answered 503');
+      await (await model({ x: numbers(step) }, { check: 'off' })).warm?.(notices);
+      expect(warnings).to.have.length(1);
       const required = await model({ x: numbers(step) }, { check: 'required' });
-      expect(await faultOf(Promise.resolve(required.warm?.()))).to.include('503');
+      expect(await faultOf(Promise.resolve(required.warm?.(NO_NOTICES)))).to.include('503');
     });
   });
 

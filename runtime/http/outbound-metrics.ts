@@ -1,0 +1,39 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Caller, OutboundObserver, OutboundOutcome } from '../outbound/http-connector.js';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Counts what steps ask other servers. Made before the project is loaded, whose components ask already as they warm up. */
+export class OutboundMetrics implements OutboundObserver {
+  readonly #requests = new Counter({
+    name: 'millrace_outbound_requests_total',
+    help:
+      'Requests of steps to other servers, retries included, by outcome: the class of the status that answered (2xx …), ' +
+      'unreachable, closed, timeout, too_large, or given_up: the ranking, or a call beside it, had failed by then.',
+    labelNames: ['pipeline', 'step', 'outcome'],
+    registers: [],
+  });
+  readonly #retries = new Counter({
+    name: 'millrace_outbound_retries_total',
+    help: 'Requests of steps to other servers that were sent again, after one that failed.',
+    labelNames: ['pipeline', 'step'],
+    registers: [],
+  });
+  readonly #seconds = new Histogram({
+    name: 'millrace_outbound_request_duration_seconds',
+    help: 'Time from a request to another server to the end of its answer, the wait for a connection included.',
+    labelNames: ['pipeline', 'step'],
+    buckets: SECONDS,
+    registers: [],
+  });
+
+  sent({ pipeline, step }: Caller, outcome: OutboundOutcome, seconds: number, isRetry: boolean): void {
+    this.#requests.inc({ pipeline, step, outcome });
+    if (isRetry) this.#retries.inc({ pipeline, step });
+    this.#seconds.observe({ pipeline, step }, seconds);
+  }
+
+  register(registry: Registry): void {
+    for (const metric of [this.#requests, this.#retries, this.#seconds]) registry.registerMetric(metric);
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { MillraceError } from '../api/errors.js';
+import { problemDocument } from './problem.js';
+import { sendJson } from './respond.js';
+
+/** A client may go on sending while it is refused: what comes is dropped, for so long. Else a reset could outrun the answer. */
+const LINGER_MS = 2_000;
+
+/**
+ * Answers what is no request by HTTP's own rules, and so never reaches the app, as a problem document, and ends the
+ * connection. Answers that come before it on the connection go out first; none that has begun is written into.
+ * @param refused told the status of each that the app does not count
+ */
+export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
+  const ending = new WeakSet<Socket>();
+  const newest = new WeakMap<Socket, ServerResponse>();
+  server.prependListener('request', (req, res: ServerResponse) => newest.set(req.socket, res));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (ending.has(socket)) return; // the rest of what was refused
+    const problem = problemOf(error);
+    const last = newest.get(socket);
+    const isWithin = last?.req.complete === false;
+    if (problem === undefined || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    ending.add(socket);
+    const refuse = (): void => {
+      if (!socket.writable) return;
+      refused(problem.status);
+      endWith(socket, problem);
+    };
+    if (last === undefined || (last.closed && !isWithin)) refuse();
+    else if (!isWithin) last.once('close', refuse);
+    // Answered before its body was read: what is wrong with that changes nothing.
+    else if (last.closed) socket.destroySoon();
+    else if (last.headersSent) last.once('close', () => socket.destroySoon());
+    else endThrough(last, problem);
+  });
+}
+
+/** Why a request that was read well is refused before the app sees it: HTTP/1.1 asks for a Host. */
+export function faultOfHead({ httpVersion, headers }: IncomingMessage): MillraceError | undefined {
+  if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
+  return new MillraceError('malformed_request', 'expected a Host header, and there is none');
+}
+
+/** Answers a problem through the response of its request, as the last one of the connection. */
+export function endThrough(res: ServerResponse, problem: MillraceError): void {
+  const id = res.getHeader('X-Request-Id') ?? randomUUID();
+  const body = problemDocument(problem, String(id));
+  res.setHeader('X-Request-Id', id);
+  res.setHeader('Connection', 'close');
+  sendJson(res, problem.status, body, 'application/problem+json');
+}
+
+function endWith(socket: Socket, problem: MillraceError): void {
+  const { status } = problem;
+  const id = randomUUID();
+  const body = JSON.stringify(problemDocument(problem, id));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `Date: ${new Date().toUTCString()}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
+}
+
+/** What the errors of node's HTTP server mean to a client; undefined where the connection itself is lost. */
+function problemOf({ code = '', message }: NodeJS.ErrnoException): MillraceError | undefined {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new MillraceError('request_timeout', 'the request did not arrive whole in time');
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new MillraceError(
+      'headers_too_large',
+      'the request line and headers are longer than this server takes',
+    );
+  if (!code.startsWith('HPE_')) return undefined;
+  return new MillraceError('malformed_request', message.replace(/^Parse Error: /, ''));
+}
