@@ -16,7 +16,18 @@ const LINGER_MS = 2_000;
 export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
   const ending = new WeakSet<Socket>();
   const newest = new WeakMap<Socket, ServerResponse>();
-  server.prependListener('request', (req, res: ServerResponse) => newest.set(req.socket, res));
+  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+    const { socket } = req;
+    newest.set(socket, res);
+    // An idle connection would keep its last response, and so all that served it, such as a project since replaced.
+    const forget = (): void => {
+      if (newest.get(socket) === res) newest.delete(socket);
+    };
+    res.once('close', () => {
+      if (req.complete) forget();
+      else req.once('close', forget);
+    });
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (ending.has(socket)) return; // the rest of what was refused
     const problem = problemOf(error);

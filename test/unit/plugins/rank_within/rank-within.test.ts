@@ -92,7 +92,9 @@ describe('rank_within', () => {
   });
 
   it('equals its definitions on any numbers', async () => {
-    const number = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true, min: -1e6, max: 1e6 }));
+    // Far enough apart for the plain definition of the z-score, which loses digits and underflows where ours does not.
+    const apart = fc.integer({ min: -1e7, max: 1e7 }).map((value) => value / 1024);
+    const number = fc.oneof(fc.integer({ min: -3, max: 3 }), apart);
     const cells = fc.array(fc.oneof({ weight: 4, arbitrary: number }, fc.constant(absent)), {
       maxLength: 20,
     });
@@ -151,12 +153,11 @@ function plain(value: number, all: readonly number[], order: Direction) {
   };
 }
 
-/** Close for numbers that differ by more than rounding: the plain definition of the z-score loses digits else. */
 function expectClose(
   found: Cell<number | string> | undefined,
   wanted: number | undefined,
   what: string,
 ): void {
   if (wanted === undefined) expect(found, what).to.deep.equal(absent);
-  else if (Number.isFinite(wanted)) expect(found, what).to.be.closeTo(wanted, 1e-6);
+  else expect(found, what).to.be.closeTo(wanted, 1e-6);
 }
