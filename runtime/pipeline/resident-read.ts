@@ -9,8 +9,6 @@ import type { ResidentSession } from './resident-session.js';
 
 /** The first miss is this; the next ones count down. */
 const FIRST_MISS = -3;
-/** A few hundred bytes each: so many rows of a table fit the first cache. */
-const GATHERED_ROWS = 64;
 
 /** A list column, and what it held for the rows that were hits. */
 interface ListCells {
@@ -112,21 +110,11 @@ export class ResidentRead implements CellRead {
 
   #takeHits(): void {
     const { part, columns: partColumns } = this.#binding;
-    const from = this.#from;
-    const cells: { readonly column: Column; readonly partColumn: number }[] = [];
+    part.columns.gather(this.#from, partColumns, this.#columns);
     for (let c = 0; c < this.#columns.length; c++) {
       const column = this.#columns[c] as Column;
-      const partColumn = partColumns[c] as number;
-      if (column.kind === 'texts' || column.kind === 'numbers') this.#takeLists(column, partColumn);
-      else cells.push({ column, partColumn });
-    }
-    // Some rows at a time, so that a row of the table is in the cache for all of its columns.
-    for (let start = 0; start < from.length; start += GATHERED_ROWS) {
-      const end = Math.min(from.length, start + GATHERED_ROWS);
-      for (let c = 0; c < cells.length; c++) {
-        const { column, partColumn } = cells[c] as (typeof cells)[number];
-        part.columns.gather(partColumn, from, column, start, end);
-      }
+      if (column.kind === 'texts' || column.kind === 'numbers')
+        this.#takeLists(column, partColumns[c] as number);
     }
   }
 

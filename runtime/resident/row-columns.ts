@@ -12,6 +12,8 @@ interface Place {
 
 const NO_TEXT = '';
 const NO_LIST: HeldList = [];
+/** A few hundred bytes each: so many rows fit the first cache. */
+const GATHERED_ROWS = 64;
 
 /**
  * Cells of many rows, kept row by row: the values of one row lie side by side, so that gathering a thousand rows out of
@@ -27,10 +29,14 @@ export class RowColumns {
   readonly #listCount: number;
   readonly #elementCount: number;
   #status = new Uint8Array(0);
+  /** By row: 1 if all of its cells are present. */
+  #whole = new Uint8Array(0);
   #numbers = new Float64Array(0);
   #elements = new Float32Array(0);
   readonly #texts: string[] = [];
   readonly #lists: HeldList[] = [];
+  /** Scratch of `gather`, which nothing awaits. */
+  #starts = new Int32Array(0);
 
   constructor(shapes: readonly ColumnShape[]) {
     this.shapes = shapes;
@@ -56,7 +62,7 @@ export class RowColumns {
     this.#textCount = texts;
     this.#listCount = lists;
     this.#elementCount = elements;
-    this.rowBytes = shapes.length + 8 * (numbers + texts + lists) + 4 * elements;
+    this.rowBytes = 1 + shapes.length + 8 * (numbers + texts + lists) + 4 * elements;
   }
 
   /** Makes room for `rows` rows in all; those there are kept. */
@@ -64,6 +70,9 @@ export class RowColumns {
     const status = new Uint8Array(rows * this.shapes.length);
     status.set(this.#status);
     this.#status = status;
+    const whole = new Uint8Array(rows);
+    whole.set(this.#whole);
+    this.#whole = whole;
     const numbers = new Float64Array(rows * this.#numberCount);
     numbers.set(this.#numbers);
     this.#numbers = numbers;
@@ -77,6 +86,8 @@ export class RowColumns {
   /** Lets go of everything. */
   reset(): void {
     this.#status = new Uint8Array(0);
+    this.#whole = new Uint8Array(0);
+    this.#starts = new Int32Array(0);
     this.#numbers = new Float64Array(0);
     this.#elements = new Float32Array(0);
     this.#texts.length = 0;
@@ -92,10 +103,13 @@ export class RowColumns {
   put(row: number, from: readonly Column[], fromRow: number): number {
     const status = row * this.shapes.length;
     let bytes = 0;
+    let whole = 1;
     for (let i = 0; i < this.#places.length; i++) {
       const column = from[i] as Column;
       const { at } = this.#places[i] as Place;
-      this.#status[status + i] = column.status[fromRow] as number;
+      const cell = column.status[fromRow] as number;
+      this.#status[status + i] = cell;
+      if (cell !== Status.present) whole = 0;
       switch (column.kind) {
         case 'number':
           this.#numbers[row * this.#numberCount + at] = column.values[fromRow] as number;
@@ -122,6 +136,7 @@ export class RowColumns {
         }
       }
     }
+    this.#whole[row] = whole;
     return bytes;
   }
 
@@ -132,50 +147,68 @@ export class RowColumns {
   }
 
   /**
-   * Copies one column's cells to rows `start` to `end` of a column of the frame: row i of it from row `rows[i]`; a
-   * negative one is left alone.
-   * Lists are not copied here, since a list column is written in ascending order: see `list`.
+   * Copies cells to columns of the frame: row i from row `rows[i]`, absent where that is negative. Lists are left out,
+   * since a list column is written in ascending order: see `list`.
+   * @param wanted by column of `to`: which of these columns
    */
-  gather(column: number, rows: Int32Array, to: Column, start: number, end: number): void {
-    const { at } = this.#places[column] as Place;
+  gather(rows: Int32Array, wanted: readonly number[], to: readonly Column[]): void {
+    const count = rows.length;
+    const { starts, odd } = this.#sort(rows);
+    for (let c = 0; c < to.length; c++) this.#gatherStatus(rows, odd, wanted[c] as number, to[c] as Column);
+    // Some rows at a time, so that a row is in the cache for all of its columns.
+    for (let first = 0; first < count; first += GATHERED_ROWS) {
+      const end = Math.min(count, first + GATHERED_ROWS);
+      for (let c = 0; c < to.length; c++) {
+        const column = to[c] as Column;
+        const { at } = this.#places[wanted[c] as number] as Place;
+        if (column.kind === 'number') gatherNumbers(this.#numbers, starts, at, column.values, first, end);
+        else if (column.kind === 'text') this.#gatherTexts(rows, at, column, first, end);
+        else if (column.kind === 'vector') this.#gatherVectors(rows, at, column, first, end);
+      }
+    }
+  }
+
+  /** By row of the request: where its numbers start, or negative; and the rows whose cells are not all present. */
+  #sort(rows: Int32Array): { readonly starts: Int32Array; readonly odd: readonly number[] } {
+    const count = rows.length;
+    if (this.#starts.length < count) this.#starts = new Int32Array(count);
+    const starts = this.#starts;
+    const odd: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const row = rows[i] as number;
+      starts[i] = row * this.#numberCount;
+      if (row < 0 || this.#whole[row] !== 1) odd.push(i);
+    }
+    return { starts, odd };
+  }
+
+  /** Most cells are present: all are marked so at once, then those that may not be are looked at. */
+  #gatherStatus(rows: Int32Array, odd: readonly number[], column: number, to: Column): void {
+    if (to.kind === 'texts' || to.kind === 'numbers') return;
     const { status } = to;
     const width = this.shapes.length;
-    switch (to.kind) {
-      case 'number':
-        gatherNumbers(
-          this.#numbers,
-          this.#numberCount,
-          at,
-          this.#status,
-          width,
-          column,
-          rows,
-          to,
-          start,
-          end,
-        );
-        break;
-      case 'text': {
-        const { values } = to;
-        for (let i = start; i < end; i++) {
-          const row = rows[i] as number;
-          if (row < 0) continue;
-          values[i] = this.#texts[row * this.#textCount + at] as string;
-          status[i] = this.#status[row * width + column] as number;
-        }
-        break;
-      }
-      case 'vector':
-        for (let i = start; i < end; i++) {
-          const row = rows[i] as number;
-          if (row < 0) continue;
-          const from = row * this.#elementCount + at;
-          for (let k = 0; k < to.size; k++) to.values[i * to.size + k] = this.#elements[from + k] as number;
-          status[i] = this.#status[row * width + column] as number;
-        }
-        break;
-      default:
-        break;
+    status.fill(Status.present, 0, rows.length);
+    for (let k = 0; k < odd.length; k++) {
+      const i = odd[k] as number;
+      const row = rows[i] as number;
+      status[i] = row < 0 ? Status.absent : (this.#status[row * width + column] as number);
+    }
+  }
+
+  #gatherTexts(rows: Int32Array, at: number, { values }: ColumnOf<'text'>, first: number, end: number): void {
+    for (let i = first; i < end; i++) {
+      const row = rows[i] as number;
+      if (row >= 0) values[i] = this.#texts[row * this.#textCount + at] as string;
+    }
+  }
+
+  #gatherVectors(rows: Int32Array, at: number, to: ColumnOf<'vector'>, first: number, end: number): void {
+    const { size, values } = to;
+    for (let i = first; i < end; i++) {
+      const row = rows[i] as number;
+      if (row < 0) continue;
+      const from = row * this.#elementCount + at;
+      for (let k = 0; k < size; k++) values[i * size + k] = this.#elements[from + k] as number;
     }
   }
 
@@ -193,21 +226,14 @@ export class RowColumns {
 /** The loop that most cells go through, apart so that it is compiled for itself. */
 function gatherNumbers(
   numbers: Float64Array,
-  numberCount: number,
+  starts: Int32Array,
   at: number,
-  statuses: Uint8Array,
-  width: number,
-  column: number,
-  rows: Int32Array,
-  to: ColumnOf<'number'>,
-  start: number,
+  values: Float64Array,
+  first: number,
   end: number,
 ): void {
-  const { values, status } = to;
-  for (let i = start; i < end; i++) {
-    const row = rows[i] as number;
-    if (row < 0) continue;
-    values[i] = numbers[row * numberCount + at] as number;
-    status[i] = statuses[row * width + column] as number;
+  for (let i = first; i < end; i++) {
+    const start = starts[i] as number;
+    if (start >= 0) values[i] = numbers[start + at] as number;
   }
 }
