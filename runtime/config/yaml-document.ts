@@ -1,5 +1,15 @@
-import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
-import type { Node } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  Parser,
+  Scalar,
+} from 'yaml';
+import type { CST, Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
 import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
 import type { SourceFile, Span } from './source.js';
@@ -22,26 +32,25 @@ export function parseYaml(
   const root = parse(file, diagnostics);
   if (root === undefined) return undefined;
   const checker = new TreeChecker(file, environment, diagnostics);
-  checker.visit(root, 0, false);
+  checker.visit(root, false);
   return checker.sound ? root : undefined;
 }
 
 function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
   const whole = { file, start: 0, end: 0 };
-  let document;
-  try {
-    document = parseDocument(file.text, {
-      version: '1.2',
-      merge: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      lineCounter: new LineCounter(),
-    });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    diagnostics.error('yaml_syntax', whole, 'the file is nested too deeply');
+  const tooDeep = startOfTooDeep(file.text);
+  if (tooDeep !== undefined) {
+    const at = { file, start: tooDeep, end: Math.min(tooDeep + 1, file.text.length) };
+    diagnostics.error('yaml_syntax', at, `nested more than ${MAX_DEPTH} levels deep`);
     return undefined;
   }
+  const document = parseDocument(file.text, {
+    version: '1.2',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter: new LineCounter(),
+  });
   // What follows a fault on its line, and faults that no rule explains after the first, are mostly its echo.
   const lines = new Set<number>();
   for (const { code, message, pos } of [...document.errors, ...document.warnings].sort(
@@ -75,6 +84,32 @@ function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
   return document.contents;
 }
 
+/**
+ * Where a text first goes deeper than any project file needs. Asked before its nodes are composed, which recurses, and
+ * where the stack runs out V8 may end the process: it cannot compile a regular expression then.
+ */
+function startOfTooDeep(text: string): number | undefined {
+  const open: { readonly token: CST.Token; readonly depth: number }[] = [];
+  const visit = (token: CST.Token | null | undefined, depth: number): void => {
+    if (token) open.push({ token, depth });
+  };
+  let first: number | undefined;
+  for (const top of new Parser().parse(text)) {
+    visit(top, 0);
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { token, depth } = next;
+      if (depth > MAX_DEPTH) first = Math.min(first ?? Infinity, token.offset);
+      else if (token.type === 'document') visit(token.value, depth);
+      else if ('items' in token)
+        for (const { key, value } of token.items) {
+          visit(key, depth + 1);
+          visit(value, depth + 1);
+        }
+    }
+  }
+  return first;
+}
+
 /** Refuses what YAML takes and a writer did not mean; fills in environment variables. */
 class TreeChecker {
   sound = true;
@@ -85,11 +120,9 @@ class TreeChecker {
     readonly diagnostics: Diagnostics,
   ) {}
 
-  visit(node: Node | null, depth: number, inFlow: boolean): void {
+  visit(node: Node | null, inFlow: boolean): void {
     if (node === null) return;
-    if (depth > MAX_DEPTH) {
-      this.#refuse(node, `nested more than ${MAX_DEPTH} levels deep`);
-    } else if (isAlias(node)) {
+    if (isAlias(node)) {
       const written = this.#written(node);
       this.#refuse(node, 'YAML reads a value that starts with `*` as an alias', quoteHelp(written));
     } else if (this.#isDecorated(node)) {
@@ -98,13 +131,13 @@ class TreeChecker {
       this.#checkCut(node, inFlow);
       this.#interpolate(node);
     } else if (isMap<Node, Node | null>(node)) {
-      this.#visitMap(node.items, depth, inFlow || node.flow === true);
+      this.#visitMap(node.items, inFlow || node.flow === true);
     } else if (isSeq<Node>(node)) {
-      for (const item of node.items) this.visit(item, depth + 1, inFlow || node.flow === true);
+      for (const item of node.items) this.visit(item, inFlow || node.flow === true);
     }
   }
 
-  #visitMap(items: readonly { key: Node; value: Node | null }[], depth: number, inFlow: boolean): void {
+  #visitMap(items: readonly { key: Node; value: Node | null }[], inFlow: boolean): void {
     const seen = new Set<string>();
     for (const { key, value } of items) {
       if (!isScalar(key)) {
@@ -128,7 +161,7 @@ class TreeChecker {
       }
       // A value that was cut at a comma goes on in the keys after it.
       const soundBefore = this.sound;
-      this.visit(value, depth + 1, inFlow);
+      this.visit(value, inFlow);
       if (inFlow && soundBefore && !this.sound && isScalar(value)) return;
     }
   }

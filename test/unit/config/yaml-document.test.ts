@@ -83,13 +83,22 @@ describe('parseYaml', () => {
     ]);
   });
 
-  it('refuses what is nested too deeply, in any form', () => {
-    for (const text of [
-      `a: ${'['.repeat(20_000)}`,
-      `a: ${'['.repeat(100)}${']'.repeat(100)}`,
-      `${'- '.repeat(100)}a`,
-    ])
-      expect(parse(text).sound, text.slice(0, 20)).to.equal(false);
+  it('refuses what is nested too deeply, in any form, at its place', () => {
+    for (const [text, at] of [
+      [`a: ${'['.repeat(200_000)}`, 67],
+      [`a: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, 67],
+      [`a: ${'{a: '.repeat(20_000)}`, 256],
+      [`a: ${'['.repeat(65)}${']'.repeat(65)}`, 67],
+      [`${'- '.repeat(20_000)}a`, 130],
+      [`${'? '.repeat(20_000)}a`, 130],
+    ] as const) {
+      const { told, sound } = parse(text);
+      expect(sound, text.slice(0, 20)).to.equal(false);
+      expect(told.map(({ message, at: { start } }) => [message, start])).to.deep.equal([
+        ['nested more than 64 levels deep', at],
+      ]);
+    }
+    expect(parse(`a: ${'['.repeat(64)}${']'.repeat(64)}`).sound).to.equal(true);
   });
 
   it('tells every sound line of several mistakes', () => {
