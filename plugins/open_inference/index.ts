@@ -47,6 +47,8 @@ export const plugin = definePlugin<OpenInferenceOptions>({
     if (timeoutMs === undefined || timeoutMs < 1)
       throw new OptionError(['timeout'], `\`${options.timeout}\` is not a time`, 'write e.g. 80ms or 2s');
     const { model, version, check, max_bytes: maxBytes } = options;
+    checkSegment('model', model);
+    if (version !== undefined) checkSegment('version', version);
     const server = new ModelServer(openClient(options, build), model, version, { timeoutMs, maxBytes });
     return new RemoteModel(server, inputs, outputs, check, version);
   },
@@ -59,6 +61,12 @@ function tensorOf(name: string, written: WrittenInput): { spec: TensorSpec; deta
   const [first] = [given.value].flat() as readonly Input[];
   const type = datatype === undefined ? (first?.kind === 'text' ? 'string' : 'float32') : DATATYPES[datatype];
   return { spec: { name, type, shape: [undefined, ...(shape ?? [undefined])] }, detailed };
+}
+
+/** What a server takes for a step in the path, and so for another address, cannot be encoded. */
+function checkSegment(option: 'model' | 'version', text: string): void {
+  if (text === '.' || text === '..')
+    throw new OptionError([option], `\`${text}\` cannot be part of a URL's path as a name`);
 }
 
 function openClient(

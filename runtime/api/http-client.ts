@@ -49,9 +49,9 @@ export interface OutboundHttp {
 
 /**
  * Why there is no answer: `unreachable`, no connection was made; `closed`, it was lost; `timeout`; `too_large`, the answer
- * is longer than was allowed.
+ * is longer than was allowed; `circuit_open`, nothing was sent, since the server has answered nothing for a while.
  */
-export type OutboundFault = 'unreachable' | 'closed' | 'timeout' | 'too_large';
+export type OutboundFault = 'unreachable' | 'closed' | 'timeout' | 'too_large' | 'circuit_open';
 
 export class OutboundError extends Error {
   constructor(

@@ -4,6 +4,8 @@ import type { Plan } from './plan.js';
 
 /** Longest that a component may take to warm up, milliseconds. */
 const WARM_MS = 60_000;
+/** Longest that closing one is waited for, milliseconds. */
+const CLOSE_MS = 10_000;
 
 /** Warms the components of a plan, one after the other; one that fails is an error at its step, what it says a warning. */
 export async function warmComponents(
@@ -18,7 +20,7 @@ export async function warmComponents(
       warn: (message, help) => diagnostics.warning('component_warning', at, `\`${use}\`: ${message}`, help),
     };
     try {
-      await within(limitMs, Promise.resolve(component.warm(notices)));
+      await within(limitMs, async () => component.warm?.(notices));
     } catch (error) {
       diagnostics.error('component_failed', at, `\`${use}\` did not warm up: ${reasonOf(error)}`);
     }
@@ -26,17 +28,22 @@ export async function warmComponents(
 }
 
 /** Closes components, each whatever becomes of the others. @returns what went wrong */
-export async function closeComponents(components: Iterable<Component>): Promise<unknown[]> {
-  const closed = await Promise.allSettled(Array.from(components, async (component) => component.close?.()));
+export async function closeComponents(
+  components: Iterable<Component>,
+  limitMs = CLOSE_MS,
+): Promise<unknown[]> {
+  const closed = await Promise.allSettled(
+    Array.from(components, (component) => within(limitMs, async () => component.close?.())),
+  );
   return closed.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
 }
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function within(ms: number, work: () => Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`it took longer than ${ms / 1000} s`)), ms);
   });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+  await Promise.race([work(), late]).finally(() => clearTimeout(timer));
 }
 
 function reasonOf(error: unknown): string {

@@ -92,7 +92,12 @@ export class StepCompiler {
         checked,
         this.#parts.settings.files,
         (text, type, scope) =>
-          this.#parts.inputs.bind(text, { type, scope }, this.#parts.names.environment, inputs),
+          this.#parts.inputs.bind(
+            text,
+            { type, scope: scope === 'request' ? this.#requestScope : scope },
+            this.#parts.names.environment,
+            inputs,
+          ),
         this.#parts.own,
       ));
     if (checked === undefined || options === undefined || when === 'failed') {
@@ -125,6 +130,11 @@ export class StepCompiler {
     });
   }
 
+  /** What has one value for a request: where one entity is scored, its values too. */
+  get #requestScope(): 'request' | 'any' {
+    return this.#parts.definition.task === 'rank' ? 'request' : 'any';
+  }
+
   /** Where one entity is scored, no step may need others beside it. */
   #checkTask(plugin: Plugin, step: StepDefinition): void {
     if (this.#parts.definition.task === 'rank') return;
@@ -144,7 +154,7 @@ export class StepCompiler {
     if (when === undefined) return undefined;
     const compiled = this.#parts.inputs.expression(
       when,
-      { type: 'bool', scope: this.#parts.definition.task === 'rank' ? 'request' : 'any' },
+      { type: 'bool', scope: this.#requestScope },
       this.#parts.names.environment,
     );
     if (compiled === undefined) return 'failed';

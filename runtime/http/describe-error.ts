@@ -11,16 +11,17 @@ const LONGEST_CHAIN = 5;
 /**
  * Name, message, stack and causes, and no other member of the error: clients of stores hang the command with its
  * arguments, and so a user's data, on their errors.
+ * @param stacks false where the places in the code would tell nothing
  */
-export function describeError(error: unknown, depth = 1): ErrorDescription {
+export function describeError(error: unknown, stacks = true, depth = 1): ErrorDescription {
   if (!(error instanceof Error))
     return { name: typeof error, message: 'a value that is no Error was thrown' };
   return {
     name: error.name,
     message: error.message,
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.stack === undefined || !stacks ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth === LONGEST_CHAIN
       ? {}
-      : { cause: describeError(error.cause, depth + 1) }),
+      : { cause: describeError(error.cause, stacks, depth + 1) }),
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { MillraceError } from '../api/errors.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
@@ -25,11 +25,15 @@ export interface ListenOptions {
   readonly refused?: (status: number) => void;
   /** A client may take this long to send a request whole, milliseconds. */
   readonly requestMs?: number;
+  /** A connection on which nothing moves for so long, not even an answer that its client does not take, is cut. */
+  readonly stalledMs?: number;
 }
 
 /** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
 const KEEP_ALIVE_MS = 65_000;
 const REQUEST_MS = 60_000;
+/** Longer than a request may take to arrive, so that one that does not is told. */
+const STALLED_MS = 120_000;
 /** How often connections are looked over for requests that take too long. */
 const CHECK_MS = 30_000;
 const DRAIN_MS = 10_000;
@@ -41,7 +45,7 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, requestMs = REQUEST_MS }: ListenOptions = {},
+  { refused = () => undefined, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -57,6 +61,7 @@ export async function listen(
     refused(fault.status);
     endThrough(res, fault);
   });
+  server.setTimeout(stalledMs);
   // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   const inFlight = trackRequests(server);
@@ -73,14 +78,38 @@ export async function listen(
   };
 }
 
+/**
+ * The responses that are not over. Where a client sends several requests at once and goes, node closes the response whose
+ * turn it is; those after it have no connection yet, and would never hear that it is lost: they, and what they use, would
+ * be in flight for ever. So they are closed here.
+ */
 function trackRequests(server: Server): ReadonlySet<ServerResponse> {
   const inFlight = new Set<ServerResponse>();
-  server.prependListener('request', (_req, res: ServerResponse) => {
+  const byConnection = new WeakMap<Socket, Set<ServerResponse>>();
+  server.on('connection', (socket) => {
+    const its = new Set<ServerResponse>();
+    byConnection.set(socket, its);
+    socket.once('close', () => {
+      for (const res of its) if (res.socket === null) closeOrphan(res);
+    });
+  });
+  server.prependListener('request', ({ socket }, res: ServerResponse) => {
     if (!server.listening) res.setHeader('Connection', 'close');
+    const its = byConnection.get(socket);
     inFlight.add(res);
-    res.once('close', () => inFlight.delete(res));
+    its?.add(res);
+    res.once('close', () => {
+      inFlight.delete(res);
+      its?.delete(res);
+    });
   });
   return inFlight;
+}
+
+/** As node does with the one that has the connection: from now on what is written to it is dropped. */
+function closeOrphan(res: ServerResponse): void {
+  res.destroy();
+  res.emit('close');
 }
 
 async function drain(server: Server, inFlight: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> {

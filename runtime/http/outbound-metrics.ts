@@ -9,7 +9,8 @@ export class OutboundMetrics implements OutboundObserver {
     name: 'millrace_outbound_requests_total',
     help:
       'Requests of steps to other servers, retries included, by outcome: the class of the status that answered (2xx …), ' +
-      'unreachable, closed, timeout, too_large, or given_up: the ranking, or a call beside it, had failed by then.',
+      'unreachable, closed, timeout, too_large, circuit_open (not sent: the server answers nothing), or given_up: the ranking, or ' +
+      'a call beside it, had failed by then.',
     labelNames: ['pipeline', 'step', 'outcome'],
     registers: [],
   });

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
+import { nearest } from '../config/nearest.js';
 import { describeError } from './describe-error.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
@@ -26,12 +27,14 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Answers what no route has taken. */
-export const refuseRoute: RequestHandler = (req, _res, next) => {
-  next(
-    new MillraceError('unknown_route', `nothing answers ${req.method} at this path; see GET /openapi.json`),
-  );
-};
+/** Answers what no route has taken; of the routes there are, it tells the one that was most likely meant. */
+export function refuseRoute(routes: readonly string[]): RequestHandler {
+  return (req, _res, next) => {
+    const guess = nearest(req.path, routes);
+    const help = guess === undefined ? 'see GET /redoc, or GET /openapi.json' : `did you mean ${guess}?`;
+    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path; ${help}`));
+  };
+}
 
 /** Answers methods that a route does not take, and OPTIONS. */
 export function refuseMethod(allowed: readonly string[]): RequestHandler {
@@ -80,7 +83,9 @@ function asMillraceError(error: unknown): MillraceError {
 function log(logger: Logger, res: Response, error: MillraceError): void {
   const { id, route, gone } = requestState(res);
   if (error.status < 500 || gone.aborted) return;
-  const line = { request_id: id, route, code: error.code, error: describeError(error) };
-  if (error.status === 503) logger.warn(line, 'refused for now');
+  // While a store is away every request is refused: a stack each would bury the log, and tells nothing of the store.
+  const isRefusal = error.status === 503;
+  const line = { request_id: id, route, code: error.code, error: describeError(error, !isRefusal) };
+  if (isRefusal) logger.warn(line, 'refused for now');
   else logger.error(line, 'request failed');
 }

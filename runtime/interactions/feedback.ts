@@ -11,7 +11,8 @@ import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from './group.js';
 import { HistoryWriter } from './history-writer.js';
-import type { EventOutcome, NewEvent } from './merge-events.js';
+import type { EventOutcome } from './merge-events.js';
+import type { NewEvent } from './rooms.js';
 import type { TrackedFacet, Tracking } from './tracking.js';
 
 export interface FeedbackParts {
@@ -73,7 +74,7 @@ export class Feedback {
 
   /**
    * Body: see `checkFeedback`. Nothing is stored if anything is wrong with it; sending it again counts nothing twice.
-   * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded
+   * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
    */
   async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();

@@ -73,6 +73,11 @@ export function decodeHistory(record: Buffer): History | undefined {
   return { ...columnsOf(record, count), identities: identitiesOf(record, count), facets, texts };
 }
 
+/** Whether a record is of a format that this version does not know: a later one does, to which it may be worth a lot. */
+export function isOfOtherFormat(record: Buffer): boolean {
+  return record.length > VERSIONED_HEAD && record[VERSIONED_HEAD] !== FORMAT;
+}
+
 const NO_TEXTS: readonly string[] = [];
 
 /** No events. @param status why there are none; `Status.present`: nothing has happened */

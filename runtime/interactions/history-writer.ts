@@ -3,10 +3,11 @@ import { MillraceError } from '../api/errors.js';
 import { LONGEST_WINDOW } from '../api/interactions.js';
 import type { Store } from '../store/store.js';
 import { expiryOf } from '../store/versioned-record.js';
-import { decodeHistory, encodeHistory } from './history-record.js';
+import { decodeHistory, encodeHistory, isOfOtherFormat } from './history-record.js';
 import { NO_HISTORY } from './history.js';
 import { KeyLocks } from './key-locks.js';
-import { mergeEvents, type Merged, type NewEvent } from './merge-events.js';
+import { mergeEvents, type Merged } from './merge-events.js';
+import type { NewEvent } from './rooms.js';
 import type { Tracking } from './tracking.js';
 
 /** How often a history is read again because another write came between. */
@@ -35,7 +36,8 @@ export class HistoryWriter {
 
   /**
    * @param record the history as read before; null where there was none
-   * @throws StoreWriteError; MillraceError store_unavailable
+   * @throws StoreWriteError; MillraceError store_unavailable; record_unreadable for a history of another format, which stays
+   *   as it is
    */
   async add(addition: Addition, record: Buffer | null): Promise<Merged> {
     const first = await this.#swap(addition, record);
@@ -52,8 +54,13 @@ export class HistoryWriter {
     });
   }
 
-  /** Undefined if the record is not the one that was read any more. A record that cannot be read is begun anew. */
+  /** Undefined if the record is not the one that was read any more. A damaged one is begun anew: nobody can read it. */
   async #swap({ key, events, tracked, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
+    if (before !== null && isOfOtherFormat(before)) {
+      const detail =
+        'interactions of this entity are stored in a format of another version of Millrace, and were left as they are; send the feedback again to an instance of that version';
+      throw new MillraceError('record_unreadable', detail);
+    }
     const history = before === null ? undefined : decodeHistory(before);
     const merged = mergeEvents(history ?? NO_HISTORY, events, tracked.windows, now);
     if (!merged.outcomes.includes('stored')) return merged;

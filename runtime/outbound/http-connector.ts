@@ -10,6 +10,7 @@ import {
 } from '../api/http-client.js';
 import { Turns } from '../api/turns.js';
 import { portOf, type AllowedHosts } from './allowed-hosts.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 
 /** How long a connection may take to be made, and how long an idle one is kept, milliseconds. */
 const CONNECT_MS = 2_000;
@@ -38,9 +39,13 @@ export function httpConnector(
 ): (caller: Caller) => OutboundHttp {
   return (caller) => ({
     open: (base, options) => {
-      const client = new PoolClient(checkedUrl(base, allowed), options);
+      const url = checkedUrl(base, allowed);
+      const client = new PoolClient(url, options);
+      const breaker = new CircuitBreaker(url.host);
+      const ask = (request: OutboundRequest): Promise<OutboundAnswer> =>
+        breaker.run(() => client.request(request));
       return {
-        request: (request) => observed(client, request, caller, observer),
+        request: (request) => observed(ask, request, caller, observer),
         close: () => client.close(),
       };
     },
@@ -48,7 +53,7 @@ export function httpConnector(
 }
 
 async function observed(
-  client: OutboundClient,
+  ask: OutboundClient['request'],
   request: OutboundRequest,
   caller: Caller,
   observer: OutboundObserver,
@@ -56,7 +61,7 @@ async function observed(
   const started = performance.now();
   let outcome: OutboundOutcome = 'given_up';
   try {
-    const answer = await client.request(request);
+    const answer = await ask(request);
     outcome = `${Math.floor(answer.status / 100)}xx` as OutboundOutcome;
     return answer;
   } catch (error) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../api/errors.js';
 import type { Usage } from './usage.js';
 
@@ -13,6 +14,8 @@ export class Deadline {
     /** Told of work that may outlast the request. */
     readonly usage?: Usage,
   ) {
+    // As many wait for it as there are reads at a time; node would warn of a leak from eleven on, at each request.
+    setMaxListeners(0, this.#controller.signal);
     this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), ms);
     this.#client = client;
     if (client?.aborted === true) this.#gone();

@@ -1,7 +1,7 @@
 /** Counts the work that still uses something, so that it can be let go of when there is none. */
 export class Usage {
   #count = 0;
-  #idle: (() => void)[] = [];
+  readonly #idle = new Set<() => void>();
 
   /** Every `begin` has its `end`. */
   begin(): void {
@@ -10,7 +10,7 @@ export class Usage {
 
   end(): void {
     if (--this.#count > 0) return;
-    for (const told of this.#idle.splice(0)) told();
+    for (const told of this.#idle) told();
   }
 
   /** Counts some work until it settles. */
@@ -20,8 +20,19 @@ export class Usage {
     work.then(end, end);
   }
 
-  /** Resolves once nothing is under way. */
-  idle(): Promise<void> {
-    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  /** Whether nothing is under way within so many milliseconds: what never settles is not waited for. */
+  idle(limitMs: number): Promise<boolean> {
+    if (this.#count === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (isIdle: boolean): void => {
+        clearTimeout(late);
+        this.#idle.delete(told);
+        resolve(isIdle);
+      };
+      const told = (): void => settle(true);
+      const late = setTimeout(() => settle(false), limitMs);
+      late.unref();
+      this.#idle.add(told);
+    });
   }
 }

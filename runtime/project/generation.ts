@@ -16,6 +16,9 @@ import type { ResidentTables } from '../resident/resident-tables.js';
 import { version as millraceVersion } from '../version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
+/** Far longer than a request can take: two minutes to arrive, one in its pipeline, two to be taken by its client. */
+const RETIRE_MS = 10 * 60_000;
+
 /** A model that serves. */
 export interface ServedModel {
   readonly pipeline: string;
@@ -45,8 +48,8 @@ export interface Generation {
   readonly files: CompiledProject['files'];
   /** Its routes; made once. @throws MillraceError project_invalid if two routes are the same */
   http(): RequestListener;
-  /** Closes it once nothing uses it any more. */
-  retire(): Promise<void>;
+  /** Closes it once nothing uses it any more, or after `limitMs`: what lasts so long, such as an effect, never ends. */
+  retire(limitMs?: number): Promise<void>;
 }
 
 /**
@@ -143,9 +146,13 @@ function wire(
           limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
         }),
       )),
-    retire: () =>
+    retire: (limitMs = RETIRE_MS) =>
       (retired ??= (async () => {
-        await usage.idle();
+        if (!(await usage.idle(limitMs)))
+          logger.warn(
+            { project_version: version, waited_ms: limitMs },
+            'closed while something still used it',
+          );
         for (const error of await compiled.close())
           logger.warn({ error: describeError(error) }, 'a component could not be closed');
         await release();

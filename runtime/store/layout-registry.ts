@@ -39,7 +39,7 @@ export class LayoutRegistry {
    * @throws MillraceError store_unavailable
    */
   async resolve(hexIds: Iterable<string>): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     const waiting = new Set<Promise<void>>();
     const toRead: string[] = [];
     for (const hex of new Set(hexIds)) {
@@ -63,7 +63,7 @@ export class LayoutRegistry {
     const records = await this.#store.read(hexIds.map((hex) => layoutKey(this.#prefix, hex)));
     hexIds.forEach((hex, i) => {
       const layout = readLayout(records[i] ?? null, hex);
-      if (layout === undefined) this.#missing.set(hex, Date.now());
+      if (layout === undefined) this.#missing.set(hex, performance.now());
       else {
         this.#missing.delete(hex);
         this.#known.add(layout);

@@ -16,6 +16,7 @@ import { millrace } from '../support/command-line.js';
 import { writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { until } from '../support/served-project.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 
 const BIN = fileURLToPath(new URL('../../runtime/cli/bin.js', import.meta.url));
 const STREAM = 'clicks';
@@ -128,7 +129,7 @@ describe('a stream of feature rows', () => {
     const reasons = aside.map(([, fields]) => fields[fields.indexOf('reason') + 1]);
     expect(reasons).to.have.members([
       'orders: expected a whole number up to 2^53, found the text "many"',
-      'view: no feature view is called the text "stat"; did you mean "stats"?',
+      'view: no feature view is called "stat"; did you mean "stats"?',
       'row: not JSON: unexpected end of JSON input',
       'expected the fields view and row, found something',
     ]);
@@ -180,6 +181,24 @@ describe('a stream of feature rows', () => {
     };
     expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, rejected: 0 });
     expect(await ordersOf('p0', 'p19')).to.deep.equal([0, 19]);
+  });
+
+  it('is given up where its server says nothing more, and read again', async () => {
+    const proxy = await startTcpProxy(redis.port);
+    const place = { stream: STREAM, group: 'millrace', consumer: 'one', rejected: `${STREAM}:rejected` };
+    const stream = new FeatureStream({ ...place, url: `redis://127.0.0.1:${proxy.port}`, silenceMs: 100 });
+    try {
+      await stream.open();
+      await add('stats', { product_id: 'a', orders: 5 });
+      proxy.weather = 'blackhole';
+      expect(await stream.next(10, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      proxy.weather = 'clear';
+      await stream.open();
+      expect(await stream.pending(10)).to.have.length(1);
+    } finally {
+      stream.close();
+      await proxy.close();
+    }
   });
 
   it('ends with the newest row, whatever the order and however often each comes', async () => {

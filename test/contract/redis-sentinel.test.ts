@@ -52,4 +52,19 @@ describe('the redis store over Sentinels', function () {
     await until('a store that works', works, 5000);
     expect(await store.read(['k'])).to.deep.equal([null]);
   });
+
+  it('prints nothing past the log where Sentinels are lost', async () => {
+    const print = console.error;
+    const printed: unknown[] = [];
+    console.error = (...words) => void printed.push(...words);
+    try {
+      await until('subscribers', () => sentinel.subscribers >= 2);
+      sentinel.fail();
+      await until('attempts', () => sentinel.resets >= 6);
+      expect(await store.read(['k'])).to.deep.equal([null]);
+      expect(printed).to.deep.equal([]);
+    } finally {
+      console.error = print;
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { listen } from '../../runtime/http/listen.js';
@@ -99,6 +99,56 @@ describe('listen', () => {
       expect(app.log()).not.to.match(/"level":(40|50)/);
     } finally {
       await app.close();
+    }
+  });
+
+  it('is told of every request of a client that sent several at once and is gone', async () => {
+    const urls: (string | undefined)[] = [];
+    const closed: (string | undefined)[] = [];
+    const [reached, all] = [deferred(), deferred()];
+    const server = await listen(
+      (req, res) => {
+        if (urls.push(req.url) === 3) reached.resolve();
+        res.once('close', () => {
+          if (closed.push(req.url) === 3) all.resolve();
+          res.end('too late for an answer');
+        });
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+    try {
+      const client = connect(server.port, '127.0.0.1');
+      for (const path of ['a', 'b', 'c']) client.write(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await reached.promise;
+      client.destroy();
+      await all.promise;
+      expect(closed).to.have.members(urls);
+    } finally {
+      await server.close(0);
+    }
+  });
+
+  it('cuts the connection of a client that does not take its answer', async () => {
+    const [begun, closed] = [deferred(), deferred()];
+    const server = await listen(
+      (_req, res) => {
+        res.once('close', () => closed.resolve());
+        res.end(Buffer.alloc(64 * 1024 * 1024), () => undefined);
+        begun.resolve();
+      },
+      { host: '127.0.0.1', port: 0 },
+      { stalledMs: 50 },
+    );
+    const client = connect(server.port, '127.0.0.1');
+    client.on('error', () => undefined);
+    try {
+      client.pause();
+      client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await begun.promise;
+      await closed.promise;
+    } finally {
+      client.destroy();
+      await server.close(0);
     }
   });
 

@@ -105,6 +105,18 @@ describe('remote models in a pipeline', () => {
     expect(error).to.be.instanceOf(MillraceError).with.property('code', 'deadline_exceeded');
   });
 
+  it('are not asked while their server hangs, and are once it answers again', async () => {
+    const { rank, app } = await start('on_error: skip');
+    server.behaviours = [FAULTS['never answers'] ?? sum];
+    const refused = async (): Promise<boolean> => {
+      expect(scoresOf(await rank(body))).to.deep.equal(fallback);
+      return JSON.stringify(await counted({ app })).includes('circuit_open');
+    };
+    while (!(await refused()));
+    server.behaviours = [sum];
+    while (scoresOf(await rank(body))['a'] !== 4) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
   it('let the service start while their server is down', async () => {
     const { url } = server;
     await server.close();

@@ -291,6 +291,17 @@ describe('a pipeline that scores', () => {
     ]);
   });
 
+  it('takes values of the entity for options that are of the request', async () => {
+    const match =
+      '  - use: text_match\n    as: match\n    with: { query: order.note, field: order.shop.country }';
+    const { upload } = await start(steps(match, 'answer: { overlap: match:overlap }'));
+    await upload('shop', { shop_id: 's', country: 'the red house' });
+    const scored = async (note: string): Promise<PipelineAnswer> =>
+      (await run({ order: { order_id: 'o', shop: 's', note } })).answer;
+    expect(await scored('red car')).to.include({ overlap: 0.5 });
+    expect(await scored('house')).to.include({ overlap: 1 });
+  });
+
   it('scores a query, an empty one too', async () => {
     await start(
       'pipeline: intent\nscore: query\ncomponents:\n  - use: score\n    with: { value: 1 }\nanswer: { text: query.query }\n',

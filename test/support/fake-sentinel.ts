@@ -8,6 +8,10 @@ export interface FakeSentinel {
   readonly subscribers: number;
   /** Clients that have asked for the master and not been answered. */
   readonly waiting: number;
+  /** Connections that were reset. */
+  readonly resets: number;
+  /** Resets all connections, and from now on each that is made. */
+  fail(): void;
   /** Keeps whoever asks for the master waiting from now on. */
   hold(): void;
   /** Answers those who wait, and all that come. */
@@ -24,9 +28,19 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
   const waiting = new Set<Socket>();
   const address = bulks('127.0.0.1', String(masterPort));
   let holds = false;
+  let fails = false;
+  let resets = 0;
+  const reset = (socket: Socket): void => {
+    resets++;
+    socket.resetAndDestroy();
+  };
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => undefined); // 'close' follows
+    if (fails) {
+      reset(socket);
+      return;
+    }
+    sockets.add(socket);
     socket.on('close', () => {
       for (const set of [sockets, subscribers, waiting]) set.delete(socket);
     });
@@ -51,6 +65,13 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
     },
     get waiting() {
       return waiting.size;
+    },
+    get resets() {
+      return resets;
+    },
+    fail() {
+      fails = true;
+      for (const socket of sockets) reset(socket);
     },
     hold: () => (holds = true),
     release() {

@@ -56,7 +56,8 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     });
     let dripping = Promise.resolve();
     upstream.on('data', (data: Buffer) => {
-      if (proxy.weather === 'clear') client.write(data);
+      // Late is only what clients send: what they are answered comes at once.
+      if (proxy.weather === 'clear' || proxy.weather === 'late') client.write(data);
       else if (proxy.weather === 'garbled') client.write('*1\r\n$5\r\nwrong\r\n');
       else if (proxy.weather === 'drip') dripping = dripping.then(() => drip(client, data));
       else if (proxy.weather === 'reset') {

@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis';
 import type { StreamEntry } from './entry.js';
 
+/** Silence of a server that owes a reply, after which the connection is given up; far longer than `next` waits, milliseconds. */
+const SILENCE_MS = 10_000;
+
 /** Entries that are kept of those that could not be stored. */
 const KEPT_REJECTED = 100_000;
 
@@ -12,6 +15,8 @@ export interface StreamPlace {
   readonly consumer: string;
   /** The stream that takes what cannot be stored. */
   readonly rejected: string;
+  /** How long the server may owe a reply, milliseconds. */
+  readonly silenceMs?: number;
 }
 
 /** An entry that cannot be stored, and why. */
@@ -33,6 +38,8 @@ export class FeatureStream {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       lazyConnect: true,
+      // A cable that was pulled closes nothing.
+      socketTimeout: place.silenceMs ?? SILENCE_MS,
       keepAlive: 10_000,
       // The consumer tries again by itself, with pauses.
       retryStrategy: () => null,

@@ -84,7 +84,7 @@ export function sendFeedback(types: readonly EntityType[]): Operation {
         },
         { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0 },
       ),
-      ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'deadline_exceeded']),
+      ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'record_unreadable', 'deadline_exceeded']),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 import type { ConnectionLimits } from './limits.js';
 import type { MasterAddress } from './masters.js';
+import { QuietSentinelConnector } from './sentinel-connector.js';
 import type { RedisAccess, Topology } from './target.js';
 
 /**
@@ -36,6 +37,7 @@ export function placeOptions(
   if (!('sentinels' in place)) return { host: place.host, port: place.port };
   const { sentinels, master, username, password } = place;
   return {
+    Connector: QuietSentinelConnector,
     sentinels: [...sentinels],
     name: master,
     role: 'master',

@@ -59,4 +59,11 @@ describe("a component's life", () => {
     expect(errors.map(String)).to.deep.equal(['Error: still busy', 'Error: at once']);
     expect(closed).to.deep.equal(['last']);
   });
+
+  it('ends also with one that never says that it is closed', async () => {
+    const hangs = { close: () => new Promise(() => undefined) } as unknown as Component;
+    expect((await closeComponents([hangs], 20)).map(String)).to.deep.equal([
+      'Error: it took longer than 0.02 s',
+    ]);
+  });
 });

@@ -10,7 +10,7 @@ import { trackingOf } from '../../../runtime/interactions/tracking.js';
 import { historyKey } from '../../../runtime/store/keys.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import type { RecordSwap, SwapOutcome } from '../../../runtime/store/store.js';
-import { expiryOf } from '../../../runtime/store/versioned-record.js';
+import { expiryOf, VERSIONED_HEAD } from '../../../runtime/store/versioned-record.js';
 import { entityType } from '../../support/entity-types.js';
 import { MemoryStore } from '../../support/memory-store.js';
 
@@ -106,6 +106,22 @@ describe('feedback', () => {
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     store.busy = 5;
     expect((await feedback.record(bodyOf('r', 'click'))).answer.stored).to.equal(1);
+    expect(decodeHistory(store.records.get(KEY) ?? Buffer.alloc(0))?.count).to.equal(1);
+  });
+
+  it('leaves a history of another format as it is, and begins a damaged one anew', async () => {
+    const store = new MemoryStore();
+    const feedback = feedbackOn(store, planCounting(['click', HOUR]));
+    await feedback.record(bodyOf('r1', 'click'));
+    const record = Buffer.from(store.records.get(KEY) ?? Buffer.alloc(0));
+    const other = Buffer.from(record);
+    other[VERSIONED_HEAD] = 2;
+    store.records.set(KEY, other);
+    const error = await feedback.record(bodyOf('r2', 'click')).catch((thrown: unknown) => thrown);
+    expect((error as MillraceError).code).to.equal('record_unreadable');
+    expect(store.records.get(KEY)).to.equal(other);
+    store.records.set(KEY, record.subarray(0, record.length - 1));
+    expect((await feedback.record(bodyOf('r3', 'click'))).answer.stored).to.equal(1);
     expect(decodeHistory(store.records.get(KEY) ?? Buffer.alloc(0))?.count).to.equal(1);
   });
 

@@ -61,6 +61,20 @@ describe('Deadline', () => {
     }
   });
 
+  it('takes as much work at a time as there is, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const deadline = new Deadline(FAR, undefined);
+      await Promise.all(Array.from({ length: 50 }, () => deadline.within(nextTurn())));
+      expect(warnings).to.deep.equal([]);
+      deadline.end();
+    } finally {
+      process.off('warning', note);
+    }
+  });
+
   it('leaves a client alone once the request is answered', () => {
     const client = new AbortController();
     const deadline = new Deadline(FAR, client.signal);

@@ -256,6 +256,8 @@ describe('open_inference', () => {
       [{ url: server.url.replace('//', '//user:password@') }, ['url'], 'must not hold a user'],
       [{ timeout: 'soon' }, ['timeout'], 'is not a time'],
       [{ headers: { 'X-A': 'a\nb' } }, ['headers', 'X-A'], 'characters'],
+      [{ model: '..' }, ['model'], '`..` cannot be part of a URL'],
+      [{ version: '.' }, ['version'], '`.` cannot be part of a URL'],
       [
         { headers: { 'Content-Length': '1' } },
         ['headers', 'Content-Length'],

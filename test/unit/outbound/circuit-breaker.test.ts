@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { OutboundError } from '../../../runtime/api/http-client.js';
+import { CircuitBreaker } from '../../../runtime/outbound/circuit-breaker.js';
+
+describe('the circuit breaker', () => {
+  let now: number;
+  let asked: number;
+  let breaker: CircuitBreaker;
+
+  beforeEach(() => {
+    now = 5_000;
+    asked = 0;
+    breaker = new CircuitBreaker('models:8080', () => now);
+  });
+
+  /** Asks a server that takes so long, and then answers or does not; the fault, or what it answered. */
+  async function ask(ms: number, error?: Error): Promise<string> {
+    const answer = (): Promise<string> => {
+      asked++;
+      now += ms;
+      return error === undefined ? Promise.resolve('answered') : Promise.reject(error);
+    };
+    return await breaker.run(answer).catch((thrown: unknown) => {
+      return thrown instanceof OutboundError ? thrown.fault : (thrown as Error).message;
+    });
+  }
+  const timeout = new OutboundError('timeout', 'models:8080 did not answer within 100 ms');
+
+  async function fail(times: number, ms = 100, error: Error = timeout): Promise<void> {
+    for (let i = 0; i < times; i++) await ask(ms, error);
+  }
+
+  it('lets nothing wait for a server that is silent, and asks it again once a second', async () => {
+    await fail(10);
+    expect(asked).to.equal(10);
+    expect(await ask(0)).to.equal('circuit_open');
+    now += 999;
+    expect(await ask(0)).to.equal('circuit_open');
+    expect(asked).to.equal(10);
+    now += 1;
+    expect(await ask(100, timeout)).to.equal('timeout');
+    expect(await ask(0)).to.equal('circuit_open');
+    now += 1_000;
+    expect(await ask(0)).to.equal('answered');
+    await fail(9);
+    expect(await ask(0)).to.equal('answered');
+  });
+
+  it('sends one request at a time to see whether the server answers again', async () => {
+    await fail(10);
+    now += 1_000;
+    let answer: (text: string) => void = () => undefined;
+    const probe = breaker.run(() => new Promise<string>((resolve) => (answer = resolve)));
+    now += 60_000;
+    expect(await ask(0)).to.equal('circuit_open');
+    answer('answered');
+    expect(await probe).to.equal('answered');
+    expect(await ask(0)).to.equal('answered');
+  });
+
+  it('takes a server that all callers give up on for silent', async () => {
+    await fail(10, 100, new Error('the limit of 100 ms is over'));
+    expect(await ask(0)).to.equal('circuit_open');
+  });
+
+  it('goes on asking where failures are few, in one moment, or between answers', async () => {
+    await fail(9);
+    expect(await ask(0)).to.equal('answered');
+    await fail(500, 1);
+    expect(asked).to.equal(510);
+    expect(await ask(0)).to.equal('answered');
+    for (let i = 0; i < 50; i++) {
+      await ask(100, timeout);
+      expect(await ask(0, new OutboundError('too_large', 'an answer all the same'))).to.equal('too_large');
+    }
+    expect(await ask(0)).to.equal('answered');
+  });
+});
