@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { nearest } from './config/nearest.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
@@ -139,6 +140,26 @@ export type Settings = {
 };
 /** Flags as they were written, by setting. */
 export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
+
+/** Settings of single commands. */
+export const STREAM_URL = 'MILLRACE_STREAM_URL';
+
+/** Variables of the environment that are no settings, and nearly named like one. */
+export function misspeltSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): readonly { readonly name: string; readonly near: string }[] {
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL];
+  return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
+    // What comes after the prefix is compared: Kubernetes makes a MILLRACE_PORT of its own.
+    const namesOf = (list: readonly string[]): string[] =>
+      list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+    const known = namesOf(settings);
+    return namesOf(Object.keys(env)).flatMap((name) => {
+      const near = known.includes(name) ? undefined : nearest(name, known);
+      return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
+    });
+  });
+}
 
 /**
  * Reads the settings. An environment variable that is set to the empty text counts as not set.

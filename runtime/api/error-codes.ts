@@ -71,7 +71,7 @@ export const ERROR_CODES = {
   store_unavailable: {
     status: 503,
     title: 'The store does not answer',
-    remedy: 'Try again after Retry-After; check that Redis runs and REDIS_URL is right.',
+    remedy: 'Check that Redis runs and REDIS_URL is right; a client tries again after Retry-After.',
   },
   store_partial_write: {
     status: 503,

@@ -24,7 +24,7 @@ export class Violations {
     const [first] = this.#listed;
     const detail =
       this.#count === 1 && first !== undefined
-        ? `${subject}: ${first.detail}`
+        ? `${subject}${first.pointer === '' ? '' : ` at ${first.pointer}`}: ${first.detail}`
         : `${subject} has ${this.#count} violations` +
           (this.#count > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : '');
     throw new MillraceError('invalid_body', detail, {

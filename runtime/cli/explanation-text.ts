@@ -14,7 +14,7 @@ export function explanationText(told: Explanation, width: number): string {
   const reads = `Round trips to the store: ${store.round_trips}; keys: ${store.keys_read}`;
   const others =
     outside.round_trips === 0 ? '' : `; reads outside it: ${outside.round_trips}; keys: ${outside.keys_read}`;
-  const title = `${told.pipeline}: ${candidates.sent} candidates sent, ${candidates.left} left, ${page.length} on this page`;
+  const title = `${told.pipeline}: ${candidates.sent} candidate${candidates.sent === 1 ? '' : 's'} sent, ${candidates.left} left, ${page.length} on this page`;
   return [
     wrap(title, 0, width),
     wrap(`request ${told.request_id}, run ${told.run_id}`, 0, width),

@@ -7,6 +7,7 @@ import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { validateCommand } from './commands/validate.js';
+import { misspeltSettings } from '../settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 
@@ -42,18 +43,26 @@ function makeProgram(context: CliContext, version: string): Command {
     demoCommand(context),
   ])
     program.addCommand(command);
-  speakThrough(program, context);
+  speakThrough(program, context, program.name());
+  program.hook('preAction', () => {
+    for (const { name, near } of misspeltSettings(context.env))
+      context.stderr.write(`warning: ${name} is no setting; did you mean ${near}?\n`);
+  });
   return program;
 }
 
 /** Commander's own words go to our streams, and its exits become errors, for every command below too. */
-function speakThrough(command: Command, context: CliContext): void {
-  command.exitOverride().showSuggestionAfterError().configureHelp({ minWidthToWrap: LEAST_HELP_COLUMN });
+function speakThrough(command: Command, context: CliContext, name: string): void {
+  command
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError(`help: ${name} --help`)
+    .configureHelp({ minWidthToWrap: LEAST_HELP_COLUMN });
   command.configureOutput({
     writeOut: (text) => context.stdout.write(text),
     writeErr: (text) => context.stderr.write(text),
     getOutHelpWidth: () => styleOf(context, context.stdout).width,
     getErrHelpWidth: () => styleOf(context, context.stderr).width,
   });
-  for (const child of command.commands) speakThrough(child, context);
+  for (const child of command.commands) speakThrough(child, context, `${name} ${child.name()}`);
 }

@@ -1,8 +1,10 @@
 import { webcrypto } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, posix, relative, resolve } from 'node:path';
 import type { ProjectFile } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics.js';
+import { nearest } from '../config/nearest.js';
+import { reasonOf, whyNoFile } from '../config/project-files.js';
 import type { Located } from '../config/source.js';
 
 /** First 12 hex digits of the SHA-256 of some bytes. */
@@ -54,15 +56,28 @@ export class OptionFiles {
       if (outside(relative(await realpath(this.#root), real))) {
         return new Failure(`\`${path}\` is a link that leaves the project`);
       }
+      const why = whyNoFile(await stat(real));
+      if (why !== undefined) return new Failure(`file \`${path}\` cannot be read: ${why}`);
       const content = await readFile(real);
       const version = await contentVersion(content);
       this.#versions.set(path, version);
       return { path, content, version };
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const reason = code === 'ENOENT' ? 'does not exist' : message;
-      return new Failure(`file \`${path}\` ${reason}`, 'paths are relative to the project folder');
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        return new Failure(`file \`${path}\` cannot be read: ${reasonOf(error)}`);
+      const near = await this.#nearest(path);
+      return new Failure(
+        `file \`${path}\` does not exist`,
+        near === undefined ? 'paths are relative to the project folder' : `did you mean \`${near}\`?`,
+      );
     }
+  }
+
+  /** A file of the same folder that was most likely meant. */
+  async #nearest(path: string): Promise<string | undefined> {
+    const names = await readdir(join(this.#root, dirname(path))).catch(() => []);
+    const guess = nearest(basename(path), names);
+    return guess && posix.join(posix.dirname(path), guess);
   }
 }
 

@@ -65,7 +65,8 @@ function checkFeatureNames(
         `\`${line}\` is required already`,
         isBinding ? 'give the binding another name' : 'remove the line',
       );
-    else if (name.value !== view.value && views.has(name.value)) clash(name, 'binding', 'a feature view');
+    else if (name.value !== view.value && views.has(name.value) && views.has(view.value))
+      clash(name, 'binding', 'a feature view');
     taken.set(name.value, isBinding ? '' : view.value);
     lines.add(line);
   }

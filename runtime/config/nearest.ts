@@ -4,7 +4,7 @@ const LONGEST = 64;
 /**
  * The candidate that a wrong name was most likely meant to be, for "did you mean": the one with the fewest typing
  * slips (a letter too many, too few, wrong, or two exchanged), or else the only one that has the name as a part
- * (`stock` in `number_in_stock`). Undefined if none is near. Of equals the first.
+ * (`stock` in `number_in_stock`) or begins with it. Undefined if none is near. Of equals the first.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
@@ -54,7 +54,10 @@ function at(row: readonly number[], index: number): number {
 }
 
 function onlyWithPart(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length < 4) return undefined;
-  const found = candidates.filter((candidate) => `_${candidate.toLowerCase()}_`.includes(`_${name}_`));
+  if (name.length < 4 || name.length > LONGEST) return undefined;
+  const found = candidates.filter((candidate) => {
+    const other = candidate.toLowerCase();
+    return other.startsWith(name) || `_${other}_`.includes(`_${name}_`);
+  });
   return found.length === 1 ? found[0] : undefined;
 }

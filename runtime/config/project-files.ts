@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnostics } from './diagnostics.js';
@@ -64,6 +65,11 @@ async function readText(
   let bytes: Buffer;
   try {
     const info = await stat(join(root, path));
+    const why = whyNoFile(info);
+    if (why !== undefined) {
+      diagnostics.error('missing_file', placeOf(path), `the file cannot be read: ${why}`);
+      return undefined;
+    }
     if (info.size > MAX_BYTES) {
       diagnostics.error(
         'yaml_syntax',
@@ -80,9 +86,22 @@ async function readText(
   try {
     return new SourceFile(path, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    diagnostics.error('yaml_syntax', placeOf(path), 'the file is not encoded in UTF-8');
+    diagnostics.error(
+      'yaml_syntax',
+      firstUndecodable(path, bytes),
+      'the file is not encoded in UTF-8',
+      'save it as UTF-8 in your editor',
+    );
     return undefined;
   }
+}
+
+/** Where a text first has what is no UTF-8; the file as a whole if that is everywhere, as in UTF-16. */
+function firstUndecodable(path: string, bytes: Buffer): Span {
+  if (/^(?:fffe|feff)/.test(bytes.toString('hex', 0, 2))) return placeOf(path);
+  const file = new SourceFile(path, bytes.toString('utf8'));
+  const start = Math.max(0, file.text.indexOf('\ufffd'));
+  return { file, start, end: start + 1 };
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -94,7 +113,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
 };
 
-function reasonOf(error: unknown): string {
+/** What stands in a file's place; to open a pipe would wait for whoever writes into it, which may be nobody. */
+export function whyNoFile(info: Stats): string | undefined {
+  if (info.isFile()) return undefined;
+  return info.isDirectory() ? 'it is a folder' : 'it is a pipe, a socket or a device';
+}
+
+/** Why the system did not open a file or folder, as half a sentence. */
+export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? (code || message);
 }

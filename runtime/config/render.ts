@@ -58,8 +58,10 @@ function renderOne(diagnostic: Diagnostic, width: number, paint: Paint): string 
   const { at, severity, code } = diagnostic;
   const { line, column } = at.file.position(at.start);
   const gutter = ' '.repeat(String(line).length + 1);
+  // A folder, or a file that could not be read, has no lines.
+  const place = at.file.text === '' ? '' : `${line}:${column}:`;
   const lines = [
-    `${paint('bold', `${printable(at.file.path)}:${line}:${column}:`)} ` +
+    `${paint('bold', `${printable(at.file.path)}:${place}`)} ` +
       `${paint(severity, `${severity}[${code}]:`)} ${printable(diagnostic.message)}`,
   ];
   const excerpt = excerptOf(at, Math.max(LEAST_EXCERPT, width - gutter.length - 3));

@@ -38,10 +38,28 @@ export function reportShapeErrors(
   places: Places,
   diagnostics: Diagnostics,
 ): void {
-  for (const error of pruneErrors(errors)) {
+  const pruned = pruneErrors(errors);
+  const mistyped = new Set(pruned.map((error) => guessOf(error)));
+  for (const error of pruned) {
+    // A key that is there under a name nearly right is told once.
+    const { missingProperty } = error.params as Params;
+    if (error.keyword === 'required' && mistyped.has(pointerTo(error, missingProperty ?? ''))) continue;
     const { code, at, message, help } = tell(error, new Place(error, places));
     diagnostics.error(code, at, message, help);
   }
+}
+
+/** Where the key would stand that an unknown key was most likely meant to be. */
+function guessOf(error: ErrorObject): string | undefined {
+  const { additionalProperty, unevaluatedProperty } = error.params as Params;
+  const key = additionalProperty ?? unevaluatedProperty;
+  if (key === undefined) return undefined;
+  const guess = nearest(key, keysOf(error.parentSchema ?? {}));
+  return guess && pointerTo(error, guess);
+}
+
+function pointerTo(error: ErrorObject, key: string): string {
+  return `${error.instancePath}/${key}`;
 }
 
 /** Where an error is, and how to speak of it. */
@@ -201,7 +219,7 @@ function wrongPattern(error: ErrorObject, place: Place): Told {
   return {
     code: 'wrong_type',
     at,
-    message: `${place.subject}expected ${expectedWords(place.schema)}, found ${place.found}`,
+    message: `${place.subject}expected ${expectedWords(place.schema)}, found ${propertyName === undefined ? place.found : `the key ${propertyName}`}`,
   };
 }
 

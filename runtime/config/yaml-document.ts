@@ -1,42 +1,36 @@
-import {
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  Parser,
-  Scalar,
-} from 'yaml';
-import type { CST, Node } from 'yaml';
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
+import type { Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
 import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
 import type { SourceFile, Span } from './source.js';
 import { spanOf, textOf } from './tree.js';
+import { MAX_DEPTH, startOfTooDeep } from './yaml-depth.js';
 import { explainFault, quoted, quoteHelp, valueEnd } from './yaml-syntax.js';
 
-/** More levels than any project file needs, and few enough for recursion. */
-const MAX_DEPTH = 64;
+const NO_ANCHORS = 'anchors, aliases and merge keys of YAML are not read here';
+const WRITTEN_OUT =
+  'write out what is meant in each place; an expression can be given a name under `define:`';
 
 /**
  * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. Environment
  * variables in its values are replaced.
+ * @param firstLine what such a file starts with, for one that is empty
  * @returns undefined if there were errors; they are in `diagnostics`.
  */
 export function parseYaml(
   file: SourceFile,
   environment: Environment,
   diagnostics: Diagnostics,
+  firstLine?: string,
 ): Node | undefined {
-  const root = parse(file, diagnostics);
+  const root = parse(file, diagnostics, firstLine);
   if (root === undefined) return undefined;
   const checker = new TreeChecker(file, environment, diagnostics);
   checker.visit(root, false);
   return checker.sound ? root : undefined;
 }
 
-function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
+function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): Node | undefined {
   const whole = { file, start: 0, end: 0 };
   const tooDeep = startOfTooDeep(file.text);
   if (tooDeep !== undefined) {
@@ -51,21 +45,27 @@ function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
     prettyErrors: false,
     lineCounter: new LineCounter(),
   });
-  // What follows a fault on its line, and faults that no rule explains after the first, are mostly its echo.
+  // What follows a fault on its line, and faults that say nothing new after the first, are mostly its echo.
   const lines = new Set<number>();
   for (const { code, message, pos } of [...document.errors, ...document.warnings].sort(
     (a, b) => a.pos[0] - b.pos[0],
   )) {
-    const { known, help, start, end, ...why } = explainFault(file, {
+    const {
+      message: why,
+      help,
+      start,
+      end,
+      mayEcho = false,
+    } = explainFault(file, {
       code,
       message,
       start: pos[0],
       end: pos[1],
     });
     const { line } = file.position(start);
-    if (lines.has(line) || (lines.size > 0 && !known)) continue;
+    if (lines.has(line) || (lines.size > 0 && mayEcho)) continue;
     lines.add(line);
-    diagnostics.error('yaml_syntax', { file, start, end }, why.message, help);
+    diagnostics.error('yaml_syntax', { file, start, end }, why, help);
   }
   if (lines.size > 0) return undefined;
   if (document.directives.yaml.explicit === true) {
@@ -78,36 +78,11 @@ function parse(file: SourceFile, diagnostics: Diagnostics): Node | undefined {
     return undefined;
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    diagnostics.error('yaml_syntax', whole, 'the file is empty');
+    const help = firstLine && `start it with \`${firstLine}\``;
+    diagnostics.error('yaml_syntax', whole, 'the file is empty', help);
     return undefined;
   }
   return document.contents;
-}
-
-/**
- * Where a text first goes deeper than any project file needs. Asked before its nodes are composed, which recurses, and
- * where the stack runs out V8 may end the process: it cannot compile a regular expression then.
- */
-function startOfTooDeep(text: string): number | undefined {
-  const open: { readonly token: CST.Token; readonly depth: number }[] = [];
-  const visit = (token: CST.Token | null | undefined, depth: number): void => {
-    if (token) open.push({ token, depth });
-  };
-  let first: number | undefined;
-  for (const top of new Parser().parse(text)) {
-    visit(top, 0);
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { token, depth } = next;
-      if (depth > MAX_DEPTH) first = Math.min(first ?? Infinity, token.offset);
-      else if (token.type === 'document') visit(token.value, depth);
-      else if ('items' in token)
-        for (const { key, value } of token.items) {
-          visit(key, depth + 1);
-          visit(value, depth + 1);
-        }
-    }
-  }
-  return first;
 }
 
 /** Refuses what YAML takes and a writer did not mean; fills in environment variables. */
@@ -123,8 +98,14 @@ class TreeChecker {
   visit(node: Node | null, inFlow: boolean): void {
     if (node === null) return;
     if (isAlias(node)) {
-      const written = this.#written(node);
-      this.#refuse(node, 'YAML reads a value that starts with `*` as an alias', quoteHelp(written));
+      const isMeant = this.file.text.includes(`&${node.source}`);
+      if (isMeant) this.#refuse(node, NO_ANCHORS, WRITTEN_OUT);
+      else
+        this.#refuse(
+          node,
+          'YAML reads a value that starts with `*` as an alias',
+          quoteHelp(this.#written(node)),
+        );
     } else if (this.#isDecorated(node)) {
       return;
     } else if (isScalar(node)) {
@@ -173,13 +154,15 @@ class TreeChecker {
       const [start] = node.range ?? [0];
       const at = this.file.text.lastIndexOf('&', start);
       const rest = /^[^\r\n]*/.exec(this.file.text.slice(at))?.[0].trimEnd() ?? '';
-      const help = /[{}[\],#]/.test(rest) ? 'quote the value' : quoteHelp(rest);
-      this.#refuseAt(
-        at,
-        at + 1 + anchor.length,
-        'YAML reads a value that starts with `&` as an anchor',
-        help,
-      );
+      const end = at + 1 + anchor.length;
+      if (isCollection(node)) this.#refuseAt(at, end, NO_ANCHORS, WRITTEN_OUT);
+      else
+        this.#refuseAt(
+          at,
+          end,
+          'YAML reads a value that starts with `&` as an anchor',
+          /[{}[\],#]/.test(rest) ? 'quote the value' : quoteHelp(rest),
+        );
       return true;
     }
     if (tag !== undefined && isScalar(node)) {

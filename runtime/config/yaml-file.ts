@@ -40,14 +40,15 @@ export function parseFile(
   environment: Environment,
   diagnostics: Diagnostics,
 ): ParsedFile | undefined {
-  const root = parseYaml(file, environment, diagnostics);
+  const firstLine = `${declares}: ${stemOf(file)}`;
+  const root = parseYaml(file, environment, diagnostics, firstLine);
   if (root === undefined) return undefined;
   if (!isMap(root)) {
     diagnostics.error(
       'wrong_type',
       spanOf(file, root),
       `expected a mapping, found ${foundWords(file, root)}`,
-      `start the file with \`${declares}: ${stemOf(file)}\``,
+      `start the file with \`${firstLine}\``,
     );
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Says in plain words why YAML did not take a file, and what to quote. */
 import type { SourceFile } from './source.js';
+import { openEndsAt } from './yaml-brackets.js';
 
 export interface YamlFault {
   /** A code of the `yaml` package. */
@@ -14,6 +15,8 @@ export interface SyntaxExplanation {
   readonly end: number;
   readonly message: string;
   readonly help?: string;
+  /** It says nothing new where another fault comes before it. */
+  readonly mayEcho?: boolean;
 }
 
 const STARTS: Readonly<Record<string, string>> = {
@@ -32,11 +35,11 @@ const STARTS: Readonly<Record<string, string>> = {
 };
 
 /** Why a fault arose, if it is a known trap; else what YAML says. */
-export function explainFault(file: SourceFile, fault: YamlFault): SyntaxExplanation & { known: boolean } {
+export function explainFault(file: SourceFile, fault: YamlFault): SyntaxExplanation {
   const trap = trapAt(file.text, fault);
-  if (trap !== undefined) return { ...trap, known: true };
+  if (trap !== undefined) return trap;
   const message = fault.message.replace(/[.:]?\s*$/, '');
-  return { start: fault.start, end: fault.end, message: `this is not YAML: ${message}`, known: false };
+  return { start: fault.start, end: fault.end, message: `this is not YAML: ${message}`, mayEcho: true };
 }
 
 function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
@@ -63,7 +66,11 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
         help: 'write single quotes around the value, or the backslash twice',
       };
     case 'BAD_INDENT':
-      if (/must be sufficiently indented|end with a/.test(fault.message)) return unclosedFlow(text, fault);
+      if (/must be sufficiently indented|end with a/.test(fault.message)) {
+        const place = unclosedFlow(text, fault);
+        if (place !== undefined) return place;
+        break;
+      }
       return {
         start: line.start + line.indent,
         end: line.end,
@@ -131,18 +138,31 @@ export function quoteHelp(written: string): string {
 
 /** `keep: a: b`, and a line that continues the value of the line above. */
 function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation | undefined {
-  if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return undefined;
+  if (!['BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'BLOCK_IN_FLOW'].includes(code)) return undefined;
   const line = lineAt(text, start);
   const rest = text
     .slice(start, line.end)
     .replace(/\s+#.*$/, '')
     .trimEnd();
+  if (/^\s*-\s/.test(rest))
+    return {
+      start: start + rest.length - rest.trimStart().length,
+      end: start + rest.length,
+      message: 'the line starts an item of a list, and those above it are none of that list',
+      help: 'start each item above with `- `, in the same column',
+      mayEcho: true,
+    };
   if (/^[^:]*:\s/.test(rest)) {
+    const value = code === 'BLOCK_IN_FLOW' ? rest.slice(0, valueEnd(rest, 0, true)) : rest;
+    const feature = /^([a-z_]\w*):\s+([a-z_]\w*)$/.exec(value);
     return {
       start,
-      end: start + rest.length,
+      end: start + value.length,
       message: 'a colon and a space inside the value start another mapping',
-      help: `quote the value: ${quoted(rest)}`,
+      help:
+        feature === null
+          ? `quote the value: ${quoted(value)}`
+          : `write \`${feature[1] ?? ''}:${feature[2] ?? ''}\`, without the space`,
     };
   }
   const end = start + rest.length;
@@ -153,6 +173,7 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
     end,
     message: 'the value goes on in the next line, which reads as a key',
     help: 'indent the next line like its neighbours, or add what is missing: a colon, or a `-`',
+    mayEcho: true,
   };
 }
 
@@ -174,6 +195,7 @@ function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation
       end: line.end,
       message: 'YAML cannot tell what this line belongs to',
       help: 'look for a missing colon, a missing space after `-` or `:`, or a wrong indentation, here or in the line above',
+      mayEcho: true,
     };
   }
   return undefined;
@@ -181,38 +203,37 @@ function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation
 
 function unclosed(text: string, fault: YamlFault): SyntaxExplanation {
   const quote = fault.message.includes("'") ? "'" : '"';
-  const open = Math.max(0, text.lastIndexOf(quote, fault.start - 1));
+  return unclosedQuote(text, Math.max(0, text.lastIndexOf(quote, fault.start - 1)));
+}
+
+function unclosedQuote(text: string, open: number): SyntaxExplanation {
   return {
     start: open,
     end: open + 1,
     message: 'the quote is not closed',
-    help: `end the value with ${quote}`,
+    help: `end the value with ${text[open] ?? '"'}`,
   };
 }
 
-function unclosedFlow(text: string, fault: YamlFault): SyntaxExplanation {
-  const open = openBracket(text, fault.start);
-  const [what, close] = text[open] === '[' ? ['list', ']'] : ['mapping', '}'];
+function unclosedFlow(text: string, fault: YamlFault): SyntaxExplanation | undefined {
+  const { bracket, quote } = openEndsAt(text, fault.start);
+  if (quote !== undefined) return unclosedQuote(text, quote);
+  if (bracket === undefined) return undefined;
+  const { start, char, closedInComment } = bracket;
+  if (closedInComment !== undefined)
+    return {
+      start: closedInComment,
+      end: closedInComment + 1,
+      message: 'a space and `#` start a comment, which cuts the value short',
+      help: 'quote the value',
+    };
+  const [what, close] = char === '[' ? ['list', ']'] : ['mapping', '}'];
   return {
-    start: open,
-    end: open + 1,
+    start,
+    end: start + 1,
     message: `the ${what} is not closed`,
     help: `close it with \`${close}\`, and indent the lines that go on inside it`,
   };
-}
-
-/** The last bracket before an offset that nothing closes. */
-function openBracket(text: string, before: number): number {
-  let depth = 0;
-  for (let at = before - 1; at > 0; at -= 1) {
-    const char = text[at] ?? '';
-    if ('}]'.includes(char)) depth += 1;
-    if ('{['.includes(char)) {
-      if (depth === 0) return at;
-      depth -= 1;
-    }
-  }
-  return 0;
 }
 
 interface Line {

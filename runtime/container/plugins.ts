@@ -1,30 +1,37 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
-import { MillraceError } from '../api/errors.js';
 import type { Plugin } from '../api/plugin.js';
 import { pluginToken } from '../api/tokens.js';
 import { NAME_PATTERN } from '../api/types.js';
 import type { PluginRegistry } from '../compile/step-compiler.js';
+import type { Diagnostics } from '../config/diagnostics.js';
+import { placeOf } from '../config/project-files.js';
 
 /** The plugins that ship with Millrace, beside the compiled runtime. */
 const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
 
+/** Millrace's own folder. */
+const HOME = dirname(dirname(SHIPPED));
+
 const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule', 'effect']);
 
-/**
- * Registers the shipped plugins and those of the project's `plugins/` folder.
- * @throws MillraceError project_invalid that names the plugin's folder and what is wrong with it.
- */
-export async function registerPlugins(project: string): Promise<PluginRegistry> {
+/** Registers the shipped plugins and those of the project's `plugins/` folder. What is wrong with one is told. */
+export async function registerPlugins(project: string, diagnostics: Diagnostics): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
   const names = new Set<string>();
   for (const folder of await pluginFolders(SHIPPED, project)) {
-    const plugin = await loadPlugin(folder);
-    if (names.has(plugin.name)) throw invalid(folder, `a plugin called ${plugin.name} is there already`);
-    names.add(plugin.name);
-    container.register(pluginToken(plugin.name), { useValue: plugin });
+    try {
+      const plugin = await loadPlugin(folder);
+      if (names.has(plugin.name)) throw new Fault(folder, `a plugin called ${plugin.name} is there already`);
+      names.add(plugin.name);
+      container.register(pluginToken(plugin.name), { useValue: plugin });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const place = relative(project, error.place).replaceAll(sep, '/');
+      diagnostics.error('plugin_failed', placeOf(place), error.message, error.help);
+    }
   }
   return {
     names: () => names,
@@ -36,7 +43,7 @@ async function pluginFolders(shipped: string, project: string): Promise<string[]
   const folders = await foldersIn(shipped);
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
-  const sources = join(dirname(dirname(shipped)), 'plugins');
+  const sources = join(HOME, 'plugins');
   const shippedNames = new Set(folders.map((folder) => basename(folder)));
   const isSource = (folder: string): boolean =>
     dirname(folder) === sources && shippedNames.has(basename(folder));
@@ -54,19 +61,30 @@ async function foldersIn(parent: string): Promise<string[]> {
 async function loadPlugin(folder: string): Promise<Plugin> {
   const file = join(folder, 'index.js');
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw invalid(folder, 'there is no index.js; a plugin written in TypeScript has to be compiled first');
+    throw new Fault(
+      folder,
+      'there is no index.js',
+      'a plugin written in TypeScript has to be compiled first',
+    );
   }
   const { plugin } = await importPlugin(file);
-  if (plugin === undefined) throw invalid(file, 'it exports no `plugin`');
+  if (plugin === undefined) throw new Fault(file, 'it exports no `plugin`');
   if (plugin.name !== basename(folder)) {
-    throw invalid(file, `the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`);
+    throw new Fault(
+      file,
+      `the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`,
+    );
   }
   if (
     typeof plugin.create !== 'function' ||
     typeof plugin.options !== 'object' ||
     !KINDS.has(String(plugin.kind))
   ) {
-    throw invalid(file, 'a plugin has name, kind, summary, options and create; make it with definePlugin');
+    throw new Fault(
+      file,
+      'a plugin has name, kind, summary, options and create',
+      'make it with definePlugin',
+    );
   }
   return plugin as Plugin;
 }
@@ -75,14 +93,21 @@ async function importPlugin(file: string): Promise<{ readonly plugin?: Partial<P
   try {
     return (await import(pathToFileURL(file).href)) as { readonly plugin?: Partial<Plugin> };
   } catch (error) {
-    throw invalid(
-      file,
-      `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    const message = error instanceof Error ? error.message : String(error);
+    const help = message.includes("package 'millrace'")
+      ? `let Node find it from the project's folder: npm install ${HOME}`
+      : undefined;
+    throw new Fault(file, `it cannot be loaded: ${message}`, help);
   }
 }
 
-function invalid(place: string, what: string, cause?: unknown): MillraceError {
-  return new MillraceError('project_invalid', `${place}: ${what}`, { cause });
+/** What is wrong with a plugin, and which file or folder of it. */
+class Fault extends Error {
+  constructor(
+    readonly place: string,
+    message: string,
+    readonly help?: string,
+  ) {
+    super(message);
+  }
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../api/types.js';
-import type { Layout } from '../store/layout.js';
-import { conflict, misfit, own } from '../store/value-fit.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
+import type { Layout, StoredField } from '../store/layout.js';
+import { conflict, misfit, own, type Misfit } from '../store/value-fit.js';
 import { jsonProblem } from './check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
 
@@ -19,7 +19,7 @@ export function checkAttributes(
     const problem =
       name === '__proto__'
         ? { path: [], code: 'reserved_name', detail: 'the name `__proto__` cannot be used' }
-        : (jsonProblem(value) ?? misfitOf(name, value, layout));
+        : (jsonProblem(value) ?? misfitOf(layout.carried.get(name), value));
     if (problem !== undefined) {
       violations.add(
         pointerTo(pointer, name, ...problem.path),
@@ -29,21 +29,16 @@ export function checkAttributes(
     }
   }
   for (const { name, alternative } of layout.references) {
-    const value = own(entity, name);
     const other = own(entity, alternative);
-    if (typeof value === 'string' && typeof other === 'string' && value !== other) {
+    if (typeof other !== 'string') continue;
+    const value = own(entity, name);
+    if (typeof value === 'string' && value !== other) {
       const { code, detail } = conflict(name);
       violations.add(pointerTo(pointer, alternative), code, detail);
     }
   }
 }
 
-function misfitOf(
-  name: string,
-  value: Parameters<typeof misfit>[0],
-  layout: Layout,
-): ReturnType<typeof misfit> {
-  if (!layout.carried.has(name)) return undefined;
-  const field = layout.byName.get(name) ?? layout.references.find(({ alternative }) => alternative === name);
+function misfitOf(field: StoredField | undefined, value: JsonValue): Misfit | undefined {
   return field === undefined ? undefined : misfit(value, field.type);
 }

@@ -10,7 +10,7 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkEntities, encodeEntities } from './entity-batch.js';
-import { pointerTo, Violations } from '../api/violations.js';
+import { pointerTo, shownName, Violations } from '../api/violations.js';
 
 /** Most entities of an upload, and ids of a get or delete. */
 export const MAX_BATCH = 1000;
@@ -209,7 +209,7 @@ export class EntityIndex {
       guess === undefined ? `there are ${[...this.#types.keys()].join(', ')}` : `did you mean "${guess}"?`;
     throw new MillraceError(
       'unknown_entity_type',
-      `entity_type: no entity type is called ${describe(name)}; ${help}`,
+      `entity_type: no entity type is called ${JSON.stringify(shownName(name))}; ${help}`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { MillraceError } from '../api/errors.js';
 import type { EntityType, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { pointerTo, Violations } from '../api/violations.js';
+import { pointerTo, shownName, Violations } from '../api/violations.js';
 import { encodeSegment, viewId } from '../store/feature-record.js';
 import { featureKey } from '../store/keys.js';
 import { knownLayouts } from '../store/known-layouts.js';
@@ -143,7 +143,10 @@ export class FeatureStore {
     const guess = nearest(name, names);
     const others = names.length === 0 ? 'schemas/features declares none' : `there are ${names.join(', ')}`;
     const help = guess === undefined ? others : `did you mean "${guess}"?`;
-    throw new MillraceError('unknown_view', `view: no feature view is called ${describe(name)}; ${help}`);
+    throw new MillraceError(
+      'unknown_view',
+      `view: no feature view is called ${JSON.stringify(shownName(name))}; ${help}`,
+    );
   }
 }
 

@@ -169,7 +169,10 @@ function unknownView(name: string, views: ReadonlyMap<string, FeatureView>): nev
   const others =
     views.size === 0 ? 'schemas/features declares none' : `there are ${[...views.keys()].join(', ')}`;
   const help = guess === undefined ? others : `did you mean "${guess}"?`;
-  throw new MillraceError('unknown_view', `features: no feature view is called ${describe(name)}; ${help}`);
+  throw new MillraceError(
+    'unknown_view',
+    `features: no feature view is called ${JSON.stringify(shownName(name))}; ${help}`,
+  );
 }
 
 /** The lists that hold the ids of a view's entities. */

@@ -89,7 +89,7 @@ export function createHttpApp(services: HttpServices): Express {
   get(app, PATHS.reference, answerReference());
   get(app, PATHS.referenceBundle, answerReferenceBundle());
 
-  app.use(refuseRoute);
+  app.use(refuseRoute([...pipelines.map(({ route }) => route), ...Object.values(PATHS)]));
   app.use(answerProblem(logger));
   return app;
 }

@@ -58,7 +58,12 @@ export function requestSchema(
         : type === undefined
           ? {}
           : entitySchema(type, new Map(), context, 1);
-    properties[field.name] = field.optional ? nullable(schema) : schema;
+    properties[field.name] = {
+      ...(field.optional ? nullable(schema) : schema),
+      ...(type === undefined
+        ? {}
+        : { description: `Its ${type.key} alone is enough; what else it carries wins over the index.` }),
+    };
     if (spelling !== undefined) {
       const { name } = field;
       properties[spelling] = {

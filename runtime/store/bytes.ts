@@ -1,12 +1,13 @@
-/** The two methods of Buffer that read a text without looking its encoding up by name. */
-interface TextSlices {
+/** The methods of Buffer that read and write a text without looking its encoding up by name. */
+interface TextBytes {
   latin1Slice(start: number, end: number): string;
   utf8Slice(start: number, end: number): string;
+  utf8Write(text: string, at: number): number;
 }
 
 /** Reads a text; `ascii` when every byte is known to be ASCII, which is several times faster. */
 export function readText(bytes: Buffer, start: number, end: number, ascii: boolean): string {
-  const slices = bytes as unknown as TextSlices;
+  const slices = bytes as unknown as TextBytes;
   return ascii ? slices.latin1Slice(start, end) : slices.utf8Slice(start, end);
 }
 
@@ -25,30 +26,46 @@ export function viewOf(bytes: Buffer): DataView {
   return lastView;
 }
 
-const INITIAL_SIZE = 16 * 1024;
-/** A larger scratch is given back after use. */
-const KEPT_SIZE = 1024 * 1024;
+/** Memory that records share: room for some dozens of them. More is taken for a large record alone. */
+const SHARED_SIZE = 64 * 1024;
+/** A text of up to so many letters is sooner written here, one by one, than by a call out of JavaScript. */
+const SHORT_TEXT = 24;
 
-/** Builds a record in scratch memory, which the next record uses again. */
+/**
+ * Builds records, one after another in memory that they share: a copy, and memory of its own, would cost more than to
+ * pack a small record. What a record holds is never written again; while it is kept, so is the memory of its neighbours.
+ */
 export class ByteWriter {
-  bytes = Buffer.allocUnsafeSlow(INITIAL_SIZE);
+  /** The memory from the record's start on. */
+  bytes = Buffer.allocUnsafeSlow(SHARED_SIZE);
+  /** Of the record so far. */
   length = 0;
   /** Whether every text written since `start` was ASCII. */
   ascii = true;
+  #memory = this.bytes;
+  /** Where in the memory the next record starts. */
+  #used = 0;
 
   start(): void {
+    if (this.#memory.length > SHARED_SIZE) this.#take(SHARED_SIZE);
+    this.bytes = this.#memory.subarray(this.#used);
     this.length = 0;
     this.ascii = true;
-    if (this.bytes.length > KEPT_SIZE) this.bytes = Buffer.allocUnsafeSlow(INITIAL_SIZE);
   }
 
   /** Makes room for `size` more bytes. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.bytes.length));
-    this.bytes.copy(larger, 0, 0, this.length);
-    this.bytes = larger;
+    const { bytes } = this;
+    this.#take(Math.max(SHARED_SIZE, 2 * needed));
+    this.bytes = this.#memory;
+    bytes.copy(this.bytes, 0, 0, this.length);
+  }
+
+  #take(size: number): void {
+    this.#memory = Buffer.allocUnsafeSlow(size);
+    this.#used = 0;
   }
 
   /** Writes zeros; returns where they start. */
@@ -84,15 +101,27 @@ export class ByteWriter {
   /** Answers whether the text is ASCII. */
   text(text: string): boolean {
     this.reserve(3 * text.length);
-    const written = this.bytes.write(text, this.length, 'utf8');
+    const end = text.length > SHORT_TEXT ? -1 : writeAscii(this.bytes, this.length, text);
+    const written = end < 0 ? (this.bytes as unknown as TextBytes).utf8Write(text, this.length) : text.length;
     const ascii = written === text.length;
     if (!ascii) this.ascii = false;
     this.length += written;
     return ascii;
   }
 
-  /** A copy of what was written. */
+  /** The record. */
   finish(): Buffer {
-    return Buffer.from(this.bytes.subarray(0, this.length));
+    this.#used += this.length;
+    return this.bytes.subarray(0, this.length);
   }
+}
+
+/** Writes a text; returns where it ends, or -1 if it is not ASCII. */
+export function writeAscii(bytes: Buffer, start: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return -1;
+    bytes[start + i] = code;
+  }
+  return start + text.length;
 }

@@ -42,7 +42,7 @@ export function encodeSegment(view: Buffer, layout: Layout, eventTime: number, f
   writer.raw(view);
   writer.raw(layout.id);
   writer.double(eventTime);
-  writeBody(writer, layout, features, 0, undefined);
+  writeBody(writer, layout, features, undefined, undefined);
   writer.bytes.writeUInt32LE(writer.length, 0);
   return writer.finish();
 }
@@ -113,8 +113,9 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: Layout):
 }
 
 /**
- * Puts a segment into a record: replaces that of the same view unless it has a later event time, or adds it. Of equal
- * event times the later push wins. What the redis engine's script does in the server.
+ * Puts a segment into a record: replaces that of the same view unless it has a later event time, or adds it in front,
+ * where it is found even if what follows is damaged. Of equal event times the later push wins. What the redis engine's
+ * script does in the server.
  */
 export function mergeSegment(
   record: Buffer | null,
@@ -124,7 +125,7 @@ export function mergeSegment(
   const { length } = record;
   const [low, high] = [segment.readInt32LE(VIEW_AT), segment.readInt32LE(VIEW_AT + 4)];
   const at = findSegment(record, 0, length, low, high);
-  if (at < 0) return { record: Buffer.concat([record, segment]), outcome: 'stored' };
+  if (at < 0) return { record: Buffer.concat([segment, record]), outcome: 'stored' };
   if (eventTimeAt(record, at) > eventTimeAt(segment, 0)) return { record, outcome: 'older' };
   const merged = Buffer.concat([
     record.subarray(0, at),

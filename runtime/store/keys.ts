@@ -44,7 +44,7 @@ export function historyKey(prefix: string, type: string, id: string): string {
 
 /** Whether a key is one of interactions, whose records have versions and expire. */
 export function isHistoryKey(key: string): boolean {
-  return key.split(':', 2)[1] === HISTORY_GROUP;
+  return key.startsWith(`${HISTORY_GROUP}:`, key.indexOf(':') + 1);
 }
 
 export function layoutKey(prefix: string, hexId: string): string {

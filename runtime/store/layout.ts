@@ -19,6 +19,8 @@ export interface StoredField {
   /** `<name>_id`, the other spelling of a reference; undefined where there is none. */
   readonly alternative: string | undefined;
   readonly storage: Storage;
+  /** Its position among the layout's fields. */
+  readonly index: number;
   /** The byte that holds the two bits of state, and their place in it. */
   readonly stateAt: number;
   readonly stateShift: number;
@@ -37,8 +39,8 @@ export class Layout {
   /** By name, in the order of code units. */
   readonly fields: readonly StoredField[];
   readonly byName: ReadonlyMap<string, StoredField>;
-  /** The names under which an object may carry a field: of each its own and its alternative. */
-  readonly carried: ReadonlySet<string>;
+  /** By the names under which an object may carry a field: of each its own and its alternative. */
+  readonly carried: ReadonlyMap<string, StoredField>;
   /** The references that have another spelling. */
   readonly references: readonly (StoredField & { readonly alternative: string })[];
   /** Canonical JSON: equal layouts have equal texts. */
@@ -74,10 +76,12 @@ export class Layout {
     this.references = placed.filter((field) => field.alternative !== undefined) as (StoredField & {
       readonly alternative: string;
     })[];
-    this.carried = new Set(
-      placed
-        .flatMap(({ name, alternative }) => (alternative === undefined ? [name] : [name, alternative]))
-        .filter((name) => name !== key),
+    this.carried = new Map(
+      placed.flatMap((field) =>
+        [field.name, field.alternative].flatMap((name) =>
+          name === undefined || name === key ? [] : [[name, field] as const],
+        ),
+      ),
     );
   }
 }
@@ -102,6 +106,7 @@ function place(
       type,
       alternative: alternativeOf(name, type, key, names),
       storage,
+      index,
       stateAt: BODY_HEADER + (index >> 2),
       stateShift: (index & 3) * 2,
     };

@@ -3,7 +3,7 @@ import { readText, type ByteWriter } from './bytes.js';
 import { isWellFormed } from './keys.js';
 import type { Layout, StoredField } from './layout.js';
 import { timestampOf } from './timestamp.js';
-import { fits, own } from './value-fit.js';
+import { fits } from './value-fit.js';
 
 /**
  * The packed fields of a record; entity records and feature segments share this form. Numbers are little-endian.
@@ -46,19 +46,32 @@ export const NO_BOOL = 2;
 
 /**
  * Writes an object's fields.
- * @param tail gets what the packed form would not give back as it was sent; without one, such values are refused.
+ * @param id of the object, where the layout has a key: it costs no bytes if the object has it there
+ * @param tail gets what is no field, and what the packed form would not give back as it was sent; without one, what is no
+ *   field is left out, and such values are refused
  * @throws TypeError for a value that does not fit when there is no tail.
  */
 export function writeBody(
   writer: ByteWriter,
   layout: Layout,
   json: JsonObject,
-  flags: number,
+  id: string | undefined,
   tail: Map<string, JsonValue> | undefined,
 ): void {
+  // By field, under each of its two names: to ask the object for every name would take longer than to go through it.
+  const named = new Array<JsonValue | undefined>(layout.fields.length);
+  const spelt = new Array<JsonValue | undefined>(layout.fields.length);
+  let flags = 0;
+  for (const name of Object.keys(json)) {
+    const value = json[name];
+    const field = layout.carried.get(name);
+    if (field !== undefined) (field.name === name ? named : spelt)[field.index] = value;
+    else if (name === layout.key && value === id) flags = FLAG_KEY;
+    else tail?.set(name, value ?? null);
+  }
   const at = writer.zeros(layout.fixedSize);
   for (const field of layout.fields) {
-    const state = writeField(writer, at, layout, field, json, tail);
+    const state = writeField(writer, at, field, named[field.index], spelt[field.index], tail);
     const stateAt = at + field.stateAt;
     writer.bytes[stateAt] = (writer.bytes[stateAt] ?? 0) | (state << field.stateShift);
     if (field.storage !== 'double' && field.storage !== 'bool') {
@@ -72,27 +85,24 @@ export function writeBody(
 function writeField(
   writer: ByteWriter,
   at: number,
-  layout: Layout,
   field: StoredField,
-  json: JsonObject,
+  named: JsonValue | undefined,
+  spelt: JsonValue | undefined,
   tail: Map<string, JsonValue> | undefined,
 ): number {
-  let value = field.name === layout.key ? undefined : own(json, field.name);
-  if (field.alternative !== undefined) {
-    const other = own(json, field.alternative);
-    if (other !== undefined) {
-      if (value === undefined || (value === null && typeof other === 'string')) {
-        if (value === null) tail?.set(field.name, null);
-        value = other;
-        writer.bytes[at + field.spellingAt] = Spelling.alternative;
-      } else if (value === other) {
-        writer.bytes[at + field.spellingAt] = Spelling.both;
-      } else {
-        tail?.set(field.alternative, other);
-        if (other !== null) {
-          tail?.set(field.name, value);
-          return unusable(writer, at, field, tail);
-        }
+  let value = named;
+  if (spelt !== undefined && field.alternative !== undefined) {
+    if (value === undefined || (value === null && typeof spelt === 'string')) {
+      if (value === null) tail?.set(field.name, null);
+      value = spelt;
+      writer.bytes[at + field.spellingAt] = Spelling.alternative;
+    } else if (value === spelt) {
+      writer.bytes[at + field.spellingAt] = Spelling.both;
+    } else {
+      tail?.set(field.alternative, spelt);
+      if (spelt !== null) {
+        tail?.set(field.name, value);
+        return unusable(writer, at, field, tail);
       }
     }
   }

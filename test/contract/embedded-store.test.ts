@@ -116,6 +116,6 @@ describe('the embedded store', () => {
     await writeFile(file, 'not a folder');
     const error = await failure(openEmbeddedStore({ dataDir: file }));
     expect(error.code).to.equal('invalid_setting');
-    expect(error.message).to.contain(file);
+    expect(error.message).to.contain(`${file} cannot be used: it is no folder`);
   });
 });

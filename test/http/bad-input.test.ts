@@ -231,6 +231,13 @@ describe('bad input', () => {
     });
   }
 
+  it('names the place of a single violation where only the detail is read', async () => {
+    const answer = await post(RANK, '{"candidates":[{"product_id":7}]}');
+    expect(((await answer.json()) as { detail?: string }).detail).to.equal(
+      'The request at /candidates/0/product_id: an id is a text, found the number 7',
+    );
+  });
+
   it('a body of 20 MB: 413 body_too_large', async () => {
     // The server stops reading at its limit; a client may see the answer or a closed connection.
     const outcome = await post(UPLOAD, upload({ product_id: 'good', x: 'y'.repeat(20_000_000) })).then(

@@ -26,6 +26,9 @@ interface Document {
   readonly info: { readonly title: string; readonly version: string };
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: {
+    readonly schemas: Record<string, { readonly examples?: readonly unknown[] }>;
+  };
 }
 
 describe('the OpenAPI document', () => {
@@ -95,6 +98,10 @@ describe('the OpenAPI document', () => {
       }
     }
     expect(examples).to.be.above(30);
+    const { explanation } = document.components.schemas;
+    const validate = ajv.compile({ $ref: 'doc#/components/schemas/explanation' });
+    expect(explanation?.examples).to.have.length(1);
+    expect(validate(explanation?.examples?.[0]), ajv.errorsText(validate.errors)).to.equal(true);
   });
 
   it('gives an example of each entity type and view, with every attribute that is short enough', () => {

@@ -97,6 +97,16 @@ describe('routes', () => {
     });
   }
 
+  it('tells the route that was most likely meant', async () => {
+    const detail = async (path: string): Promise<unknown> => (await post(app.url + path, {})).json?.detail;
+    expect(await detail('/API/v1/Rankng')).to.equal(
+      'nothing answers POST at this path; did you mean /api/v1/ranking?',
+    );
+    expect(await detail('/')).to.equal(
+      'nothing answers POST at this path; see GET /redoc, or GET /openapi.json',
+    );
+  });
+
   for (const path of [
     '/%E0%A4%A',
     '//',

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { redisSettings } from '../../runtime/redis-settings.js';
-import { loadSettings, SETTINGS, type SettingFlags } from '../../runtime/settings.js';
+import { loadSettings, misspeltSettings, SETTINGS, type SettingFlags } from '../../runtime/settings.js';
 
 type Env = Record<string, string>;
 
@@ -21,6 +21,17 @@ describe('settings', () => {
     const settings = loadSettings({});
     expect(settings).to.include({ store: 'redis', port: 5001, host: '127.0.0.1', prefix: 'millrace' });
     expect(settings.redisUrl).to.equal('redis://127.0.0.1:6379');
+  });
+
+  it('notice variables that are nearly named like one', () => {
+    const kubernetes = { MILLRACE_PORT: '1', MILLRACE_SERVICE_HOST: 'h', REDIS_PORT: '1', REDIS_HOST: 'h' };
+    const env = { ...kubernetes, MILLRACE_STOER: 'embedded', REDIS_ULR: 'x', MILLRACE_STORE: 'redis' };
+    expect(misspeltSettings(env)).to.deep.equal([
+      { name: 'MILLRACE_STOER', near: 'MILLRACE_STORE' },
+      { name: 'REDIS_ULR', near: 'REDIS_URL' },
+    ]);
+    const known = Object.values(SETTINGS).map((setting) => [setting.env, ''] as const);
+    expect(misspeltSettings(Object.fromEntries([...known, ['MILLRACE_STREAM_URL', '']]))).to.deep.equal([]);
   });
 
   it('take a flag before the environment, and the environment before the default', () => {

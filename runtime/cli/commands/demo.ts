@@ -40,7 +40,7 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
   const service = await startDemo(context, settings);
   if (flags.once !== true) endWithProcess(service, settings);
   try {
-    await show(context, service);
+    await show(context, service, flags.once === true);
   } catch (error) {
     await service.close();
     throw error;
@@ -89,7 +89,7 @@ async function startDemo(context: CliContext, settings: Settings): Promise<Runni
   }
 }
 
-async function show(context: CliContext, service: RunningService): Promise<void> {
+async function show(context: CliContext, service: RunningService, once: boolean): Promise<void> {
   const { stdout, stderr } = context;
   const catalogue = makeCatalogue(DEMO_SEED);
   const target = new HttpTarget(service.url);
@@ -105,7 +105,8 @@ async function show(context: CliContext, service: RunningService): Promise<void>
   stdout.write(`"${SAMPLE_QUERY}" for user ${SAMPLE_USER}, who likes ${likes}: `);
   stdout.write(`the best ${String(PAGE)} of ${String(CANDIDATES)}\n\n`);
   stdout.write(pageText(answer, catalogue));
-  stdout.write(`\nThe same request, to paste into another terminal:\n\n`);
+  const where = once ? 'while a demo runs without --once' : 'to paste into another terminal';
+  stdout.write(`\nThe same request, ${where}:\n\n`);
   stdout.write(`${curlCommand(service.url + ROUTE, request)}\n\n`);
   stdout.write(`Reference of the API   ${service.url}/redoc\n`);
   stdout.write(`Change the ranking     edit pipelines/ranking.yaml, start the demo again\n`);

@@ -34,6 +34,10 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
       },
       isOrdered: () => false,
     },
+    withoutKey: {
+      problem: `the entity has no ${key}`,
+      help: 'name the field that holds the id with --key',
+    },
     async columnTypes() {
       const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
       const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);

@@ -9,6 +9,7 @@ import { settingsOf, type CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { STREAM_URL } from '../../settings.js';
 
 interface Flags extends TargetFlags {
   readonly streamUrl?: string;
@@ -17,8 +18,6 @@ interface Flags extends TargetFlags {
   readonly rejected?: string;
   readonly claimIdle: number;
 }
-
-const STREAM_URL = 'MILLRACE_STREAM_URL';
 
 export function consumeFeaturesCommand(context: CliContext): Command {
   const consumer = new Command('consume')

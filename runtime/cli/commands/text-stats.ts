@@ -25,7 +25,10 @@ export function textStatsCommand(context: CliContext): Command {
       '<PATH...>',
       'the text to count, e.g. product.title; several are counted as the fields of one text',
     )
-    .requiredOption('--from <FILE>', 'file of the entities: .jsonl, .ndjson, .json or .csv, also with .gz')
+    .requiredOption(
+      '--from <FILE>',
+      'file of the entities: .jsonl, .ndjson, .json or .csv, also with .gz; .parquet',
+    )
     .option('--out <FILE>', 'file to write; without it the statistics go to standard output')
     .addOption(
       new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { JsonValue, ValueType } from '../../api/types.js';
 import { cellValue } from './cells.js';
-import { InputError, type BadRow, type InputRow, type RowChunk } from './rows.js';
+import { InputError, NOT_UTF8, type BadRow, type InputRow, type RowChunk } from './rows.js';
+import { Utf8Watch } from './utf8-watch.js';
 
 const ROWS_PER_CHUNK = 500;
 
@@ -14,10 +15,18 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
-/** Reads a CSV file with a header. An empty cell means that the attribute is absent. */
-export async function* readCsv(bytes: AsyncIterable<Buffer>, types: ColumnTypes): AsyncGenerator<RowChunk> {
+/**
+ * Reads a CSV file with a header. An empty cell means that the attribute is absent.
+ * @param onHeader given the names of the columns, before any row
+ */
+export async function* readCsv(
+  bytes: AsyncIterable<Buffer>,
+  types: ColumnTypes,
+  onHeader: (names: readonly string[]) => void = () => undefined,
+): AsyncGenerator<RowChunk> {
   const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true });
-  const source = Readable.from(bytes);
+  const encoding = new Utf8Watch();
+  const source = Readable.from(encoding.watch(bytes));
   source.once('error', (error) => parser.destroy(error));
   let header: readonly string[] | undefined;
   let rows: InputRow[] = [];
@@ -25,10 +34,13 @@ export async function* readCsv(bytes: AsyncIterable<Buffer>, types: ColumnTypes)
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (header === undefined) {
+        if (!encoding.isSound && record.some(isReplaced)) throw new InputError(`line 1: ${NOT_UTF8}`);
         header = checkHeader(record);
+        onHeader(header);
         continue;
       }
-      if (record.length === header.length) rows.push(toRow(header, record, info.lines, types));
+      if (!encoding.isSound && record.some(isReplaced)) bad.push({ line: info.lines, problem: NOT_UTF8 });
+      else if (record.length === header.length) rows.push(toRow(header, record, info.lines, types));
       else {
         const problem = `expected ${String(header.length)} cells as in the header, found ${String(record.length)}`;
         bad.push({ line: info.lines, problem });
@@ -47,8 +59,16 @@ export async function* readCsv(bytes: AsyncIterable<Buffer>, types: ColumnTypes)
   yield { rows, bad };
 }
 
+/** Whether the parser has put U+FFFD where the bytes were no letters. */
+function isReplaced(cell: string): boolean {
+  return cell.includes('\ufffd');
+}
+
 function checkHeader(cells: readonly string[]): readonly string[] {
   const names = cells.map((cell) => cell.trim());
+  const [only = ''] = names;
+  if (names.length === 1 && /[;\t|]/.test(only))
+    throw new InputError(`line 1: the header is one column, "${only}"; columns are separated by commas`);
   const empty = names.indexOf('');
   if (empty !== -1) throw new InputError(`line 1: column ${String(empty + 1)} of the header has no name`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);

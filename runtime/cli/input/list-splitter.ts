@@ -61,7 +61,10 @@ export class ListSplitter {
   /** @throws InputError if the list has not ended */
   end(): void {
     if (this.#place === 'before') throw noList();
-    if (this.#place === 'in') throw new InputError(`the list is cut short, after ${this.#items} whole items`);
+    if (this.#place === 'in')
+      throw new InputError(
+        `the list is cut short, after ${this.#items} whole item${this.#items === 1 ? '' : 's'}`,
+      );
   }
 
   /** Where the first item may begin; the chunk's end where the list has not begun yet. */

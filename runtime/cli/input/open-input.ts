@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
+import { nearest } from '../../config/nearest.js';
 import { UsageError } from '../failure.js';
 import { readCsv, type ColumnTypes } from './csv.js';
 import { readJsonLines } from './json-lines.js';
@@ -29,6 +30,8 @@ export interface Input {
   readonly totalBytes: number | undefined;
   /** How much of the file has been read. */
   bytesRead(): number;
+  /** Columns read so far that the project does not declare, while it declares one of nearly that name. */
+  misspelt(): readonly MisspeltColumn[];
   /**
    * The rows, in order; once.
    * @param after rows up to this number are left out
@@ -37,6 +40,11 @@ export interface Input {
   chunks(after?: number): AsyncIterable<RowChunk>;
   /** Gives the file back, read or not. */
   close(): Promise<void>;
+}
+
+export interface MisspeltColumn {
+  readonly name: string;
+  readonly near: string;
 }
 
 export interface InputOptions {
@@ -59,6 +67,7 @@ export async function openInput(path: string, options: InputOptions): Promise<In
   const types = format === 'csv' ? await options.columnTypes() : new Map<string, never>();
   const { stream, totalBytes } = await openBytes(path, options.stdin);
   let read = 0;
+  let columns: readonly string[] = [];
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of stream as AsyncIterable<Buffer | string>) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
@@ -71,10 +80,11 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     unit: format === 'json' ? 'item' : 'line',
     totalBytes,
     bytesRead: () => read,
+    misspelt: () => misspeltOf(columns, types),
     chunks: (after = 0) =>
       later(
         format === 'csv'
-          ? readCsv(bytes, types)
+          ? readCsv(bytes, types, (names) => (columns = names))
           : format === 'json'
             ? readJsonList(bytes)
             : readJsonLines(bytes),
@@ -98,9 +108,18 @@ async function openParquetFile(path: string, gzip: boolean, options: InputOption
     unit: 'row',
     totalBytes: stat.size,
     bytesRead: () => Math.round(parquet.done() * stat.size),
+    misspelt: () => misspeltOf(parquet.columns, types),
     chunks: (after = 0) => parquet.chunks(after),
     close: () => handle.close(),
   };
+}
+
+function misspeltOf(columns: readonly string[], types: ColumnTypes): MisspeltColumn[] {
+  const absent = [...types.keys()].filter((name) => !columns.includes(name));
+  return columns.flatMap((name) => {
+    const near = types.has(name) ? undefined : nearest(name, absent);
+    return near === undefined ? [] : [{ name, near }];
+  });
 }
 
 async function* later(chunks: AsyncIterable<RowChunk>, after: number): AsyncGenerator<RowChunk> {

@@ -19,6 +19,7 @@ type Records = readonly Readonly<Record<string, unknown>>[];
 
 /** A Parquet file, its footer read. */
 export interface ParquetInput {
+  readonly columns: readonly string[];
   /** How much of the file has been turned into rows, as a share of 1. */
   done(): number;
   /** @param after rows up to this number are left out */
@@ -46,6 +47,7 @@ export async function openParquet(handle: FileHandle, types: ColumnTypes): Promi
   const total = Number(metadata.num_rows);
   let read = 0;
   return {
+    columns: parquetSchema(metadata).children.map(({ element }) => element.name),
     done: () => (total === 0 ? 1 : read / total),
     async *chunks(after) {
       try {

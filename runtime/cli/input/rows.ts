@@ -33,6 +33,8 @@ export class InputError extends CommandFailure {
   }
 }
 
+export const NOT_UTF8 = 'not encoded in UTF-8';
+
 /** A text that is no record. */
 interface NoRow {
   readonly problem: string;
@@ -42,7 +44,7 @@ interface NoRow {
 
 /** Parses the JSON of one record. */
 export function parseRow(bytes: Buffer, line: number): InputRow | NoRow {
-  if (!isUtf8(bytes)) return { problem: 'not encoded in UTF-8', isBroken: true };
+  if (!isUtf8(bytes)) return { problem: NOT_UTF8, isBroken: true };
   const json = bytes.toString('utf8').trim();
   let value: unknown;
   try {

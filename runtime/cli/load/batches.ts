@@ -4,6 +4,16 @@ import type { BadRow, InputRow, RowChunk } from '../input/rows.js';
 export const MAX_ROWS = 1000;
 export const MAX_BYTES = 4 * 1024 * 1024;
 
+/** The batches that suit where they are sent. */
+export interface BatchShape {
+  /** Most rows of one; at most MAX_ROWS. */
+  readonly rows: number;
+  /** What is kept of a row from the moment that its id is known until it is stored. */
+  keep(row: InputRow): InputRow;
+}
+
+export const LARGEST_BATCHES: BatchShape = { rows: MAX_ROWS, keep: (row) => row };
+
 /** Rows that are sent in one body. */
 export interface Batch {
   readonly rows: readonly InputRow[];
@@ -24,6 +34,7 @@ export interface RowOrder {
 /** Cuts the rows of a file into batches, in the file's order; tells of bad rows on the way. */
 export async function* toBatches(
   chunks: AsyncIterable<RowChunk>,
+  shape: BatchShape,
   order: RowOrder,
   onBad: (bad: BadRow) => void,
 ): AsyncGenerator<Batch> {
@@ -45,9 +56,9 @@ export async function* toBatches(
     chunk.bad.forEach(onBad);
     for (const row of chunk.rows) {
       const id = order.idOf(row);
-      const full = rows.length === MAX_ROWS || bytes + row.bytes > MAX_BYTES;
+      const full = rows.length === shape.rows || bytes + row.bytes > MAX_BYTES;
       if (rows.length > 0 && (full || (id !== undefined && ids.has(id)))) yield cut();
-      rows.push(row);
+      rows.push(shape.keep(row));
       bytes += row.bytes;
       alone ||= order.isOrdered(row);
       if (id !== undefined) ids.add(id);

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { CommandFailure } from '../failure.js';
 import { openFile } from '../input/open-input.js';
 
@@ -11,10 +20,14 @@ const SAMPLE_BYTES = 64 * 1024;
 export interface Checkpoint {
   /** Rows up to this number are in the store, or were refused; 0 at the start. */
   readonly after: number;
+  /** Why it is not kept, where its folder cannot be written to: the load goes on without it. */
+  readonly fault: Error | undefined;
   /** Says that all rows up to this number are acknowledged. */
   reached(line: number): void;
   /** Says that the load has come to the file's end. */
   finished(): void;
+  /** Gives the checkpoint's file back; what was reached stays. */
+  close(): void;
 }
 
 export interface CheckpointPlace {
@@ -32,7 +45,8 @@ interface State {
 }
 
 /**
- * The checkpoint of a load: a small file, replaced whole each time.
+ * The checkpoint of a load: a small file. That of the load before is replaced whole, then each batch overwrites the same
+ * file in one write: to make and rename a file for every batch would cost a tenth of the load.
  * @param resume whether to go on where an interrupted load of the same file stopped, else from the start
  * @throws InputError if there is no such file; CommandFailure if it has changed since
  */
@@ -50,16 +64,45 @@ export async function openCheckpoint(place: CheckpointPlace, resume: boolean): P
       'load it from the start, without --resume: what is stored already is written again, which is safe',
     );
   }
+  let open: number | undefined;
+  let fault: Error | undefined;
+  const keep = (write: () => void): void => {
+    if (fault !== undefined) return;
+    try {
+      write();
+    } catch (error) {
+      fault = error instanceof Error ? error : new Error(String(error));
+    }
+  };
   return {
     after: state?.after ?? 0,
-    reached(after) {
-      mkdirSync(place.folder, { recursive: true });
-      const next = `${path}.${String(process.pid)}`;
-      writeFileSync(next, JSON.stringify({ file, fingerprint, after } satisfies State));
-      renameSync(next, path);
+    get fault() {
+      return fault;
     },
-    finished: () => rmSync(path, { force: true }),
+    reached(after) {
+      keep(() => {
+        const text = JSON.stringify({ fingerprint, after, file } satisfies State);
+        open ??= replaceFile(path, text);
+        writeSync(open, text, 0);
+      });
+    },
+    finished() {
+      keep(() => rmSync(path, { force: true }));
+    },
+    close() {
+      if (open !== undefined) closeSync(open);
+      open = undefined;
+    },
   };
+}
+
+/** @returns its descriptor, for what is to be written over the text */
+function replaceFile(path: string, text: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  const next = `${path}.${String(process.pid)}`;
+  writeFileSync(next, text);
+  renameSync(next, path);
+  return openSync(path, 'r+');
 }
 
 function readState(path: string): State | undefined {
@@ -68,7 +111,11 @@ function readState(path: string): State | undefined {
     if (file === undefined || fingerprint === undefined || !Number.isInteger(after)) return undefined;
     return { file, fingerprint, after: after ?? 0 };
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (
+      error instanceof SyntaxError ||
+      ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+    )
+      return undefined;
     throw error;
   }
 }

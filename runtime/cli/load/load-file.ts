@@ -5,6 +5,7 @@ import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
+import { InputError } from '../input/rows.js';
 import type { RowOrder } from './batches.js';
 import { openCheckpoint, type Checkpoint } from './checkpoint.js';
 import { loadRows, type LoadReport } from './load-rows.js';
@@ -25,6 +26,8 @@ export interface LoadJob {
   /** What is loaded, for messages: `product entities`. */
   readonly what: string;
   readonly order: RowOrder;
+  /** What is told of a row without its id, and the remedy if the file has it under another name. */
+  readonly withoutKey?: { readonly problem: string; readonly help: string };
   columnTypes(): Promise<ColumnTypes>;
   send(target: DataTarget): Send;
 }
@@ -60,13 +63,20 @@ async function loadInput(input: Input, context: CliContext, flags: LoadFlags, jo
   let report: LoadReport;
   try {
     const progress = startProgress(context.stderr, `loading ${job.what}`, input.totalBytes);
-    report = await loadRows(input, job.order, job.send(target), progress, checkpoint);
+    report = await loadRows(input, job.order, job.send(target), progress, checkpoint, target.batches);
   } finally {
+    checkpoint?.close();
     await target.close();
   }
-  tell(context, flags, job, target.name, input.unit, report, checkpoint);
+  tell(context, flags, job, target.name, input, report, checkpoint);
   if (report.failure !== undefined) throw report.failure;
-  if (report.refused > 0) throw new CommandFailure(`${count(report.refused)} of the rows were refused`);
+  if (report.refused > 0)
+    throw new CommandFailure(
+      report.refused === 1 ? '1 row was refused' : `${count(report.refused)} rows were refused`,
+      report.bad.some(({ problem }) => problem === job.withoutKey?.problem)
+        ? job.withoutKey?.help
+        : undefined,
+    );
 }
 
 /** What standard input has said is gone, so that only a file can be resumed. */
@@ -101,12 +111,16 @@ function tell(
   flags: LoadFlags,
   job: LoadJob,
   target: string,
-  unit: string,
+  input: Input,
   report: LoadReport,
   checkpoint: Checkpoint | undefined,
 ): void {
+  for (const { name, near } of report.loaded > 0 ? input.misspelt() : [])
+    context.stderr.write(
+      `warning: nothing is declared as ${printable(name)}, so no pipeline reads that column; did you mean ${near}?\n`,
+    );
   for (const { line, problem } of report.bad)
-    context.stderr.write(`${unit} ${String(line)}: ${printable(problem)}\n`);
+    context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;
   if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
   const { loaded, refused, older } = report;
@@ -123,8 +137,16 @@ function tell(
   );
   if (report.failure !== undefined)
     context.stderr.write(
-      `the file was not loaded to its end; loading it again is safe${checkpoint === undefined ? '' : ', and --resume goes on from here'}\n`,
+      `the file was not loaded to its end; loading it again is safe${afterFailure(report.failure, checkpoint)}\n`,
     );
+}
+
+function afterFailure(failure: Error, checkpoint: Checkpoint | undefined): string {
+  // A file that is put right is another file.
+  if (checkpoint === undefined || failure instanceof InputError) return '';
+  return checkpoint.fault === undefined
+    ? ', and --resume goes on from here'
+    : `; how far it came could not be kept: ${checkpoint.fault.message}`;
 }
 
 function count(value: number): string {

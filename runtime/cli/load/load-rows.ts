@@ -1,7 +1,7 @@
 import type { Input } from '../input/open-input.js';
 import { InputError, type BadRow } from '../input/rows.js';
 import type { Checkpoint } from './checkpoint.js';
-import { conflict, toBatches, type Batch, type RowOrder } from './batches.js';
+import { conflict, LARGEST_BATCHES, toBatches, type Batch, type RowOrder } from './batches.js';
 import type { Progress } from './progress.js';
 import { sendBatch, type Send } from './send-batch.js';
 
@@ -31,6 +31,7 @@ export async function loadRows(
   send: Send,
   progress: Progress,
   checkpoint?: Checkpoint,
+  shape = LARGEST_BATCHES,
 ): Promise<LoadReport> {
   const start = performance.now();
   const bad: BadRow[] = [];
@@ -74,7 +75,7 @@ export async function loadRows(
   }
 
   try {
-    for await (const batch of toBatches(input.chunks(checkpoint?.after), order, onBad)) {
+    for await (const batch of toBatches(input.chunks(checkpoint?.after), shape, order, onBad)) {
       while (
         inFlight.size >= BATCHES_IN_FLIGHT ||
         [...inFlight.keys()].some((other) => conflict(other, batch))

@@ -4,12 +4,17 @@ import type { Explanation } from '../../pipeline/explanation.js';
 import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
+import { LARGEST_BATCHES } from './batches.js';
 import { unknownPipeline, type DataTarget } from './target.js';
 
-/** Works on the store of the settings, in this process. */
+/**
+ * Works on the store of the settings, in this process. A call costs next to nothing here, and rows that are stored before
+ * the garbage collector comes by cost it nothing either: so the batches are small.
+ */
 export class LocalTarget implements DataTarget {
   readonly #app: App;
   readonly name: string;
+  readonly batches = { ...LARGEST_BATCHES, rows: 250 };
 
   private constructor(app: App, name: string) {
     this.#app = app;

@@ -3,11 +3,13 @@ import { nearest } from '../../config/nearest.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
+import type { BatchShape } from './batches.js';
 
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
   /** For messages: what answers. */
   readonly name: string;
+  readonly batches: BatchShape;
   /** Stores entities whole. @throws MillraceError; invalid_body if rows are refused, and then nothing is stored. */
   upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void>;
   /** Stores feature rows. `older`: rows that the store had a later event time for. @throws MillraceError */

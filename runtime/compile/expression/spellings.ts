@@ -54,6 +54,10 @@ export function helpForOperator(word: string): string | undefined {
 const FOREIGN_VALUES = new Map([
   ['true', 'write `true`, in small letters'],
   ['false', 'write `false`, in small letters'],
+  ['yes', 'write `true`'],
+  ['on', 'write `true`'],
+  ['no', 'write `false`'],
+  ['off', 'write `false`'],
   ...['null', 'none', 'nil', 'nan', 'undefined', 'missing', 'absent'].map(
     (word) => [word, 'write `known(x)` to ask whether there is a value'] as const,
   ),

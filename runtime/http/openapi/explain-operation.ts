@@ -2,6 +2,7 @@ import { STATUS_NAMES } from '../../api/status.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { STAGES } from '../../pipeline/stages.js';
 import { exampleOf } from './example.js';
+import { EXPLANATION_EXAMPLE } from './explanation-example.js';
 import { requestSchemaName } from './pipeline-operation.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
@@ -89,8 +90,7 @@ const change: Schema = {
   ],
 };
 
-/** The schema of an Explanation, in which `#/components/schemas` has it. */
-export const EXPLANATION_SCHEMA: Schema = record(
+const EXPLANATION: Schema = record(
   {
     request_id: text,
     run_id: text,
@@ -118,3 +118,6 @@ export const EXPLANATION_SCHEMA: Schema = record(
   },
   { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
 );
+
+/** The schema of an Explanation, in which `#/components/schemas` has it. */
+export const EXPLANATION_SCHEMA: Schema = { ...EXPLANATION, examples: [EXPLANATION_EXAMPLE] };

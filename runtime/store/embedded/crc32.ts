@@ -1,12 +1,16 @@
 import * as zlib from 'node:zlib';
 
-/** CRC-32 of IEEE 802.3 (polynomial 0xedb88320, reflected), going on from the CRC of what came before. */
-export type Crc32 = (data: Buffer, before?: number) => number;
+/**
+ * CRC-32 of IEEE 802.3 (polynomial 0xedb88320, reflected) of bytes, or of a text in UTF-8, going on from the CRC of what
+ * came before.
+ */
+export type Crc32 = (data: Buffer | string, before?: number) => number;
 
 /** A byte at a time, by table: what Node before 20.15 gets. */
 export const crc32ByTable: Crc32 = (data, before = 0) => {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   let crc = ~before;
-  for (const byte of data) crc = (TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8);
+  for (const byte of bytes) crc = (TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8);
   return ~crc >>> 0;
 };
 

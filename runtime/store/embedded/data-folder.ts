@@ -72,9 +72,10 @@ export async function openFailure(error: unknown, dataDir: string, lockFile: str
   if (error instanceof MillraceError) return error;
   if (hasCode(error, 'LEVEL_LOCKED')) return inUse(dataDir, lockFile);
   if (hasCode(error, 'LEVEL_CORRUPTION')) return damaged(dataDir, reasonOf(error), error);
+  const reason = hasCode(error, 'EEXIST') || hasCode(error, 'ENOTDIR') ? 'it is no folder' : reasonOf(error);
   return new MillraceError(
     'invalid_setting',
-    `The data folder ${dataDir} cannot be used: ${reasonOf(error)}. ` +
+    `The data folder ${dataDir} cannot be used: ${reason}. ` +
       'Check that this user may write there and that the disk has room, or name another folder with MILLRACE_DATA_DIR',
     { cause: error },
   );

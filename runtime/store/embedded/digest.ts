@@ -44,12 +44,12 @@ export class Digest {
 
   add(key: string, value: Buffer): void {
     this.#count += 1;
-    this.#sum = (this.#sum + crc32(value, crc32(Buffer.from(key)))) >>> 0;
+    this.#sum = (this.#sum + crc32(value, crc32(key))) >>> 0;
   }
 
   #remove(key: string, value: Buffer): void {
     this.#count -= 1;
-    this.#sum = (this.#sum - crc32(value, crc32(Buffer.from(key)))) >>> 0;
+    this.#sum = (this.#sum - crc32(value, crc32(key))) >>> 0;
   }
 
   equals(other: Digest): boolean {

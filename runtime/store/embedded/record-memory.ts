@@ -42,19 +42,20 @@ export class RecordMemory {
     return this.#records.get(key);
   }
 
-  /** Keeps a copy. */
-  put(key: string, value: Buffer): void {
+  /** Keeps a copy. @returns bytes of the record that it replaces */
+  put(key: string, value: Buffer): number {
     const before = this.#records.get(key);
     this.#place(key, value);
     this.#bytes += value.length;
-    if (before !== undefined) this.#release(before);
+    return before === undefined ? 0 : this.#release(before);
   }
 
-  delete(key: string): void {
+  /** @returns bytes of the record that was there */
+  delete(key: string): number {
     const before = this.#records.get(key);
-    if (before === undefined) return;
+    if (before === undefined) return 0;
     this.#records.delete(key);
-    this.#release(before);
+    return this.#release(before);
   }
 
   clear(): void {
@@ -90,12 +91,13 @@ export class RecordMemory {
     return slab;
   }
 
-  #release(value: Buffer): void {
+  #release(value: Buffer): number {
     this.#bytes -= value.length;
     const slab = this.#slabs.get(value.buffer);
-    if (slab === undefined) return;
+    if (slab === undefined) return value.length;
     slab.live -= value.length;
     if (slab !== this.#filling) this.#thin(slab);
+    return value.length;
   }
 
   /** Moves what is left of a slab to another if it is less than half. */

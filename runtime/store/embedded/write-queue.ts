@@ -139,9 +139,7 @@ export class WriteQueue {
     this.#digest = digest;
     let garbage = 0;
     for (const [key, value] of changed) {
-      garbage += this.#records.get(key)?.length ?? 0;
-      if (value === undefined) this.#records.delete(key);
-      else this.#records.put(key, value);
+      garbage += value === undefined ? this.#records.delete(key) : this.#records.put(key, value);
       this.#expiring.note(key);
     }
     this.#compaction.note(garbage);

@@ -1,5 +1,3 @@
-import type { StoreRecord } from '../store.js';
-
 /** Bounds of one MSET or pipeline: it holds up the commands behind it while it runs. */
 const BATCH_RECORDS = 256;
 const BATCH_BYTES = 1024 * 1024;
@@ -36,17 +34,4 @@ export function batchesOf(
 /** 0, 1, … count − 1. */
 export function allPositions(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
-}
-
-/** The arguments of MSET for the records at some positions. */
-export function msetArguments(
-  records: readonly StoreRecord[],
-  positions: readonly number[],
-): (string | Buffer)[] {
-  const args: (string | Buffer)[] = [];
-  for (const position of positions) {
-    const record = records[position];
-    if (record !== undefined) args.push(record.key, record.value);
-  }
-  return args;
 }

@@ -25,7 +25,7 @@ while at + 27 <= #record do
   end
   at = after
 end
-redis.call('SET', KEYS[1], record .. segment)
+redis.call('SET', KEYS[1], segment .. record)
 return 1
 `;
 

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../record-batch.js';
 import type { StoreRecord } from '../store.js';
-import { allPositions, batchesOf, msetArguments } from './batches.js';
+import { allPositions, batchesOf } from './batches.js';
 import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
 import type { ConnectionLimits } from './limits.js';
@@ -12,6 +12,7 @@ import { sendPipeline, type Confirmation } from './pipeline.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from './target.js';
+import { MsetCommand } from './write-commands.js';
 
 /** A Redis server, at an address or wherever the Sentinels say that the master is. */
 export class OneServer implements RedisServers {
@@ -71,7 +72,7 @@ export class OneServer implements RedisServers {
         const [reply] = await sendPipeline(this.#writes, {
           positions: [0],
           bytes,
-          add: (pipeline) => pipeline.mset(msetArguments(records, positions)),
+          add: (pipeline) => pipeline.sendCommand(new MsetCommand(records, positions)),
           confirmation: this.#confirmation,
         });
         return reply;

@@ -1,5 +1,5 @@
 import type { RedisConnection } from './connection.js';
-import type { AddCommand } from './servers.js';
+import type { AddCommand, CommandPipeline } from './servers.js';
 
 /** How many replicas must confirm what a pipeline wrote, and within how many milliseconds. */
 export interface Confirmation {
@@ -34,7 +34,7 @@ export async function sendPipeline(connection: RedisConnection, pipeline: Pipeli
   const confirmed = confirmation !== undefined && confirmation.replicas > 0;
   try {
     const replies = await connection.run(positions.length, bytes, (redis) => {
-      const commands = redis.pipeline();
+      const commands = redis.pipeline() as CommandPipeline;
       for (const position of positions) {
         if (asking) commands.asking();
         add(commands, position);

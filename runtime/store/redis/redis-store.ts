@@ -14,7 +14,7 @@ import { DEFAULT_LIMITS } from './limits.js';
 import type { RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { OneServer } from './one-server.js';
-import type { AddCommand, RedisServers } from './servers.js';
+import type { CommandPipeline, RedisServers } from './servers.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from './target.js';
 
@@ -145,7 +145,7 @@ class ServersStore implements RedisStore {
   #send(
     calls: readonly ScriptCall[],
     overhead: number,
-    add: (pipeline: Parameters<AddCommand>[0], call: ScriptCall) => void,
+    add: (pipeline: CommandPipeline, call: ScriptCall) => void,
   ): Promise<unknown[]> {
     return this.#servers.send(
       calls.map(({ key }) => key),

@@ -1,9 +1,11 @@
+import { writeAscii } from '../bytes.js';
+
 const DOLLAR = 36;
 const ZERO = 48;
 const CR = 13;
 const LF = 10;
-/** Bytes of a key's frame beside the key: `$`, its length in digits, and two line ends. */
-const FRAME_BYTES = 16;
+/** Bytes of a bulk string beside its content: `$`, its length in digits, and two line ends. */
+export const FRAME_BYTES = 16;
 
 /** Bytes that a key can take as a bulk string, at most. */
 export function bulkRoom(key: string): number {
@@ -26,6 +28,16 @@ export function writeBulk(bytes: Buffer, start: number, key: string): number {
   return at;
 }
 
+/** Writes bytes as a bulk string; returns where it ends. */
+export function writeBulkBytes(bytes: Buffer, start: number, value: Buffer): number {
+  let at = writeLength(bytes, start, value.length);
+  bytes.set(value, at);
+  at += value.length;
+  bytes[at++] = CR;
+  bytes[at++] = LF;
+  return at;
+}
+
 /** Writes `$`, the length and a line end; returns where they end. */
 function writeLength(bytes: Buffer, start: number, length: number): number {
   let at = start;
@@ -36,14 +48,4 @@ function writeLength(bytes: Buffer, start: number, length: number): number {
   bytes[at++] = CR;
   bytes[at++] = LF;
   return at;
-}
-
-/** Writes a text; returns where it ends, or -1 if it is not ASCII. */
-function writeAscii(bytes: Buffer, start: number, text: string): number {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 127) return -1;
-    bytes[start + i] = code;
-  }
-  return start + text.length;
 }

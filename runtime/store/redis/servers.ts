@@ -1,11 +1,14 @@
-import type { ChainableCommander } from 'ioredis';
+import type { ChainableCommander, Pipeline } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../record-batch.js';
 import type { StoreRecord } from '../store.js';
 import type { RedisMasters } from './masters.js';
 
+/** A pipeline of ioredis; that it takes commands made elsewhere is missing from the type that it is given. */
+export type CommandPipeline = ChainableCommander & Pick<Pipeline, 'sendCommand'>;
+
 /** Adds the command of one position to a pipeline; exactly one command. */
-export type AddCommand = (pipeline: ChainableCommander, position: number) => void;
+export type AddCommand = (pipeline: CommandPipeline, position: number) => void;
 
 /** The servers behind a store: one of them (servers found by Sentinels too), or those of a cluster. */
 export interface RedisServers {

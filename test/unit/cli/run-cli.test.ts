@@ -88,7 +88,7 @@ describe('millrace', () => {
         ]);
         expect(loaded.code).to.equal(1);
         expect(loaded.stdout).to.match(/^3 product entities loaded into .* 1 refused\n$/);
-        expect(loaded.stderr).to.match(/^line 3: .*price.*\nerror: 1 of the rows were refused\n$/);
+        expect(loaded.stderr).to.match(/^line 3: .*price.*\nerror: 1 row was refused\n$/);
 
         const csv = 'product_id,orders,event_time\na,9,\n';
         const pushed = await millrace(
@@ -112,6 +112,20 @@ describe('millrace', () => {
         });
         const table = await millrace(['rank', 'cheap', join(root, 'request.json'), ...flags()]);
         expect(table.stdout).to.match(/1 {2}a +6\.0+\n.*2 {2}b +-1\.0/s);
+      });
+
+      it('tells what to do where the id goes by another name, and of a column nearly named like an attribute', async () => {
+        const load = (text: string): Promise<CommandResult> =>
+          millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
+        const keyless = await load('sku,price\na1,3\n');
+        expect(keyless.stderr).to.equal(
+          'line 2: the entity has no product_id\nerror: 1 row was refused\nhelp: name the field that holds the id with --key\n',
+        );
+        const misspelt = await load('product_id,prise\na1,3\n');
+        expect(misspelt.code).to.equal(0);
+        expect(misspelt.stderr).to.equal(
+          'warning: nothing is declared as prise, so no pipeline reads that column; did you mean price?\n',
+        );
       });
 
       it('scores one entity, and says why', async () => {
@@ -236,6 +250,16 @@ describe('millrace', () => {
     const wrong = await millrace(['text-stats', 'product.titel', '--from', from, '--project', root]);
     expect(wrong.code).to.equal(1);
     expect(wrong.stderr).to.contain('did you mean title?');
+  });
+
+  it('says which help tells more', async () => {
+    const told = async (...argv: string[]): Promise<string> => (await millrace(argv)).stderr;
+    expect(await told('valdate')).to.equal(
+      "error: unknown command 'valdate'\n(Did you mean validate?)\nhelp: millrace --help\n",
+    );
+    expect(await told('entities', 'load', '--kee', 'id')).to.match(
+      /\nhelp: millrace entities load --help\n$/,
+    );
   });
 
   describe('tells wrong usage from failure', () => {

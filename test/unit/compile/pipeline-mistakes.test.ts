@@ -45,6 +45,11 @@ const MISTAKES: readonly Mistake[] = [
     features: '[product_stats]',
     components: score('product_stat:ctr'),
   },
+  {
+    what: 'a misspelt view that a binding named like another one asks for',
+    features: '[brand_stats: "brand_statz(product.brand)"]',
+    components: score('brand_stats:ctr'),
+  },
   { what: 'a misspelt view in features', features: '[product_statz]', components: score('1') },
   { what: 'a misspelt feature in features', features: '["product_stats:ctrr"]', components: score('1') },
   { what: 'a dot for a colon', features: '[product_stats]', components: score('product_stats.ctr') },
@@ -84,6 +89,7 @@ const MISTAKES: readonly Mistake[] = [
     components: `  - use: text_match\n    with: { query: query.query, field: product.title }\n  - use: text_match\n    with: { query: query.query, field: product.title }`,
   },
   { what: 'a misspelt plugin', components: '  - use: bost\n    with: { add: 1 }' },
+  { what: 'a plugin in capital letters', components: '  - use: BOOST\n    with: { add: 1 }' },
   { what: 'a misspelt option', components: '  - use: boost\n    with: { ad: 1 }' },
   { what: 'an option of the wrong type', components: '  - use: bury\n    with: { where: product.price }' },
   {
@@ -99,11 +105,18 @@ const MISTAKES: readonly Mistake[] = [
   },
   { what: 'a definition named like a function', define: '{ log: product.price }', components: score('1') },
   { what: 'a misspelt definition', define: '{ margin: product.price }', components: score('margn') },
+  { what: 'yes for true', components: '  - use: filter\n    with: { keep: yes }' },
+  {
+    what: 'a position that is no number',
+    components: '  - use: pin\n    with: { positions: { first: p1 } }',
+  },
   { what: 'a text where a number is wanted', components: score('product.title') },
   {
     what: 'a file that does not exist',
     components: '  - use: linear\n    with: { model: models/none.json }',
   },
+  { what: 'a misspelt file', components: '  - use: linear\n    with: { model: models/weight.json }' },
+  { what: 'a folder as a file', components: '  - use: linear\n    with: { model: models }' },
   { what: 'a file outside the project', components: '  - use: linear\n    with: { model: ../secret.json }' },
   {
     what: 'a weight of a feature that does not exist',
@@ -117,6 +130,8 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
+const FILES = { ...SCHEMAS, 'models/weights.json': '{}' };
+
 describe('mistakes in a pipeline', () => {
-  testMistakes(MISTAKES, SCHEMAS, 'test/unit/compile/golden/pipeline-mistakes.txt');
+  testMistakes(MISTAKES, FILES, 'test/unit/compile/golden/pipeline-mistakes.txt');
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -182,12 +183,18 @@ describe('loadProject', () => {
     await withFiles({ 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': MINIMAL }, async (root) => {
       symlinkSync('nowhere.yaml', join(root, 'pipelines/r.yaml'));
       await mkdir(join(root, 'pipelines/s.yaml'));
+      execFileSync('mkfifo', [join(root, 'pipelines/t.yaml')]);
       chmodSync(join(root, 'pipelines/q.yaml'), 0);
       const { diagnostics } = await loadProject(root, {});
       const missing = diagnostics.filter(({ code }) => code === 'missing_file').map(({ at }) => at.file.path);
       // Root may read everything.
       const unreadable = process.getuid?.() === 0 ? [] : ['pipelines/q.yaml'];
-      expect(missing).to.deep.equal([...unreadable, 'pipelines/r.yaml', 'pipelines/s.yaml']);
+      expect(missing).to.deep.equal([
+        ...unreadable,
+        'pipelines/r.yaml',
+        'pipelines/s.yaml',
+        'pipelines/t.yaml',
+      ]);
     });
   });
 

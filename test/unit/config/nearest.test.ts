@@ -2,7 +2,17 @@ import { expect } from 'chai';
 import { nearest } from '../../../runtime/config/nearest.js';
 
 describe('nearest', () => {
-  const names = ['price', 'title', 'number_in_stock', 'brand', 'rating', 'user_stats', 'id', 'sku'];
+  const names = [
+    'price',
+    'title',
+    'number_in_stock',
+    'brand',
+    'rating',
+    'user_stats',
+    'id',
+    'sku',
+    'ProductEntity',
+  ];
   const cases: [string, string | undefined][] = [
     ['prise', 'price'],
     ['pirce', 'price'],
@@ -14,6 +24,7 @@ describe('nearest', () => {
     ['stock', 'number_in_stock'],
     ['in_stock', 'number_in_stock'],
     ['ID', 'id'],
+    ['Product', 'ProductEntity'],
     ['ix', undefined],
     ['colour', undefined],
     ['', undefined],

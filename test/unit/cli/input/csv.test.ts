@@ -14,6 +14,10 @@ const TYPES = new Map<string, ValueType>([
   ['maker', { kind: 'record', fields: new Map<string, ValueType>([['name', { kind: 'string' }]]) }],
 ]);
 
+async function* bytesOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield Promise.resolve(bytes.subarray(at, at + size));
+}
+
 async function values(text: string): Promise<readonly unknown[]> {
   const { rows, bad } = await readAll(readCsv(inChunks(text, 7), TYPES));
   expect(bad).to.deep.equal([]);
@@ -73,9 +77,23 @@ describe('CSV', () => {
     expect(bad[0]?.problem).to.contain('expected 2 cells').and.to.contain('found 1');
   });
 
+  it('refuses rows that are no UTF-8, and leaves U+FFFD alone where it was written', async () => {
+    const latin = Buffer.from('id,name\n1,caf\xe9\n2,tea\n3,na\xefve\n', 'latin1');
+    for (const size of [1, 5, 1000]) {
+      const { rows, bad } = await readAll(readCsv(bytesOf(latin, size), TYPES));
+      expect(rows.map(({ value }) => value)).to.deep.equal([{ id: '2', name: 'tea' }]);
+      expect(bad).to.deep.equal([2, 4].map((line) => ({ line, problem: 'not encoded in UTF-8' })));
+    }
+    expect(await values('id,name\n1,caf\ufffd\n')).to.deep.equal([{ id: '1', name: 'caf\ufffd' }]);
+    const header = readAll(readCsv(bytesOf(Buffer.from('id,na\xefve\n1,x\n', 'latin1'), 9), TYPES));
+    expect(await header.catch(String)).to.contain('line 1: not encoded in UTF-8');
+  });
+
   for (const [what, text, message] of [
     ['a nameless column', 'a,,b\n1,2,3\n', 'column 2 of the header has no name'],
     ['a column named twice', 'a,b,a\n1,2,3\n', '"a" twice'],
+    ['columns separated by semicolons', 'id;price\na;1\n', 'separated by commas'],
+    ['columns separated by tabs', 'id\tprice\na\t1\n', 'separated by commas'],
     ['a quote that never ends', 'a\n1\n"2\n3\n', 'not CSV'],
   ] as const)
     it(`stops at ${what}`, async () => {

@@ -78,7 +78,7 @@ describe('a JSON list', () => {
       ['[,{"a":1}]', 0, 'item 1: not JSON'],
       ['[{"a":1} {"a":2}]', 0, 'item 1: not JSON'],
       ['[{"a":1]]', 0, 'item 1: not JSON'],
-      ['[{"a":1},{"a":2}', 1, 'cut short, after 1 whole items'],
+      ['[{"a":1},{"a":2}', 1, 'cut short, after 1 whole item'],
       ['[{"a":1}', 0, 'cut short'],
       ['[', 0, 'cut short'],
       ['[{"a":1}]x', 1, 'something after the end'],

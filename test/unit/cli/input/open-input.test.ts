@@ -43,6 +43,24 @@ describe('opening an input', () => {
     throw new Error('it was read');
   }
 
+  it('names columns that are nearly those of the project', async () => {
+    const types = new Map([['title', { kind: 'string' }] as const, ['price', { kind: 'float' }] as const]);
+    const misspelt = async (header: string): Promise<unknown> => {
+      const path = join(folder, 'columns.csv');
+      await writeFile(path, `${header}\na,b\n`);
+      const input = await openInput(path, {
+        stdin: Readable.from([]),
+        columnTypes: () => Promise.resolve(types),
+      });
+      await readAll(input.chunks());
+      return input.misspelt();
+    };
+    expect(await misspelt('titel,price')).to.deep.equal([{ name: 'titel', near: 'title' }]);
+    expect(await misspelt('colour,price')).to.deep.equal([]);
+    // The column that was meant is there: another that looks like it is another.
+    expect(await misspelt('titles,title')).to.deep.equal([]);
+  });
+
   it('goes by the name: lines, list, CSV, and each with .gz', async () => {
     expect(await read('a.jsonl', '{"n":1}\n{"n":2}')).to.deep.equal([{ n: 1 }, { n: 2 }]);
     expect(await read('a.ndjson', '{"n":1}')).to.deep.equal([{ n: 1 }]);

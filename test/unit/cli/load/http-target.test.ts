@@ -9,6 +9,7 @@ import { HttpTarget } from '../../../../runtime/cli/load/http-target.js';
 interface Answer {
   readonly status?: number;
   readonly body: string;
+  readonly location?: string;
 }
 
 /** A port that was free a moment ago. */
@@ -32,6 +33,7 @@ describe('talking to a running service', () => {
         const url = request.url ?? '';
         seen.push({ url, body });
         const given = answer(url);
+        if (given.location !== undefined) response.setHeader('location', given.location);
         response.writeHead(given.status ?? 200, { 'content-type': 'application/json' }).end(given.body);
       });
     });
@@ -39,6 +41,9 @@ describe('talking to a running service', () => {
       target = new HttpTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
       done();
     });
+  });
+  after(async () => {
+    await target.close();
   });
   after((done) => {
     server.closeAllConnections();
@@ -75,6 +80,27 @@ describe('talking to a running service', () => {
     const outcome = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
     expect(JSON.parse(seen[0]?.body ?? '')).to.deep.equal({ view: 'v', rows: [{ a: 1 }] });
     expect(outcome.older).to.equal(3);
+  });
+
+  it('keeps of a row its text alone, as what is sent, and the value of one that has no text', async () => {
+    const { keep } = target.batches;
+    const text = keep({ line: 7, value: { a: 1 }, json: '{"a":1.0}', bytes: 9 });
+    expect(Object.keys(text)).to.have.members(['line', 'json', 'bytes']);
+    expect(text).to.include({ line: 7, bytes: 9 });
+    expect(text.value).to.deep.equal({ a: 1 });
+    answer = () => ({ body: '{"view":"v","stored":2,"older":0}' });
+    await target.push('v', [text, keep({ line: 8, value: { é: '日本' }, bytes: 9 })]);
+    expect(seen[0]?.body).to.equal('{"view":"v","rows":[{"a":1.0},{"é":"日本"}]}');
+  });
+
+  it('follows a redirection with the body, e.g. to https', async () => {
+    answer = (url) =>
+      url.startsWith('/new/')
+        ? { body: '{"view":"v","stored":1,"older":2}' }
+        : { status: 308, body: '', location: `/new${url}` };
+    const { older } = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
+    expect(older).to.equal(2);
+    expect(seen.map(({ body }) => body)).to.deep.equal(Array(2).fill('{"view":"v","rows":[{"a":1}]}'));
   });
 
   it('gives the error of a problem document, with its violations', async () => {

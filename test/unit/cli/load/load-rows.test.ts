@@ -26,6 +26,7 @@ function inputOf(chunks: readonly RowChunk[], failure?: Error): Input {
   return {
     unit: 'line',
     totalBytes: undefined,
+    misspelt: () => [],
     bytesRead: () => 0,
     close: () => Promise.resolve(),
     async *chunks() {
@@ -78,6 +79,22 @@ describe('loading rows', () => {
     expect(sizes).to.deep.equal([2, 1]);
   });
 
+  it('sends no more rows at a time than suits the target, and of each what is kept of it', async () => {
+    const sent: (readonly InputRow[])[] = [];
+    const send: Send = (items) => {
+      sent.push(items);
+      return Promise.resolve({ older: 0 });
+    };
+    const items = Array.from({ length: 23 }, (_, i) => row(i));
+    const keep = (one: InputRow): InputRow => ({ ...one, value: { kept: one.line } });
+    const progress = { update: () => undefined, stop: () => undefined };
+    const input = inputOf([{ rows: items, bad: [] }]);
+    const report = await loadRows(input, FREE, send, progress, undefined, { rows: 10, keep });
+    expect(report.loaded).to.equal(23);
+    expect(sent.map(({ length }) => length)).to.deep.equal([10, 10, 3]);
+    expect(sent.flat()).to.deep.equal(items.map(keep));
+  });
+
   it('keeps at most two batches on their way', async () => {
     let now = 0;
     let most = 0;
@@ -98,6 +115,7 @@ describe('loading rows', () => {
     const input: Input = {
       unit: 'line',
       totalBytes: undefined,
+      misspelt: () => [],
       bytesRead: () => 0,
       close: () => Promise.resolve(),
       async *chunks() {

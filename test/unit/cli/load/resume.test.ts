@@ -126,6 +126,24 @@ describe('a load that is interrupted', () => {
     expect(resumed.stderr).to.include('without --resume');
   });
 
+  it('is loaded all the same where nothing can be kept of it', async () => {
+    const unwritable = ['--data-dir', join(root, 'rows.jsonl', 'data')];
+    const service = new Service(Infinity);
+    const port = await service.listen();
+    try {
+      for (const more of [unwritable, [...unwritable, '--resume']]) {
+        const loaded = await millrace(argv('rows.jsonl', port, ...more));
+        expect(loaded.stdout).to.match(/^10,500 stats rows loaded/);
+        expect(loaded.code).to.equal(0);
+      }
+    } finally {
+      await service.close();
+    }
+    const failed = await millrace(argv('rows.jsonl', 1, ...unwritable));
+    expect(failed.code).to.equal(1);
+    expect(failed.stderr).not.to.include('    at ');
+  });
+
   it('cannot be of standard input', async () => {
     const resumed = await millrace(
       argv('-', 1, '--resume').map((one) => (one.endsWith('/-') ? '-' : one)),
