@@ -31,6 +31,9 @@ export const NO_HISTORY: History = {
 /** Most events of one kind that are kept of an entity: the newest. */
 export const MOST_EVENTS = 1000;
 
+/** Once the newest events of a kind take so many bytes, no older one is kept; where values are ids they take a tenth. */
+export const MOST_BYTES = 256 * 1024;
+
 /** Most values of one facet that are kept of an event: the first. */
 export const MOST_VALUES = 16;
 

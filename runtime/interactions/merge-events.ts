@@ -1,34 +1,21 @@
 import { INTERACTION_TYPES } from '../api/interactions.js';
-import { MOST_EVENTS, MOST_FACETS, MOST_VALUES, type FacetValues, type History } from './history.js';
+import { MOST_FACETS, type FacetValues, type History } from './history.js';
+import { Rooms, valuesOf, type NewEvent, type Source } from './rooms.js';
 
-/** An event that feedback tells of. */
-export interface NewEvent {
-  /** Position in INTERACTION_TYPES. */
-  readonly type: number;
-  readonly time: number;
-  readonly quantity: number;
-  readonly identity: readonly [number, number];
-  /** By facet. */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-}
-
-/** `too_old`: beyond the longest window that counts it, or older than the newest MOST_EVENTS of its kind. */
+/** `too_old`: beyond the longest window that counts it, or older than those of its kind that `Rooms` keep. */
 export type EventOutcome = 'stored' | 'duplicate' | 'too_old';
 
 export interface Merged {
   readonly history: History;
   /** By position in the new events. */
   readonly outcomes: readonly EventOutcome[];
-  /** By kind: events that were stored before and had to go, since newer ones are MOST_EVENTS by now. */
+  /** By kind: events that were stored before and had to go, since newer ones take their room. */
   readonly evicted: readonly number[];
 }
 
-/** An event of either side: the position in the history, or a new event. */
-type Source = number | NewEvent;
-
 /**
  * Adds events to a history. Whatever the order in which events come, and however often, the history is that of the
- * newest MOST_EVENTS of each kind within its window; of events with one identity the one stored first stays.
+ * newest of each kind within its window that `Rooms` keep; of events with one identity the one stored first stays.
  * @param windows by kind, milliseconds
  * @param now epoch milliseconds
  */
@@ -44,16 +31,14 @@ export function mergeEvents(
     return typeof source !== 'number' || !isOver(history.types[source], history.times[source], windows, now);
   });
 
-  const left = INTERACTION_TYPES.map(() => MOST_EVENTS);
+  const rooms = new Rooms(history, fresh);
   const evicted = INTERACTION_TYPES.map(() => 0);
   const dropped = new Set<NewEvent>();
   const kept: Source[] = [];
   for (let i = all.length - 1; i >= 0; i--) {
     const source = all[i] as Source;
     const type = typeof source === 'number' ? (history.types[source] as number) : source.type;
-    const room = left[type] ?? 0;
-    left[type] = room - 1;
-    if (room > 0) kept.push(source);
+    if (rooms.take(source)) kept.push(source);
     else if (typeof source === 'number') evicted[type] = (evicted[type] ?? 0) + 1;
     else dropped.add(source);
   }
@@ -175,8 +160,7 @@ function facetOf(name: string, history: History, sources: readonly Source[], tex
       for (let i = before?.offsets[source] ?? 0; i < end; i++)
         values.push(texts.number(history.texts[before?.values[i] ?? 0] ?? ''));
     } else {
-      for (const text of [...new Set(source.values.get(name))].slice(0, MOST_VALUES))
-        values.push(texts.number(text));
+      for (const text of valuesOf(source, name)) values.push(texts.number(text));
     }
     offsets[e + 1] = values.length;
   }

@@ -1,9 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Status } from '../../../runtime/api/status.js';
-import { MOST_EVENTS, MOST_VALUES, NO_HISTORY, type History } from '../../../runtime/interactions/history.js';
+import {
+  MOST_BYTES,
+  MOST_EVENTS,
+  MOST_VALUES,
+  NO_HISTORY,
+  type History,
+} from '../../../runtime/interactions/history.js';
 import { decodeEvents, decodeHistory, encodeHistory } from '../../../runtime/interactions/history-record.js';
-import { mergeEvents, type NewEvent } from '../../../runtime/interactions/merge-events.js';
+import { mergeEvents } from '../../../runtime/interactions/merge-events.js';
+import type { NewEvent } from '../../../runtime/interactions/rooms.js';
 import { expiryOf, versionOf } from '../../../runtime/store/versioned-record.js';
 
 const HOUR = 3_600_000;
@@ -158,6 +165,66 @@ describe('merging events into a history', () => {
     expect(evicted).to.deep.equal([0, 1, 0, 0]);
     expect(history.count).to.equal(MOST_EVENTS + 1);
     expect(Math.min(...[...history.times].slice(1))).to.equal(NOW - MOST_EVENTS + 2);
+  });
+
+  describe('whose values are long', () => {
+    /** So many texts of a thousand letters, others for each event. */
+    const long = (id: number, count: number, over: Partial<NewEvent> = {}): NewEvent => {
+      const texts = Array.from({ length: count }, (_, i) => `${id} ${i} `.padEnd(1000, 'é'));
+      return event(id, { time: NOW - 100_000 + id, values: new Map([['product.tags', texts]]), ...over });
+    };
+
+    it('keeps the newest of each kind that take so many bytes, and counts those that had to go', () => {
+      const many = Array.from({ length: 300 }, (_, i) => long(i, MOST_VALUES, { type: i % 4 }));
+      const full = merge(NO_HISTORY, many);
+      expect(encodeHistory(full, NOW).length).to.be.within(4 * MOST_BYTES, 4 * (MOST_BYTES + 34_000));
+      const kept = [...full.times];
+      expect(kept.at(-1)).to.equal(NOW - 100_000 + 299);
+      expect(kept).to.deep.equal(kept.map((_, i) => NOW - 100_000 + 300 - kept.length + i));
+      const more = [long(301, MOST_VALUES, { type: 2 }), long(1, MOST_VALUES, { type: 3 })];
+      const { history, outcomes, evicted } = mergeEvents(full, more, WINDOWS, NOW);
+      expect([outcomes, evicted]).to.deep.equal([
+        ['stored', 'too_old'],
+        [0, 0, 1, 0],
+      ]);
+      expect(history.count).to.equal(full.count);
+    });
+
+    it('counts a text that several have once', () => {
+      const same = long(0, MOST_VALUES).values;
+      const events = Array.from({ length: MOST_EVENTS }, (_, i) => event(i, { values: same }));
+      expect(merge(NO_HISTORY, events).count).to.equal(MOST_EVENTS);
+    });
+
+    it('keeps the newest event of a kind, however long, and none before it', () => {
+      const facets = Array.from({ length: 10 }, (_, i) => [`f${i}`, long(i, MOST_VALUES).values] as const);
+      const values = new Map(facets.map(([name, its]) => [name, its.get('product.tags') ?? []]));
+      const history = merge(NO_HISTORY, [event(1, { time: NOW - 1 }), event(2, { values })]);
+      expect([...history.times]).to.deep.equal([NOW]);
+    });
+
+    it('gives the same whatever the order and the batches', () => {
+      const sized = fc.tuple(fc.nat({ max: MOST_VALUES }), fc.nat({ max: 1 }));
+      fc.assert(
+        fc.property(
+          fc.array(sized, { minLength: 20, maxLength: 60 }),
+          fc.infiniteStream(fc.nat()),
+          (sizes, numbers) => {
+            const events = sizes.map(([count, type], i) => long(i, count, { type }));
+            const whole = merge(NO_HISTORY, events);
+            const shuffled = events
+              .map((one) => [numbers.next().value, one] as const)
+              .sort(([a], [b]) => (a ?? 0) - (b ?? 0))
+              .map(([, one]) => one);
+            let history = NO_HISTORY;
+            while (shuffled.length > 0)
+              history = merge(history, shuffled.splice(0, 1 + (numbers.next().value % 7)));
+            expect(listed(history)).to.deep.equal(listed(whole));
+          },
+        ),
+        { numRuns: 20 },
+      );
+    });
   });
 
   it('keeps so many values of an event, each once', () => {
