@@ -58,7 +58,6 @@ export interface CompiledProject {
  * Loads, checks and compiles a project, and warms its components: exactly what start-up and a reload do, and nothing that
  * needs the store.
  * @param outbound told of what components ask other servers
- * @throws MillraceError project_invalid for a plugin that cannot be loaded
  */
 export async function compileProject(
   root: string,
@@ -74,13 +73,15 @@ export async function compileProject(
   const files = new OptionFiles(checkable?.root ?? root);
   // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
   if (checkable !== undefined) {
-    const plugins = await registerPlugins(root);
+    const plugins = await registerPlugins(checkable.root, diagnostics);
     const services = {
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
     const settings = { prefix, files, services };
-    for (const definition of checkable.pipelines) {
+    // Of a plugin that cannot be loaded, the steps that use it have nothing new to tell.
+    const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
+    for (const definition of isWhole ? checkable.pipelines : []) {
       await nextTurn(); // a service that is reloaded goes on answering in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
       if (plan !== undefined)

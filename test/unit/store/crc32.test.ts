@@ -18,4 +18,14 @@ describe('CRC-32', () => {
       }),
     );
   });
+
+  it('of a text is that of its UTF-8', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const expected = crc32ByTable(Buffer.from(text));
+        expect(crc32ByTable(text)).to.equal(expected);
+        expect(crc32(text)).to.equal(expected);
+      }),
+    );
+  });
 });

@@ -72,6 +72,20 @@ describe('feature records', () => {
     );
   });
 
+  it('have a row that is pushed over damaged bytes, and do not grow by the next one', () => {
+    const whole = Buffer.concat([
+      encodeSegment(viewId('a'), layout, 1, { label: 'x' }),
+      encodeSegment(viewId('b'), layout, 1, { label: 'y' }),
+    ]);
+    const pushed = encodeSegment(viewId('c'), layout, 2, { label: 'z' });
+    for (let length = 1; length <= whole.length; length++) {
+      const { record } = mergeSegment(whole.subarray(0, length), pushed);
+      const found = segmentsOf(record).find(({ eventTime }) => eventTime === 2);
+      expect(found && decodeSegment(record, found, layout), String(length)).to.deep.equal({ label: 'z' });
+      expect(mergeSegment(record, pushed).record.equals(record)).to.equal(true);
+    }
+  });
+
   it('end a walk over damaged bytes', () => {
     const whole = Buffer.concat([
       encodeSegment(viewId('a'), layout, 1, { label: 'x' }),

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Command } from 'ioredis';
+import { MsetCommand } from '../../../../runtime/store/redis/write-commands.js';
+
+describe('MSET, encoded here', () => {
+  const record = fc.record({
+    key: fc.string({ unit: 'grapheme', maxLength: 40 }),
+    value: fc.uint8Array({ maxLength: 1200 }).map((bytes) => Buffer.from(bytes)),
+  });
+
+  it('is what ioredis would send', () => {
+    fc.assert(
+      fc.property(fc.array(record, { minLength: 1, maxLength: 12 }), fc.nat(), (records, seed) => {
+        const positions = records.flatMap((_, i) => ((seed >> i) & 1 ? [] : [i]));
+        const args = positions.flatMap((i) => [records[i]?.key ?? '', records[i]?.value ?? '']);
+        const theirs = new Command('mset', args).toWritable({});
+        expect(new MsetCommand(records, positions).toWritable().equals(Buffer.from(theirs))).to.equal(true);
+      }),
+    );
+  });
+});
