@@ -2,6 +2,7 @@ import { compositeBench } from './composite.js';
 import { featuresBench } from './features.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
+import { modelShapesBench } from './model-shapes.js';
 import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   features: featuresBench,
   load: loadBench,
   models: modelsBench,
+  shapes: modelShapesBench,
   service: serviceBench,
   store: storeBench,
 };

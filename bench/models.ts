@@ -1,16 +1,13 @@
 import { strict as assert } from 'node:assert';
-import { createRequire } from 'node:module';
-import type { InferenceSession, Tensor } from 'onnxruntime-common';
 import { NodeRule, type TreeEnsemble, type TreeScorer } from '../runtime/api/tree-ensemble.js';
 import { ColumnScorer } from '../runtime/trees/columns/column-scorer.js';
 import { FlatScorer } from '../runtime/trees/flat-scorer.js';
 import { treeEngine } from '../runtime/trees/tree-engine.js';
-import { findOnnxRuntime } from '../test/support/onnx-runtime.js';
-import { treeModel } from '../test/support/onnx-writer.js';
 import { randomColumns, randomEnsemble } from '../test/support/random-ensemble.js';
 import { ObjectTrees } from './naive/object-trees.js';
 import { FlatTrees } from './naive/flat-trees.js';
 import { measure, median, ms, percentile, table, type Contestant } from './support/measure.js';
+import { openOnnx, type OnnxTrees } from './support/onnx-trees.js';
 
 const FEATURES = 40;
 /** Features that are of the user or the query, so that all rows of a request share them. */
@@ -87,7 +84,7 @@ async function compare(
     {
       name: 'objects, named features',
       run: () => {
-        objects.score(named, out[0] ?? []);
+        objects.score(named, out.slice(0, 1));
         return Promise.resolve();
       },
     },
@@ -137,32 +134,4 @@ async function compare(
       ]),
     ),
   );
-}
-
-/** The same trees in ONNX Runtime. */
-interface OnnxTrees {
-  /** @param features row by row */
-  score(features: Float32Array, rows: number): Promise<ArrayLike<number>>;
-  close(): Promise<void>;
-}
-
-async function openOnnx(ensemble: TreeEnsemble): Promise<OnnxTrees | undefined> {
-  const path = findOnnxRuntime();
-  if (path === undefined) return undefined;
-  const runtime = createRequire(import.meta.url)(path) as {
-    readonly InferenceSession: typeof InferenceSession;
-    readonly Tensor: typeof Tensor;
-  };
-  const session = await runtime.InferenceSession.create(treeModel(ensemble), {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-  });
-  return {
-    score: async (features, rows) => {
-      const input = new runtime.Tensor('float32', features, [rows, FEATURES]);
-      const { sum } = await session.run({ features: input });
-      return sum?.data as Float32Array;
-    },
-    close: () => session.release(),
-  };
 }

@@ -37,7 +37,7 @@ app.post('/api/v1/items', async (req, res) => {
     Object.fromEntries(FEATURES.map((name) => [name, candidate.getFeature(name)])),
   );
   const scores: number[] = [];
-  trees.score(rows, scores);
+  trees.score(rows, [scores]);
   for (const [i, candidate] of candidates.entries()) candidate.score = scores[i] ?? 0;
   candidates.sort((a, b) => b.score - a.score);
   res.json({

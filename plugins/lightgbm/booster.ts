@@ -1,6 +1,7 @@
 import type { ModelColumns } from '../../runtime/api/model-inputs.js';
 import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { columnsOf } from './columns.js';
 import { ModelFileError, type LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';
 import { readJson } from './read-json.js';
@@ -24,7 +25,7 @@ export function readBooster(content: Buffer, prediction: Prediction, iterations?
   const model = readModel(content);
   const { treesPerIteration: outputs } = model;
   const held = model.trees.length / outputs;
-  if (!Number.isInteger(held) || held === 0) {
+  if (!Number.isInteger(held) || held <= 0) {
     throw new ModelFileError(`it has ${model.trees.length} trees, ${outputs} for each iteration`);
   }
   const used = iterations ?? held;
@@ -62,24 +63,4 @@ function transformOf({ objective, average }: LightGbmModel, iterations: number):
     mean(outputs, rows);
     convert?.(outputs, rows);
   };
-}
-
-function columnsOf({ names, categorical, pandasCategories }: LightGbmModel): ModelColumns {
-  const unnamed = names.every((name, index) => name === `Column_${index}`);
-  if (pandasCategories.length === 0) return { names, unnamed };
-  // The file lists the category columns in order, without their names; columns that it used as such tell which.
-  if (pandasCategories.length !== categorical.length) {
-    throw new ModelFileError(
-      `it lists categories of ${pandasCategories.length} columns and splits by ${categorical.length}, so their codes are not known`,
-    );
-  }
-  const categories = categorical.map((column, index) => {
-    const codes = new Map<string | number, number>();
-    for (const [code, value] of (pandasCategories[index] ?? []).entries()) {
-      if (typeof value === 'string' || typeof value === 'number') codes.set(value, code);
-      else if (typeof value === 'boolean') codes.set(Number(value), code);
-    }
-    return [column, codes] as const;
-  });
-  return { names, unnamed, categories: new Map(categories) };
 }

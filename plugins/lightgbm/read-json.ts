@@ -1,5 +1,5 @@
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
-import { ModelFileError, type LightGbmModel } from './model.js';
+import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
 import { listOfLists } from './read-text.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,34 +16,43 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
  */
 export function readJson(content: unknown): LightGbmModel {
   const model = object(content, 'it');
-  const treesPerIteration = number(model, 'num_tree_per_iteration');
-  const names = list(model, 'feature_names').map(String);
+  if ('learner' in model) throw new ModelFileError('it is one of XGBoost; write `use: xgboost`');
+  const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
+  const names = list(model, 'feature_names').map((name) => {
+    if (typeof name === 'string') return name;
+    throw new ModelFileError('a name of `feature_names` is not a text');
+  });
   if (names.length !== number(model, 'max_feature_idx') + 1) {
     throw new ModelFileError('`feature_names` and `max_feature_idx` differ');
   }
-  const categorical = new Set<number>();
   const trees = list(model, 'tree_info').map((one, index) => {
     const tree = object(one, `tree ${index}`);
-    return readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration, categorical);
+    return readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration);
   });
-  for (const [name, info] of Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`'))) {
-    // A category column lists its values.
-    const { values } = object(info, '`feature_infos`');
-    if (Array.isArray(values) && values.length > 0) categorical.add(names.indexOf(name));
-  }
+  const infos = new Map(Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`')));
   return {
     names,
     treesPerIteration,
     objective: typeof model['objective'] === 'string' ? model['objective'] : '',
     average: model['average_output'] === true,
     trees,
-    categorical: [...categorical].sort((a, b) => a - b),
+    seen: names.map((name) => columnSeen(infos.get(name))),
+    toldCategorical: [],
     pandasCategories: listOfLists(model['pandas_categorical']),
   };
 }
 
+/** A category column lists its values, and one of no use is left out. */
+function columnSeen(info: unknown): ColumnSeen {
+  if (info === undefined) return 'nothing';
+  const { values } = object(info, '`feature_infos`');
+  return Array.isArray(values) && values.length > 0
+    ? { codes: values.map((one) => index(one, 'a category')) }
+    : 'numbers';
+}
+
 /** Nested objects to columns, without recursion: trees can be deep. */
-function readTree(root: Json, output: number, categorical: Set<number>): DecisionTree {
+function readTree(root: Json, output: number): DecisionTree {
   const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
   const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
   const categories: (Int32Array | undefined)[] = [];
@@ -61,12 +70,11 @@ function readTree(root: Json, output: number, categorical: Set<number>): Decisio
     }
     const node = feature.length;
     hang(node);
-    feature.push(number(part, 'split_feature'));
+    feature.push(index(part['split_feature'], '`split_feature`'));
     const isCategorical = part['decision_type'] === '==';
     rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
     threshold.push(isCategorical ? 0 : unbounded(number(part, 'threshold')));
     categories.push(isCategorical ? categorySet(part['threshold']) : undefined);
-    if (isCategorical) categorical.add(number(part, 'split_feature'));
     open.push({ part: object(part['left_child'], 'a child'), hang: (child) => (left[node] = child) });
     open.push({ part: object(part['right_child'], 'a child'), hang: (child) => (right[node] = child) });
   }
@@ -87,25 +95,27 @@ function readTree(root: Json, output: number, categorical: Set<number>): Decisio
 }
 
 function numericRule(part: Json): number {
-  if (part['decision_type'] !== '<=') {
-    throw new ModelFileError(`a node compares by ${JSON.stringify(part['decision_type'])}`);
+  const comparison = part['decision_type'];
+  if (comparison !== '<=') {
+    throw new ModelFileError(`a node compares by ${typeof comparison === 'string' ? comparison : 'no text'}`);
   }
   const missing = MISSING.get(part['missing_type'] ?? 'None');
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
   return missing | (part['default_left'] === true && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
 }
 
-/** `0||3||7`, or one category as a number. */
 /** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */
 function unbounded(threshold: number): number {
   return Math.abs(threshold) >= 1e300 ? Math.sign(threshold) * Infinity : threshold;
 }
 
+/** `0||3||7`, or one category as a number. */
 function categorySet(threshold: unknown): Int32Array {
-  const words = typeof threshold === 'number' ? [threshold] : String(threshold).split('||');
-  const set = words.map(Number);
-  if (!set.every((one) => Number.isInteger(one) && one >= 0)) {
-    throw new ModelFileError(`${JSON.stringify(threshold)} is no set of categories`);
+  if (typeof threshold !== 'number' && typeof threshold !== 'string')
+    throw new ModelFileError('a set of categories is missing');
+  const set = String(threshold).split('||').map(Number);
+  if (!set.every((one) => one >= 0 && (one | 0) === one)) {
+    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is no set of categories`);
   }
   return Int32Array.from(set).sort();
 }
@@ -114,8 +124,8 @@ function linearLeaf(part: Json): LinearLeaf | undefined {
   if (part['leaf_const'] === undefined) return undefined;
   return {
     constant: number(part, 'leaf_const'),
-    features: Int32Array.from(list(part, 'leaf_features').map(Number)),
-    coefficients: Float64Array.from(list(part, 'leaf_coeff').map(Number)),
+    features: Int32Array.from(list(part, 'leaf_features'), (one) => index(one, 'a `leaf_features`')),
+    coefficients: Float64Array.from(list(part, 'leaf_coeff'), (one) => (typeof one === 'number' ? one : NaN)),
   };
 }
 
@@ -128,6 +138,12 @@ function list(of: Json, key: string): readonly unknown[] {
   const value = of[key];
   if (Array.isArray(value)) return value;
   throw new ModelFileError(`\`${key}\` is not a list`);
+}
+
+/** A whole number that fits an Int32Array as it is. */
+function index(value: unknown, what: string): number {
+  if (typeof value === 'number' && (value | 0) === value) return value;
+  throw new ModelFileError(`${what} is not a ${typeof value === 'number' ? 'whole ' : ''}number`);
 }
 
 function number(of: Json, key: string): number {

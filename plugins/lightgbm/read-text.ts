@@ -1,5 +1,5 @@
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
-import { ModelFileError, type LightGbmModel } from './model.js';
+import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
 import { bitSet, ruleOf } from './tree-fields.js';
 
 type Fields = ReadonlyMap<string, string>;
@@ -36,15 +36,16 @@ export function readText(text: string): LightGbmModel {
     }
   });
   const infos = words(header.get('feature_infos') ?? '');
+  const trailer = lines.slice(end);
   return {
     names,
     treesPerIteration,
     objective: header.get('objective') ?? '',
     average: header.has('average_output'),
     trees,
-    // [min:max] is a number's, a:b:c are categories, none is a feature that was of no use.
-    categorical: [...infos.keys()].filter((i) => infos[i] !== 'none' && infos[i]?.startsWith('[') !== true),
-    pandasCategories: pandasCategories(lines.slice(end)),
+    seen: names.map((_, column) => columnSeen(infos[column] ?? '[')),
+    toldCategorical: toldCategorical(trailer),
+    pandasCategories: pandasCategories(trailer),
   };
 }
 
@@ -61,15 +62,16 @@ function fieldsOf(lines: readonly string[]): Fields {
 
 function readTree(fields: Fields, output: number): DecisionTree {
   const leafCount = wholeNumber(fields, 'num_leaves');
+  if (leafCount === 0) throw new ModelFileError('it has no leaves');
   const nodes = leafCount - 1;
-  const feature = Int32Array.from(nodes === 0 ? [] : numbers(fields, 'split_feature', nodes));
+  const feature = Int32Array.from(nodes === 0 ? [] : indexes(fields, 'split_feature', nodes));
   const written = nodes === 0 ? [] : numbers(fields, 'threshold', nodes);
   const rule = Uint8Array.from(
     nodes === 0 ? [] : numbers(fields, 'decision_type', nodes, new Array<number>(nodes).fill(0)),
     ruleOf,
   );
   const hasCategories = wholeNumber(fields, 'num_cat', 0) > 0;
-  const boundaries = hasCategories ? numbers(fields, 'cat_boundaries') : [];
+  const boundaries = hasCategories ? indexes(fields, 'cat_boundaries') : [];
   const bits = hasCategories ? numbers(fields, 'cat_threshold') : [];
   const threshold = new Float64Array(nodes);
   const categories = written.map((value, node) => {
@@ -78,7 +80,8 @@ function readTree(fields: Fields, output: number): DecisionTree {
       return undefined;
     }
     const [from, to] = [boundaries[value], boundaries[value + 1]];
-    if (from === undefined || to === undefined) throw new ModelFileError('a set of categories is missing');
+    if (from === undefined || to === undefined || from < 0 || to < from || to > bits.length)
+      throw new ModelFileError('a set of categories is missing');
     return bitSet(bits.slice(from, to));
   });
   const tree = {
@@ -87,8 +90,8 @@ function readTree(fields: Fields, output: number): DecisionTree {
     rule,
     threshold,
     categories,
-    left: Int32Array.from(nodes === 0 ? [] : numbers(fields, 'left_child', nodes)),
-    right: Int32Array.from(nodes === 0 ? [] : numbers(fields, 'right_child', nodes)),
+    left: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'left_child', nodes)),
+    right: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'right_child', nodes)),
     leaves: Float64Array.from(numbers(fields, 'leaf_value', leafCount)),
   };
   return fields.get('is_linear') === '1' ? { ...tree, linear: linearLeaves(fields, leafCount) } : tree;
@@ -96,13 +99,13 @@ function readTree(fields: Fields, output: number): DecisionTree {
 
 function linearLeaves(fields: Fields, count: number): LinearLeaf[] {
   const constants = numbers(fields, 'leaf_const', count);
-  const sizes = numbers(fields, 'num_features', count);
-  const features = numbers(fields, 'leaf_features');
+  const sizes = indexes(fields, 'num_features', count);
+  const features = indexes(fields, 'leaf_features');
   const coefficients = numbers(fields, 'leaf_coeff');
   let at = 0;
   return sizes.map((size, leaf) => {
     const [from, to] = [at, (at += size)];
-    if (to > features.length || to > coefficients.length)
+    if (size < 0 || to > features.length || to > coefficients.length)
       throw new ModelFileError('`leaf_coeff` is too short');
     return {
       constant: constants[leaf] ?? 0,
@@ -110,6 +113,18 @@ function linearLeaves(fields: Fields, count: number): LinearLeaf[] {
       coefficients: Float64Array.from(coefficients.slice(from, to)),
     };
   });
+}
+
+/** [min:max] is a number's, a:b:c are categories, none is a feature that was of no use. */
+function columnSeen(info: string): ColumnSeen {
+  if (info === 'none') return 'nothing';
+  return info.startsWith('[') ? 'numbers' : { codes: info.split(':').map(Number) };
+}
+
+function toldCategorical(lines: readonly string[]): readonly number[] {
+  const line = lines.find((one) => one.startsWith('[categorical_feature:'));
+  const [, list] = /^\[categorical_feature: *(\d+(?:,\d+)*)\]$/.exec(line ?? '') ?? [];
+  return list?.split(',').map(Number) ?? [];
 }
 
 function pandasCategories(lines: readonly string[]): readonly (readonly unknown[])[] {
@@ -130,8 +145,9 @@ export function listOfLists(value: unknown): readonly (readonly unknown[])[] {
   throw new ModelFileError('its `pandas_categorical` is not a list of lists');
 }
 
+/** Names may hold white space that is not ASCII. */
 function words(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
+  return text.split(/[ \t]+/).filter((word) => word !== '');
 }
 
 function wholeNumber(fields: Fields, key: string, otherwise?: number): number {
@@ -150,6 +166,14 @@ function numbers(fields: Fields, key: string, count?: number, otherwise?: number
   const read = words(text).map((word) => numberOf(word, key));
   if (count === undefined || read.length === count) return read;
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
+}
+
+/** Whole numbers that fit an Int32Array as they are. */
+function indexes(fields: Fields, key: string, count?: number): number[] {
+  const read = numbers(fields, key, count);
+  const wrong = read.find((value) => (value | 0) !== value);
+  if (wrong === undefined) return read;
+  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
 }
 
 /** LightGBM writes infinities as C does. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { ModelFileError, numbersAt, type Json } from './model.js';
 
 /**
@@ -16,8 +17,15 @@ export function readCategories(model: Json): ReadonlyMap<number, ReadonlyMap<str
     if ('offsets' in one) {
       const offsets = numbersAt(one, 'offsets');
       const bytes = Buffer.from(Uint8Array.from(values));
-      for (let code = 0; code + 1 < offsets.length; code++)
-        codes.set(bytes.toString('utf8', offsets[code], offsets[code + 1]), code);
+      for (let code = 0; code + 1 < offsets.length; code++) {
+        const text = bytes.subarray(offsets[code], offsets[code + 1]);
+        if (!isUtf8(text)) {
+          throw new ModelFileError(
+            `the categories of column ${column} are not whole: from pandas, XGBoost writes texts wrongly that are not ASCII; train on their codes (\`.cat.codes\`)`,
+          );
+        }
+        codes.set(text.toString('utf8'), code);
+      }
     } else for (const [code, value] of values.entries()) codes.set(value, code);
     // A column that is not of categories has none.
     if (codes.size > 0) found.set(column, codes);

@@ -21,16 +21,49 @@ export function listAt(of: Json, key: string): List {
 }
 
 export function numbersAt(of: Json, key: string, count?: number): number[] {
-  const read = Array.from(listAt(of, key), Number);
+  const read = measuresAt(of, key, count);
+  if (!read.some(Number.isNaN)) return read;
+  throw new ModelFileError(`\`${key}\` holds a number that is none`);
+}
+
+/** Numbers of which some are NaN, such as the thresholds of categorical nodes; parsed as JSON, they are null. */
+export function measuresAt(of: Json, key: string, count?: number): number[] {
+  const read = Array.from(listAt(of, key), numberOf);
   if (count === undefined || read.length === count) return read;
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
 }
 
-/** A whole number, which XGBoost writes as a text. */
-export function countAt(of: Json, key: string, otherwise?: number): number {
-  const value = of[key] === undefined ? otherwise : Number(of[key]);
-  if (value !== undefined && Number.isInteger(value) && value >= 0) return value;
-  throw new ModelFileError(`\`${key}\` is not a whole number`);
+/** Whole numbers that are places in lists, or -1. */
+export function indexesAt(of: Json, key: string, count?: number): number[] {
+  const read = numbersAt(of, key, count);
+  const wrong = read.find((value) => !Number.isInteger(value) || value < -1 || value > MOST_INDEX);
+  if (wrong === undefined) return read;
+  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
+}
+
+/** The largest Int32: what is beyond would be taken for another number. */
+const MOST_INDEX = 2 ** 31 - 1;
+
+/** @throws ModelFileError for what is not a text */
+export function textAt(of: Json, key: string): string {
+  const value = of[key];
+  if (typeof value === 'string') return value;
+  throw new ModelFileError(`\`${key}\` is not a text`);
+}
+
+/** A whole number, which XGBoost writes as a text; of something that the file need not have as often. */
+export function countAt(of: Json, key: string, otherwise?: number, most = Infinity): number {
+  const written = of[key];
+  const value =
+    written === undefined ? otherwise : typeof written === 'string' ? Number(written) : numberOf(written);
+  if (value === undefined || !Number.isInteger(value) || value < 0)
+    throw new ModelFileError(`\`${key}\` is not a whole number`);
+  if (value > most) throw new ModelFileError(`\`${key}\` is ${value}, and more than ${most} are not taken`);
+  return value;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : NaN;
 }
 
 function isList(value: unknown): value is List {

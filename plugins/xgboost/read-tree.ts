@@ -1,20 +1,24 @@
 import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
-import { countAt, ModelFileError, numbersAt, objectAt, type Json } from './model.js';
+import { countAt, indexesAt, measuresAt, ModelFileError, numbersAt, objectAt, type Json } from './model.js';
 
 /**
  * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
  * node has its threshold, and numbers that are float32. A tree whose leaves are vectors (multi_strategy:
  * multi_output_tree) becomes one tree for each output, which adds in the same order.
+ * @param outputs of the model, as many as a vector has elements
  * @param output of a tree with plain leaves
  * @param weight multiplies the leaves, in float32: DART's
  */
-export function readTree(json: Json, output: number, weight: number): DecisionTree[] {
+export function readTree(json: Json, outputs: number, output: number, weight: number): DecisionTree[] {
   const size = countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1);
-  const lefts = numbersAt(json, 'left_children');
+  if (size > 1 && size !== outputs) {
+    throw new ModelFileError(`its leaves have ${size} elements, and the model ${outputs} outputs`);
+  }
+  const lefts = indexesAt(json, 'left_children');
   const count = lefts.length;
-  const rights = numbersAt(json, 'right_children', count);
-  const features = numbersAt(json, 'split_indices', count);
-  const conditions = numbersAt(json, 'split_conditions', count);
+  const rights = indexesAt(json, 'right_children', count);
+  const features = indexesAt(json, 'split_indices', count);
+  const conditions = measuresAt(json, 'split_conditions', count);
   const defaultLeft = numbersAt(json, 'default_left', count);
   const types = json['split_type'] === undefined ? [] : numbersAt(json, 'split_type', count);
   const sets = categorySets(json);
@@ -87,7 +91,7 @@ function leafVectors(
   nodes: number,
 ): (node: number, right: number, element: number) => number {
   const numbered = json['leaf_weights'] !== undefined;
-  const weights = numbered ? numbersAt(json, 'leaf_weights') : numbersAt(json, 'base_weights', nodes * size);
+  const weights = numbered ? numbersAt(json, 'leaf_weights') : measuresAt(json, 'base_weights', nodes * size);
   return (node, right, element) => {
     const weight = weights[(numbered ? right : node) * size + element];
     if (weight === undefined) throw new ModelFileError('a leaf has no weights');
@@ -98,14 +102,16 @@ function leafVectors(
 /** By node, its categories; files older than XGBoost 1.3 have none. */
 function categorySets(json: Json): ReadonlyMap<number, Int32Array> {
   if (json['categories_nodes'] === undefined) return new Map();
-  const nodes = numbersAt(json, 'categories_nodes');
-  const segments = numbersAt(json, 'categories_segments', nodes.length);
-  const sizes = numbersAt(json, 'categories_sizes', nodes.length);
-  const categories = numbersAt(json, 'categories');
+  const nodes = indexesAt(json, 'categories_nodes');
+  const segments = indexesAt(json, 'categories_segments', nodes.length);
+  const sizes = indexesAt(json, 'categories_sizes', nodes.length);
+  const categories = indexesAt(json, 'categories');
   return new Map(
     nodes.map((node, i) => {
-      const from = segments[i] ?? 0;
-      return [node, Int32Array.from(categories.slice(from, from + (sizes[i] ?? 0))).sort()];
+      const [from, size] = [segments[i] ?? -1, sizes[i] ?? -1];
+      if (from < 0 || size < 0 || from + size > categories.length)
+        throw new ModelFileError('`categories` is too short');
+      return [node, Int32Array.from(categories.slice(from, from + size)).sort()];
     }),
   );
 }

@@ -18,6 +18,8 @@ export function readUbjson(content: Buffer): unknown {
 
 class Reader {
   #at = 0;
+  /** Of lists that say how many they have. */
+  #elements = 0;
 
   constructor(readonly content: Buffer) {}
 
@@ -87,7 +89,6 @@ class Reader {
 
   #length(): number {
     const length = this.#number(this.#marker());
-    // Every element takes a byte, but for nulls and truths, of which no list is long.
     if (length >= 0 && length <= this.content.length) return length;
     throw new ModelFileError('the UBJSON has a length beyond its end');
   }
@@ -117,6 +118,10 @@ class Reader {
 
   #list(depth: number): unknown[] {
     const { type, count } = this.#head();
+    // Elements take a byte each, but for typed nulls and truths, of which a few bytes could make any number.
+    this.#elements += count ?? 0;
+    if (this.#elements > this.content.length)
+      throw new ModelFileError('the UBJSON has a length beyond its end');
     const list: unknown[] = [];
     if (count === undefined) while (!this.#next(']')) list.push(this.value(depth + 1));
     else for (let i = 0; i < count; i++) list.push(this.#typed(type ?? this.#marker(), depth + 1));

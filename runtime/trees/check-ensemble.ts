@@ -2,6 +2,8 @@ import { NodeRule, type DecisionTree, type TreeEnsemble } from '../api/tree-ense
 
 /** The most nodes and leaves that one ensemble may have: what a mistaken file may make this process allocate. */
 const MOST_NODES = 50_000_000;
+/** Each has a sum for every row. */
+const MOST_OUTPUTS = 10_000;
 
 /**
  * Makes sure that an ensemble is what its type promises, since files are not: every walk ends at a leaf.
@@ -13,6 +15,7 @@ export function checkEnsemble(ensemble: TreeEnsemble): void {
   if (!Number.isInteger(outputs) || outputs < 1 || base.length !== outputs) {
     throw new Error('the number of outputs is wrong');
   }
+  if (outputs > MOST_OUTPUTS) throw new Error(`there are more than ${MOST_OUTPUTS} outputs`);
   if (base.some((one) => !Number.isFinite(one))) throw new Error('the base score is not finite');
   if (ensemble.precision === 'float32' && !isSingle(base)) throw new Error('the base score is no float32');
   let nodes = 0;
@@ -46,6 +49,9 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
     if (isCategorical && (bits & NodeRule.missing) !== NodeRule.nan) {
       return `node ${node}: a categorical node sends NaN the default way`;
     }
+    if (categories[node]?.some((one, i, all) => one < 0 || one < (all[i - 1] ?? 0)) === true) {
+      return `node ${node} has categories that are none`;
+    }
     if (!isCategorical && Number.isNaN(threshold[node])) return `node ${node} has no threshold`;
   }
   if (precision === 'float32') {
@@ -55,7 +61,10 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
   if (linear !== undefined) {
     if (linear.length !== leaves.length) return 'its linear leaves differ in number';
     for (const { features: of, coefficients, constant } of linear) {
-      if (of.length !== coefficients.length || !Number.isFinite(constant)) return 'a linear leaf is wrong';
+      if (of.length !== coefficients.length) return 'a linear leaf is wrong';
+      if (!Number.isFinite(constant) || !coefficients.every(Number.isFinite)) {
+        return 'a linear leaf is not finite';
+      }
       if (of.some((one) => one < 0 || one >= features)) return 'a linear leaf reads an unknown feature';
     }
   }

@@ -4,8 +4,8 @@ import { ColumnScorer } from './columns/column-scorer.js';
 import { FlatScorer } from './flat-scorer.js';
 import { Turns } from './turns.js';
 
-/** Below so many rows the scalar form is faster: `npm run bench -- models`. */
-const COLUMNS_FROM = 6;
+/** Below so many rows the scalar form is faster, whatever the size of the ensemble: `npm run bench -- models`. */
+const COLUMNS_FROM = 8;
 
 /** Compiles ensembles to their fastest form. */
 export const treeEngine: TreeCompiler = {

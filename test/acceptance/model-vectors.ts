@@ -7,9 +7,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { readBooster as readLightGbm } from '../../plugins/lightgbm/booster.js';
 import { readBooster as readXgboost } from '../../plugins/xgboost/booster.js';
+import type { ModelColumns } from '../../runtime/api/model-inputs.js';
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../runtime/api/tree-ensemble.js';
 import type { Transform } from '../../runtime/api/tree-model.js';
 import { ColumnScorer } from '../../runtime/trees/columns/column-scorer.js';
@@ -24,11 +25,19 @@ interface Case {
   /** By row: a number, or one for each class. */
   readonly raw: readonly (number | readonly number[])[];
   readonly predicted: readonly (number | readonly number[])[] | undefined;
+  readonly columns: Columns | undefined;
   readonly tolerance: (expected: number) => number;
   readonly read: (prediction: 'raw' | 'objective') => Promise<Scored>;
 }
 
+/** Of the columns: their names, and the categories of some, in the order of their codes. */
+interface Columns {
+  readonly names: readonly string[];
+  readonly categories: Readonly<Record<string, readonly (string | number)[]>>;
+}
+
 interface Scored {
+  readonly columns: ModelColumns;
   readonly scorers: ReadonlyMap<string, Pick<TreeScorer, 'score'>>;
   readonly outputs: number;
   readonly transform: Transform | undefined;
@@ -46,26 +55,27 @@ function cases(folder: string): Case[] {
 
 function lightgbm(file: string): Case {
   const { data } = json(join(dirname(file), 'input.json')) as { data: Case['rows'] };
-  const { raw, proba } = json(join(dirname(file), 'expected.json')) as {
+  const expected = json(join(dirname(file), 'expected.json')) as Partial<Columns> & {
     raw: Case['raw'];
     proba?: Case['raw'];
   };
   return {
     file,
     rows: data,
-    raw,
-    predicted: proba,
+    raw: expected.raw,
+    predicted: expected.proba,
+    columns: columnsOf(expected),
     tolerance: () => 1e-12,
     read: async (prediction) => {
-      const { ensemble, transform } = readLightGbm(readFileSync(file), prediction);
-      return { scorers: await formsOf(ensemble), outputs: ensemble.outputs, transform };
+      const { ensemble, columns, transform } = readLightGbm(readFileSync(file), prediction);
+      return { scorers: await formsOf(ensemble), outputs: ensemble.outputs, columns, transform };
     },
   };
 }
 
 function xgboost(file: string): Case {
   const { features } = json(file.replace(/\.model\.\w+$/, '.input.json')) as { features: Case['rows'] };
-  const expected = json(file.replace(/\.model\.\w+$/, '.expected.json')) as {
+  const expected = json(file.replace(/\.model\.\w+$/, '.expected.json')) as Partial<Columns> & {
     predictions: Case['raw'];
     predictions_transformed?: Case['raw'];
   };
@@ -74,14 +84,32 @@ function xgboost(file: string): Case {
     rows: features,
     raw: expected.predictions,
     predicted: expected.predictions_transformed,
+    columns: columnsOf(expected),
     tolerance: (value) => 1e-6 * Math.max(1, Math.abs(value)),
     read: async (prediction) => {
-      const { scored, outputs, transform } = readXgboost(readFileSync(file), prediction, 'best');
+      const { scored, outputs, columns, transform } = readXgboost(readFileSync(file), prediction, 'best');
       const scorers =
         'linear' in scored ? new Map([['linear', scored.linear]]) : await formsOf(scored.ensemble);
-      return { scorers, outputs, transform };
+      return { scorers, outputs, columns, transform };
     },
   };
+}
+
+/** Vectors made elsewhere do not tell. */
+function columnsOf({ names, categories }: Partial<Columns>): Columns | undefined {
+  return names === undefined || categories === undefined ? undefined : { names, categories };
+}
+
+function sameColumns(expected: Columns, { names, categories = new Map() }: ModelColumns): boolean {
+  const found = Object.fromEntries(
+    Array.from(categories, ([column, codes]) => [
+      column,
+      Array.from(codes)
+        .sort(([, a], [, b]) => a - b)
+        .map(([category]) => category),
+    ]),
+  );
+  return isDeepStrictEqual({ names, categories: found }, expected);
 }
 
 async function formsOf(ensemble: TreeEnsemble): Promise<Map<string, Pick<TreeScorer, 'score'>>> {
@@ -111,7 +139,8 @@ function compare(one: Case, { scorers, outputs, transform }: Scored, expected: C
     for (const row of rows) {
       const wanted = [expected[row] ?? NaN].flat();
       for (const [output, value] of wanted.entries()) {
-        const difference = Math.abs((found[output]?.[row] ?? NaN) - value);
+        const given = found[output]?.[row] ?? NaN;
+        const difference = given === value ? 0 : Math.abs(given - value);
         result.largest = Math.max(result.largest, difference);
         result.numbers++;
         if (!(difference <= one.tolerance(value))) result.outside++;
@@ -145,6 +174,10 @@ for (const one of found) {
       continue;
     }
     const result = compare(one, scored, expected);
+    if (one.columns !== undefined && !sameColumns(one.columns, scored.columns)) {
+      outside++;
+      lines.push([relative(values.vectors, one.file), 'columns', '', '', '', 'NAMES OR CATEGORIES DIFFER']);
+    }
     outside += result.outside;
     lines.push([
       relative(values.vectors, one.file),

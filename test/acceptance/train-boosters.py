@@ -6,53 +6,12 @@ libraries predict, in the layout that model-vectors.js reads:
     node dist/test/acceptance/model-vectors.js --vectors FOLDER
 """
 
-import json
-import sys
-from pathlib import Path
-
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 
-OUT = Path(sys.argv[1])
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-ROWS, COLUMNS = 600, 8
-random = np.random.default_rng(SEED)
-
-
-def data(missing=0.0, zeros=0.0, categorical=0):
-    x = random.normal(size=(ROWS, COLUMNS))
-    x[:, 1] = np.round(x[:, 1] * 2)  # few distinct values
-    x[:, 2] *= 1e6
-    x[:, 3] *= 1e-6
-    for c in range(categorical):
-        x[:, COLUMNS - 1 - c] = random.integers(0, 40 if c == 0 else 5, ROWS)
-    x[random.random(x.shape) < zeros] = 0.0
-    if missing:
-        x[random.random(x.shape) < missing] = np.nan
-    base = np.nan_to_num(x)
-    y = base[:, 0] + np.sin(base[:, 1]) + base[:, 2] / 1e6 * base[:, 0] + (base[:, 7] % 3) + random.normal(size=ROWS) / 10
-    return x, y
-
-
-def probes(x, bounded=False):
-    """Training rows, and odd ones: thresholds hit exactly, infinities, zeros of both signs, tiny and huge numbers."""
-    odd = x[:40].copy()
-    choices = [np.nan, 0.0, -0.0, 1e-36, -1e-36, 1e-35, 0.5, -0.5, 2.5, 7.9, 1000.0]
-    if not bounded:
-        choices += [np.inf, -np.inf, 1e300, -1e300]
-    mask = random.random(odd.shape) < 0.5
-    odd[mask] = random.choice(choices, size=int(mask.sum()))
-    return np.vstack([x[:60], odd])
-
-
-def listed(a):
-    return [[None if np.isnan(v) else float(v) if np.isfinite(v) else (1e999 if v > 0 else -1e999) for v in row] for row in np.atleast_2d(a)]
-
-
-def dump(value):
-    # JSON has no infinity; 1e999 reads as one.
-    return json.dumps(value).replace("-Infinity", "-1e999").replace("Infinity", "1e999")
+import odd_boosters
+from booster_vectors import COLUMNS, ROWS, SEED, data, probes, untrainable, write_lightgbm, write_xgboost
 
 
 def targets(y, objective, classes):
@@ -65,18 +24,6 @@ def targets(y, objective, classes):
     if objective in ("lambdarank", "rank_xendcg", "rank:ndcg", "rank:pairwise", "rank:map"):
         return np.digitize(y, np.quantile(y, [0.5, 0.8] if objective != "rank:map" else [0.7])).astype(float)
     return y
-
-
-def untrainable(case):
-    """Not every version of the libraries trains every kind; which were left out is said."""
-
-    def train(name, *arguments, **options):
-        try:
-            case(name, *arguments, **options)
-        except (xgb.core.XGBoostError, lgb.basic.LightGBMError) as error:
-            print(f"left out: {name}: {str(error).strip().splitlines()[0]}")
-
-    return train
 
 
 @untrainable
@@ -94,16 +41,7 @@ def lightgbm_case(name, parameters, missing=0.0, zeros=0.0, categorical=0, round
         callbacks = [lgb.early_stopping(2, verbose=False)]
     booster = lgb.train(settings, train, rounds, valid_sets=valid, callbacks=callbacks)
     rows = probes(x, bounded=parameters.get("linear_tree", False))
-    for kind in ("txt", "json"):
-        folder = OUT / "lightgbm" / "inference" / f"{name}-{kind}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if kind == "txt":
-            booster.save_model(folder / "model.txt")
-        else:
-            (folder / "model.json").write_text(json.dumps(booster.dump_model()))
-        (folder / "input.json").write_text(dump({"data": listed(rows)}))
-        expected = {"raw": booster.predict(rows, raw_score=True).tolist(), "proba": booster.predict(rows).tolist()}
-        (folder / "expected.json").write_text(json.dumps(expected))
+    write_lightgbm(name, booster, rows)
 
 
 @untrainable
@@ -136,18 +74,7 @@ def xgboost_case(name, parameters, missing=0.0, zeros=0.0, categorical=0, rounds
     rows = np.where(np.isinf(rows) | (np.abs(rows) > 1e38), np.nan, rows)
     matrix = xgb.DMatrix(rows, feature_types=types, enable_categorical=categorical > 0)
     last = (0, booster.best_iteration + 1) if early else (0, 0)
-    raw = booster.predict(matrix, output_margin=True, iteration_range=last)
-    predicted = booster.predict(matrix, iteration_range=last)
-    folder = OUT / "xgboost"
-    folder.mkdir(parents=True, exist_ok=True)
-    for kind in ("json", "ubj"):
-        stem = folder / f"{name}-{kind}"
-        booster.save_model(f"{stem}.model.{kind}")
-        Path(f"{stem}.input.json").write_text(dump({"features": listed(rows)}))
-        expected = {"predictions": raw.astype(float).tolist()}
-        if objective != "multi:softmax":
-            expected["predictions_transformed"] = predicted.astype(float).tolist()
-        Path(f"{stem}.expected.json").write_text(json.dumps(expected))
+    write_xgboost(name, booster, rows, matrix, last)
 
 
 LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie", "binary", "cross_entropy", "cross_entropy_lambda", "lambdarank", "rank_xendcg"]
@@ -214,3 +141,4 @@ xgboost_case("stump", {"max_depth": 1}, missing=0.1)
 xgboost_case("leaf-only", {"min_child_weight": 1e9})
 xgboost_case("deep", {"max_depth": 12, "min_child_weight": 0}, missing=0.1)
 xgboost_case("gamma-pruned", {"gamma": 5.0}, missing=0.1)
+odd_boosters.train()

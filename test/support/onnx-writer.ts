@@ -126,7 +126,10 @@ export function denseModel(weights: readonly number[], bias: number, rows: numbe
   });
 }
 
-/** Numeric trees as a TreeEnsembleRegressor from `features` [N, k] to `sum` [N, 1]; all in float32. */
+/**
+ * Trees as a TreeEnsembleRegressor from `features` [N, k] to `sum` [N, outputs]; all in float32. ONNX has no sets, so
+ * a set of categories is a chain of nodes that test for one each.
+ */
 export function treeModel(ensemble: TreeEnsemble): Buffer {
   const nodes = ensemble.trees.flatMap((tree, id) => treeNodes(tree, id, ensemble.comparison));
   const leaves = nodes.filter(({ mode }) => mode === 'LEAF');
@@ -136,7 +139,7 @@ export function treeModel(ensemble: TreeEnsemble): Buffer {
   ): readonly number[] => of.map((node) => node[key]);
   return onnxModel({
     inputs: [{ name: 'features', shape: ['N', ensemble.features] }],
-    outputs: [{ name: 'sum', shape: ['N', 1] }],
+    outputs: [{ name: 'sum', shape: ['N', ensemble.outputs] }],
     nodes: [
       {
         op: 'TreeEnsembleRegressor',
@@ -144,7 +147,7 @@ export function treeModel(ensemble: TreeEnsemble): Buffer {
         inputs: ['features'],
         outputs: ['sum'],
         attributes: [
-          attribute.int('n_targets', 1),
+          attribute.int('n_targets', ensemble.outputs),
           attribute.floats('base_values', ensemble.base),
           attribute.ints('nodes_treeids', ints('tree', nodes)),
           attribute.ints('nodes_nodeids', ints('id', nodes)),
@@ -164,7 +167,7 @@ export function treeModel(ensemble: TreeEnsemble): Buffer {
           attribute.ints('target_nodeids', ints('id', leaves)),
           attribute.ints(
             'target_ids',
-            leaves.map(() => 0),
+            leaves.map(({ tree }) => ensemble.trees[tree]?.output ?? 0),
           ),
           attribute.floats(
             'target_weights',
@@ -188,26 +191,36 @@ interface TreeNode {
   readonly leaf: number;
 }
 
-/** Inner nodes in their order, then leaves. */
+/** Inner nodes in their order, then leaves, then what the sets of categories take beyond a node each. */
 function treeNodes(tree: DecisionTree, id: number, comparison: TreeEnsemble['comparison']): TreeNode[] {
   const inner = tree.feature.length;
+  let free = inner + tree.leaves.length;
   const idOf = (child: number): number => (child < 0 ? inner + ~child : child);
   const none = { tree: id, feature: 0, value: 0, yes: 0, no: 0, missingYes: 0, leaf: 0 };
-  const nodes = Array.from(tree.feature, (feature, node): TreeNode => {
-    const rule = tree.rule[node] ?? 0;
-    if ((rule & NodeRule.missing) !== NodeRule.nan || (rule & NodeRule.categorical) !== 0)
-      throw new Error('ONNX has numeric nodes whose NaN goes the default way, and no others');
-    return {
+  const nodes = Array.from(tree.feature, (feature, at): TreeNode[] => {
+    const rule = tree.rule[at] ?? 0;
+    if ((rule & NodeRule.missing) !== NodeRule.nan)
+      throw new Error('ONNX has nodes whose NaN goes the default way, and no others');
+    const node = {
       ...none,
-      id: node,
+      id: at,
       feature,
       mode: comparison === 'less' ? 'BRANCH_LT' : 'BRANCH_LEQ',
-      value: tree.threshold[node] ?? NaN,
-      yes: idOf(tree.left[node] ?? 0),
-      no: idOf(tree.right[node] ?? 0),
+      value: tree.threshold[at] ?? NaN,
+      yes: idOf(tree.left[at] ?? 0),
+      no: idOf(tree.right[at] ?? 0),
       missingYes: (rule & NodeRule.defaultLeft) === 0 ? 0 : 1,
     };
-  });
+    const set = tree.categories[at];
+    if (set === undefined) return [node];
+    return Array.from(set, (value, i) => ({
+      ...node,
+      id: i === 0 ? at : free++,
+      mode: 'BRANCH_EQ',
+      value,
+      no: i === set.length - 1 ? node.no : free,
+    }));
+  }).flat();
   const leaves = Array.from(tree.leaves, (leaf, i): TreeNode => ({
     ...none,
     id: inner + i,

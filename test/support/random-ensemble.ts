@@ -14,6 +14,12 @@ export interface EnsembleShape {
   readonly rules: readonly number[];
   /** Features from here on are categorical. */
   readonly categoricalFrom?: number;
+  /** Categories that a categorical feature has; a node tests for up to half of them, or 5. */
+  readonly categories?: number;
+  /** Level by level, as XGBoost grows them, where the number of leaves is a power of two. */
+  readonly balanced?: boolean;
+  /** Features of every leaf, where leaves are linear. */
+  readonly linear?: number;
 }
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
@@ -69,28 +75,28 @@ function randomTree(
     rule[node] = shape.rules[below(shape.rules.length)] ?? 0;
     if (of >= (shape.categoricalFrom ?? Infinity)) {
       rule[node] = NodeRule.categorical | NodeRule.nan | (random() < 0.5 ? NodeRule.defaultLeft : 0);
-      const set = new Set(Array.from({ length: 1 + below(5) }, () => below(12)));
+      const all = shape.categories ?? 12;
+      const set = new Set(Array.from({ length: 1 + below(Math.max(5, all / 2)) }, () => below(all)));
       categories[node] = Int32Array.from(set).sort();
     } else {
       threshold[node] = grid[of]?.[below(shape.thresholds)] ?? 0;
       categories[node] = undefined;
     }
-    const split = node === 0 ? undefined : below(parents.length);
-    const place = split === undefined ? undefined : parents[split];
+    const split = shape.balanced === true ? 0 : below(parents.length);
+    const [place] = parents.splice(split, 1);
     if (place !== undefined) place.side[place.node] = node;
-    const [one, other] = [
-      { node, side: left },
-      { node, side: right },
-    ];
-    if (split === undefined) parents.push(one, other);
-    else {
-      parents[split] = one;
-      parents.push(other);
-    }
+    parents.push({ node, side: left }, { node, side: right });
   }
   for (const [leaf, { node, side }] of parents.entries()) side[node] = ~leaf;
   const leaves = Float64Array.from({ length: shape.leaves }, () => round(random() - 0.5));
-  return { output, feature, rule, threshold, categories, left, right, leaves };
+  const tree = { output, feature, rule, threshold, categories, left, right, leaves };
+  if (shape.linear === undefined) return tree;
+  const linear = Array.from(leaves, (constant) => ({
+    constant,
+    features: Int32Array.from({ length: shape.linear ?? 0 }, () => below(shape.features)),
+    coefficients: Float64Array.from({ length: shape.linear ?? 0 }, () => random() - 0.5),
+  }));
+  return { ...tree, linear };
 }
 
 /** Values around the thresholds, and on them: NaN, ±Infinity, ±0, tiny and fractional ones among them. */

@@ -1,71 +1,94 @@
 import type { TreeEnsemble } from '../../api/tree-ensemble.js';
-import type { LeafCodes } from './leaf-codes.js';
-import type { NodeTests } from './node-tests.js';
+import { LEAF_SHIFT } from '../kernel/add-leaves.js';
+import {
+  BLOCK,
+  CATEGORIES,
+  GROUP,
+  LINEAR,
+  OPERATION_BYTES,
+  PLANES,
+  TERM,
+  TREE,
+  WIDTHS,
+  type Width,
+} from '../kernel/memory.js';
+import type { ColumnProgram } from './column-program.js';
+import type { CategoricalTests } from './node-tests.js';
 
-/** Rows of a block: one bit of a 128-bit vector each. */
-export const BLOCK = 128;
-/** Most blocks of one run: a tree's code is fetched once for all of them. */
-const MOST_BLOCKS = 8;
-/** What their bits may take, so that a large model keeps to the cache, and to little memory. */
-const MOST_MASK_BYTES = 4 * 1024 * 1024;
+/** What the planes may take, so that a large model keeps to the cache, and to little memory. */
+const MOST_PLANE_BYTES = 8 * 1024 * 1024;
 const PAGE = 65_536;
 
 /** Where things lie in the memory of a column program; all in bytes, each a multiple of 16. */
 export interface ProgramLayout {
-  /** How many blocks are scored at a time. */
-  readonly blocks: number;
-  /** Numbers of the features that any test reads, in the order of their values. */
-  readonly features: readonly number[];
-  /** By block: a float64 per row, for each of `features`. */
-  readonly values: number;
-  /** For each of `features`, 16 bytes: all ones where its value is the same for every row. */
-  readonly shared: number;
-  /** The bits of the tests: by block and slot, 16 bytes. Row r of the block is bit r>>4 of byte r&15. */
-  readonly masks: number;
-  /** 16 bytes for each slot of the largest numeric group; nothing is set there between blocks. */
+  /** Blocks of the largest run. */
+  readonly width: Width;
+  /** A plane for each threshold of the largest group and two more; nothing is set there between runs. */
   readonly first: number;
-  /** Bytes of one block's values and bits. */
-  readonly valueBytes: number;
-  readonly maskBytes: number;
-  /** By numeric group of tests: its thresholds, filled up with NaN to one less than a power of two. */
-  readonly thresholds: readonly number[];
-  /** By tree: what its leaves add, by code. */
-  readonly leaves: readonly number[];
-  /** By output, a sum for each row of all blocks, in the ensemble's precision. */
+  /** For each of the program's features: not 0 where all rows have the first one's value. */
+  readonly shared: number;
+  /** By feature of the program: a float64 for each row. */
+  readonly values: readonly number[];
+  /** By output: a sum for each row. */
   readonly sums: readonly number[];
-  /** Bytes of one number of the ensemble's precision. */
-  readonly width: 4 | 8;
-  /** 32 bytes that a tree passes its rows' leaves through. */
-  readonly scratch: number;
+  /** By group of numeric tests: its thresholds, filled up with NaN to one less than a power of two. */
+  readonly thresholds: readonly number[];
+  readonly groups: Span;
+  /** By categorical feature: the address of a list of planes for each row. */
+  readonly rowLists: readonly number[];
+  /** Those lists: an empty one first. */
+  readonly lists: number;
+  readonly categories: Span;
+  /** By tree: its table of leaves, by code. */
+  readonly leaves: readonly number[];
+  /** By tree: its linear leaves. */
+  readonly linear: readonly number[];
+  readonly trees: Span;
   readonly pages: number;
 }
 
-export function layOut(ensemble: TreeEnsemble, tests: NodeTests, codes: readonly LeafCodes[]): ProgramLayout {
-  const width = ensemble.precision === 'float32' ? 4 : 8;
-  const features = [...new Set([...tests.numeric, ...tests.categorical].map(({ feature }) => feature))];
-  let end = 0;
+/** Records that follow one another. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function layOut(ensemble: TreeEnsemble, program: ColumnProgram): ProgramLayout {
+  const { tests, trees, features, leafKind } = program;
+  const planeBytes = 16 * program.planes;
+  const width = WIDTHS.findLast((one) => one * planeBytes <= MOST_PLANE_BYTES) ?? 1;
+  const rows = width * BLOCK;
+  let end = PLANES + width * planeBytes;
   const take = (bytes: number): number => {
     const at = end;
     end += Math.ceil(bytes / 16) * 16;
     return at;
   };
-  const valueBytes = features.length * BLOCK * 8;
-  const maskBytes = tests.slots * 16;
-  const blocks = Math.max(1, Math.min(MOST_BLOCKS, Math.floor(MOST_MASK_BYTES / maskBytes)));
+  const span = (bytes: number): Span => ({ start: take(bytes), end });
+  const mostThresholds = Math.max(0, ...tests.numeric.map(({ thresholds }) => thresholds.length));
   return {
-    blocks,
-    features,
     width,
-    valueBytes,
-    maskBytes,
-    scratch: take(32),
-    first: take(16 * (2 + Math.max(0, ...tests.numeric.map(({ thresholds }) => thresholds.length)))),
-    shared: take(features.length * 16),
-    values: take(blocks * valueBytes),
-    sums: ensemble.base.map(() => take(blocks * BLOCK * width)),
+    first: take(width * 16 * (mostThresholds + 2)),
+    shared: take(features.length * 4),
+    values: features.map(() => take(rows * 8)),
+    sums: ensemble.base.map(() => take(rows * (leafKind === 'float32' ? 4 : 8))),
     thresholds: tests.numeric.map(({ thresholds }) => take(2 ** searchSteps(thresholds.length) * 8)),
-    leaves: codes.map(({ bits }) => take(2 ** bits * width)),
-    masks: take(blocks * maskBytes),
+    groups: span(tests.numeric.length * GROUP.bytes),
+    rowLists: tests.categorical.map(() => take(rows * 4)),
+    lists: take(4 + 4 * tests.categorical.reduce((sum, one) => sum + listLengths(one), 0)),
+    categories: span(tests.categorical.length * CATEGORIES.bytes),
+    leaves: trees.map(({ codes: { bits } }) => take(2 ** (bits + LEAF_SHIFT[leafKind]))),
+    linear: ensemble.trees.map(({ linear, leaves }) =>
+      leafKind === 'linear'
+        ? take(
+            leaves.length * LINEAR.bytes +
+              (linear ?? []).reduce((sum, leaf) => sum + leaf.features.length, 0) * TERM.bytes,
+          )
+        : 0,
+    ),
+    trees: span(
+      trees.reduce((sum, { operations }) => sum + TREE.bytes + (operations.length / 4) * OPERATION_BYTES, 0),
+    ),
     pages: Math.ceil(end / PAGE),
   };
 }
@@ -73,4 +96,11 @@ export function layOut(ensemble: TreeEnsemble, tests: NodeTests, codes: readonly
 /** Halvings that find the number of thresholds below a value. */
 export function searchSteps(thresholds: number): number {
   return Math.ceil(Math.log2(thresholds + 1));
+}
+
+/** Numbers that the lists of a feature take: each its length, and its planes. */
+function listLengths({ slotsOf, missing }: CategoricalTests): number {
+  let length = 1 + missing.length;
+  for (const slots of slotsOf.values()) length += 1 + slots.length;
+  return length;
 }

@@ -1,7 +1,7 @@
 import type { DecisionTree } from '../../api/tree-ensemble.js';
 
-/** The most bits that a leaf's code may have. */
-const MOST_CODE_BITS = 12;
+/** The most bits that a leaf's code may have: its place in a table of float64 is a number of 16 bits. */
+const MOST_CODE_BITS = 13;
 
 export interface LeafCodes {
   /** Bits of a code. */
@@ -14,7 +14,7 @@ export interface LeafCodes {
  * Gives each leaf of a tree a code, so that the code of the leaf that a row reaches can be computed for 128 rows at a
  * time, bit by bit, with few operations. Where both sides of a node fit into half of its codes, one bit tells the
  * sides apart and is the node's test itself; where they do not, codes are given from right to left, so that most bits
- * are alike on either side. More bits than are needed would save operations, and lose more by larger tables of leaves.
+ * are alike on either side. More bits than are needed would save operations, and lose as much by larger tables of leaves.
  * @returns undefined where the tree has more leaves than codes
  */
 export function leafCodes(tree: DecisionTree): LeafCodes | undefined {

@@ -1,11 +1,12 @@
 import { NodeRule, type TreeEnsemble } from '../../api/tree-ensemble.js';
+import type { Turns } from '../turns.js';
 
 /**
  * The distinct tests of an ensemble's nodes. Each is a bit per row, "goes left", computed once for all the nodes and
  * trees that ask it.
  */
 export interface NodeTests {
-  /** Slots of 16 bytes that the bits of 128 rows take. */
+  /** How many there are; sets of categories have the first ones. */
   readonly slots: number;
   readonly numeric: readonly NumericTests[];
   readonly categorical: readonly CategoricalTests[];
@@ -26,8 +27,8 @@ export interface NumericTests {
   /** Distinct, ascending. */
   readonly thresholds: Float64Array;
   /**
-   * The k-th threshold has slot `firstSlot + k`; two more take the rows that pass none and the missing ones; with both
-   * ways, the slots of the nodes that send missing values left follow.
+   * The k-th threshold has slot `firstSlot + k`; with both ways, the slots of the nodes that send missing values left
+   * follow.
    */
   readonly firstSlot: number;
 }
@@ -54,12 +55,13 @@ interface NumericGroup {
   readonly uses: NumericUse[];
 }
 
-export function collectTests(ensemble: TreeEnsemble): NodeTests {
+export async function collectTests(ensemble: TreeEnsemble, turns: Turns): Promise<NodeTests> {
   const groups = new Map<number, NumericGroup>();
   const categorical = new Map<number, CategorySets>();
   const slotOf = ensemble.trees.map((tree) => new Int32Array(tree.feature.length));
   let slots = 0;
   for (const [index, tree] of ensemble.trees.entries()) {
+    await turns.take();
     for (let node = 0; node < tree.feature.length; node++) {
       const feature = tree.feature[node] ?? 0;
       const rule = tree.rule[node] ?? 0;
@@ -83,9 +85,10 @@ export function collectTests(ensemble: TreeEnsemble): NodeTests {
   }
   const numeric: NumericTests[] = [];
   for (const group of groups.values()) {
+    await turns.take();
     const tests = numericTests(group, slots, slotOf);
     numeric.push(tests);
-    slots += (tests.ways === 'both' ? 2 : 1) * tests.thresholds.length + 2;
+    slots += (tests.ways === 'both' ? 2 : 1) * tests.thresholds.length;
   }
   return { slots, numeric, categorical: [...categorical.values()], slotOf };
 }
@@ -100,7 +103,7 @@ function numericTests(
   const lefts = uses.filter(({ left }) => left).length;
   const ways = lefts === 0 ? 'right' : lefts === uses.length ? 'left' : 'both';
   for (const { tree, node, threshold, left } of uses) {
-    const second = ways === 'both' && left ? thresholds.length + 2 : 0;
+    const second = ways === 'both' && left ? thresholds.length : 0;
     write(slotOf, tree, node, firstSlot + second + (positions.get(threshold) ?? 0));
   }
   return { feature, missing, ways, thresholds, firstSlot };

@@ -7,6 +7,7 @@
 export const OP = {
   loop: 0x03,
   if: 0x04,
+  else: 0x05,
   end: 0x0b,
   brIf: 0x0d,
   call: 0x10,
@@ -21,15 +22,20 @@ export const OP = {
   i32Load16U: 0x2f,
   f32Store: 0x38,
   f64Store: 0x39,
+  i32Store: 0x36,
   i32Store8: 0x3a,
   i32Const: 0x41,
   f64Const: 0x44,
+  i32Eqz: 0x45,
+  i32Ne: 0x47,
   i32LtU: 0x49,
+  f64Eq: 0x61,
   f64Ne: 0x62,
   f64Lt: 0x63,
   f64Le: 0x65,
   i32Add: 0x6a,
   i32Sub: 0x6b,
+  i32Mul: 0x6c,
   i32And: 0x71,
   i32Or: 0x72,
   i32Shl: 0x74,
@@ -37,6 +43,7 @@ export const OP = {
   f32Add: 0x92,
   f64Abs: 0x99,
   f64Add: 0xa0,
+  f64Mul: 0xa2,
   f32DemoteF64: 0xb6,
   f64PromoteF32: 0xbb,
 } as const;
@@ -50,6 +57,7 @@ export const SIMD = {
   and: 0x4e,
   andnot: 0x4f,
   or: 0x50,
+  xor: 0x51,
   bitselect: 0x52,
   i16x8ExtendLowI8x16U: 0x89,
   i16x8ExtendHighI8x16U: 0x8a,
@@ -67,6 +75,7 @@ const ALIGNMENT: Readonly<Record<number, number>> = {
   [OP.f64Load]: 3,
   [OP.i32Load8U]: 0,
   [OP.i32Load16U]: 1,
+  [OP.i32Store]: 2,
   [OP.f32Store]: 2,
   [OP.f64Store]: 3,
   [OP.i32Store8]: 0,
@@ -170,6 +179,11 @@ export class FunctionWriter {
   i32(value: number): this {
     this.#code.byte(OP.i32Const).i32(value);
     return this;
+  }
+
+  /** `local += value` */
+  increase(local: number, value: number): this {
+    return this.get(local).i32(value).op(OP.i32Add).set(local);
   }
 
   f64(value: number): this {

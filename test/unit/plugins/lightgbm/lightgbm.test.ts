@@ -102,6 +102,11 @@ describe('lightgbm', () => {
       expect(score(text, [[-1, 0]])).to.deep.equal([[1.5, 12]]);
     });
 
+    it('divides names by plain spaces alone', () => {
+      const text = modelText([leaf(1)], { feature_names: 'a\u00a0b \u3000c=d' });
+      expect(readBooster(Buffer.from(text), 'raw').columns.names).to.deep.equal(['a\u00a0b', '\u3000c=d']);
+    });
+
     it('uses as many iterations as are asked for', () => {
       const text = Buffer.from(modelText([leaf(1), leaf(2), leaf(4)]));
       expect(readBooster(text, 'raw', 2).ensemble.trees).to.have.length(2);
@@ -184,6 +189,7 @@ describe('lightgbm', () => {
     ['another file', 'hello', 'does not begin like a LightGBM model'],
     ['JSON that breaks off', '{"name": ', 'is not JSON'],
     ['JSON of something else', '{"name": "x"}', '`num_tree_per_iteration` is not a number'],
+    ['a model of XGBoost', '{"learner": {}, "version": [3, 2, 0]}', 'write `use: xgboost`'],
     ['a text that breaks off', modelText([leaf(1)]).slice(0, 150), 'is cut short'],
     ['no trees', modelText([]), 'it has 0 trees'],
     ['an unknown missing type', modelText([stump('1', 12)]), 'tree 0: decision_type 12 is unknown'],
@@ -242,7 +248,7 @@ describe('lightgbm', () => {
       const second = node.replace('split_feature=0', 'split_feature=1');
       const text = modelText(
         [node, second],
-        { feature_infos: '0:1 1:2' },
+        { feature_infos: '0:1 0:1' },
         'pandas_categorical:[["blue", "red"], [7, 9]]',
       );
       const step = new FakeStep(3);
@@ -256,6 +262,51 @@ describe('lightgbm', () => {
         (name) => columns.get(name) ?? expect.fail(name),
       );
       expect(await compute(component as ModelComponent, step)).to.deep.equal({ score: [30, 30, 40] });
+    });
+
+    /** Columns a, b, c, of which the second and third are of pandas categories; what the model says of them differs. */
+    const pandas = (header: Readonly<Record<string, string>>, end: string): string =>
+      modelText(
+        [stump('0', 1, 'num_cat=1\ncat_boundaries=0 1\ncat_threshold=2').replace('feature=0', 'feature=2')],
+        { max_feature_idx: '2', feature_names: 'a b c', ...header },
+        end,
+      );
+    const categoriesOf = (text: string): unknown[] =>
+      Array.from(readBooster(Buffer.from(text), 'raw').columns.categories ?? [], ([column, codes]) => [
+        column,
+        [...codes.keys()],
+      ]);
+
+    it('knows which columns the categories of pandas are of, also where training found no use for one', () => {
+      const lists = 'pandas_categorical:[["one"], ["blue", "red"]]';
+      const both = [
+        [1, ['one']],
+        [2, ['blue', 'red']],
+      ];
+      const parameters = '\nparameters:\n[categorical_feature: 1,2]\nend of parameters\n\n';
+      expect(categoriesOf(pandas({ feature_infos: '[0:1] none 0:1' }, lists))).to.deep.equal(both);
+      expect(categoriesOf(pandas({ feature_infos: 'none none 0:1' }, parameters + lists))).to.deep.equal(
+        both,
+      );
+      const json = {
+        num_tree_per_iteration: 1,
+        max_feature_idx: 2,
+        feature_names: ['a', 'b', 'c'],
+        feature_infos: { a: { min_value: 0, max_value: 1, values: [] }, c: { values: [0, 1] } },
+        tree_info: [{ tree_structure: { leaf_value: 1 } }],
+        pandas_categorical: [['one'], ['blue', 'red']],
+      };
+      expect(categoriesOf(JSON.stringify(json))).to.deep.equal(both);
+    });
+
+    it('refuses categories that may be of other columns than it could say', () => {
+      const refused = (infos: string, lists: string): Chai.Assertion =>
+        expect(() => categoriesOf(pandas({ feature_infos: infos }, `pandas_categorical:${lists}`))).to;
+      // An ordered category column is one of numbers.
+      refused('[0:1] [0:2] 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
+      refused('none none 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
+      // A column of whole numbers was named as categorical, and the category column is another.
+      refused('[0:1] [0:1] 0:1:7', '[["x","y"]]').throw('code 7 of column `c`');
     });
 
     it('has an output for each class', async () => {

@@ -4,6 +4,8 @@ import { readBooster, type Iterations, type Prediction } from '../../../../plugi
 import { plugin } from '../../../../plugins/xgboost/index.js';
 import { readUbjson } from '../../../../plugins/xgboost/read-ubjson.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
+import type { TreeEnsemble } from '../../../../runtime/api/tree-ensemble.js';
+import { checkEnsemble } from '../../../../runtime/trees/check-ensemble.js';
 import { interpret } from '../../../../runtime/trees/interpreter.js';
 import { createComponent } from '../../../support/create-component.js';
 import { repositoryPath } from '../../../support/repository.js';
@@ -63,6 +65,15 @@ const stump = (more: object): object => ({
   tree_param: { num_nodes: '3', size_leaf_vector: '1' },
   ...more,
 });
+
+/** Of a stump: category 1 goes right. */
+const CATEGORICAL = {
+  split_type: [1, 0, 0],
+  categories: [1],
+  categories_nodes: [0],
+  categories_segments: [0],
+  categories_sizes: [1],
+};
 
 const leaf = (value: number): object => ({
   default_left: [0],
@@ -238,6 +249,34 @@ describe('xgboost', () => {
     expect(readBooster(content, 'raw', 'best').outputs).to.equal(1);
   });
 
+  it('reads numbers that JSON has no words for, and leaves texts that look like them', () => {
+    const text = JSON.stringify(
+      model({ trees: [stump({ split_conditions: ['Infinity', 10, 20] })], names: ['a:NaN,b'] }),
+    ).replaceAll('"Infinity"', 'Infinity');
+    const { scored, columns } = readBooster(Buffer.from(text), 'raw', 'best');
+    expect(columns.names).to.deep.equal(['a:NaN,b']);
+    expect('ensemble' in scored && interpret(scored.ensemble, [3e38])).to.deep.equal([10]);
+    const ensembleOf = (one: object, ...numbers: readonly unknown[]): TreeEnsemble => {
+      const tree = stump({ ...one, split_conditions: numbers });
+      const read = readBooster(Buffer.from(JSON.stringify(model({ trees: [tree] }))), 'raw', 'best').scored;
+      return 'ensemble' in read ? read.ensemble : expect.fail('it is linear');
+    };
+    expect(() => {
+      checkEnsemble(ensembleOf({}, null, 10, 20));
+    }).to.throw('tree 0: node 0 has no threshold');
+    expect(() => {
+      checkEnsemble(ensembleOf({}, 1, null, 20));
+    }).to.throw('tree 0: a leaf is not finite');
+    // Versions 1.6 to 3.0 have NaN as the threshold of a categorical node.
+    checkEnsemble(ensembleOf(CATEGORICAL, null, 10, 20));
+    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw('`split_indices` holds');
+  });
+
+  it('refuses a number of iterations for gblinear, which has none', () => {
+    const linear = model({ booster: () => ({ name: 'gblinear', model: { weights: [1, 0] } }) });
+    expect(() => score(linear, [[1]], 'raw', 5)).to.throw('gblinear has no iterations');
+  });
+
   it('reads UBJSON like JSON', () => {
     const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
     const json: unknown = JSON.parse(text);
@@ -251,13 +290,7 @@ describe('xgboost', () => {
   });
 
   it('maps texts to the categories that a file of 3.1 holds', async () => {
-    const categorical = stump({
-      split_type: [1, 0, 0],
-      categories: [1],
-      categories_nodes: [0],
-      categories_segments: [0],
-      categories_sizes: [1],
-    });
+    const categorical = stump(CATEGORICAL);
     const values = [...Buffer.from('blueréd')].map((byte) => (byte > 127 ? byte - 256 : byte));
     const cats = { enc: [{ offsets: [0, 4, 8], values }], feature_segments: [0, 2], sorted_idx: [] };
     const content = model({ trees: [categorical], names: ['colour'], model: { cats } });
@@ -276,6 +309,8 @@ describe('xgboost', () => {
     ['another file', 'binf', 'neither JSON nor UBJSON'],
     ['JSON that breaks off', '{ "learner": ', 'is not JSON'],
     ['JSON of something else', '{ "name": 1 }', '`learner` is not an object'],
+    ['a text of LightGBM', 'tree\nversion=v4\n', 'write `use: lightgbm`'],
+    ['JSON of LightGBM', '{ "name": "tree", "tree_info": [] }', 'write `use: lightgbm`'],
     ['an objective of one’s own', JSON.stringify(model({ objective: 'mine' })), '`mine` is not known'],
     ['a base_score of words', JSON.stringify(model({ base: 'half' })), 'its base_score is "half"'],
     [
@@ -292,6 +327,13 @@ describe('xgboost', () => {
       'an unknown feature',
       JSON.stringify(model({ trees: [stump({ split_indices: [4, 0, 0] })] })),
       'tests feature 4 of 1',
+    ],
+    [
+      'categories whose texts are cut in two',
+      JSON.stringify(
+        model({ model: { cats: { enc: [{ offsets: [0, 1, 2], values: [-61, -97] }] } }, names: ['colour'] }),
+      ),
+      'the categories of column 0 are not whole',
     ],
     [
       'columns of unlike length',

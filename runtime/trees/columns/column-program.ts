@@ -1,0 +1,59 @@
+import type { TreeEnsemble } from '../../api/tree-ensemble.js';
+import type { LeafKind } from '../kernel/add-leaves.js';
+import { FIRST_PLANE } from '../kernel/memory.js';
+import type { Turns } from '../turns.js';
+import { leafCodes, type LeafCodes } from './leaf-codes.js';
+import { collectTests, type NodeTests } from './node-tests.js';
+import { FreePlanes, treeOperations } from './tree-operations.js';
+
+/** More nodes than this are left to the scalar form: the program would take much memory. */
+const MOST_NODES = 4_000_000;
+
+/** An ensemble as tests and operations on planes of bits. */
+export interface ColumnProgram {
+  readonly leafKind: LeafKind;
+  readonly tests: NodeTests;
+  /** Numbers of the features whose values are read, in the order of their places. */
+  readonly features: readonly number[];
+  readonly trees: readonly ProgramTree[];
+  /** How many planes there are, the fixed ones included. */
+  readonly planes: number;
+}
+
+export interface ProgramTree {
+  readonly codes: LeafCodes;
+  /** Four planes each: test, left, right, result. */
+  readonly operations: Int32Array;
+  /** The planes of the code's bits, from the lowest. */
+  readonly code: readonly number[];
+}
+
+/** @returns undefined where the ensemble needs the scalar form: a tree of thousands of leaves, or too many nodes */
+export async function columnProgram(
+  ensemble: TreeEnsemble,
+  turns: Turns,
+): Promise<ColumnProgram | undefined> {
+  const { trees, precision } = ensemble;
+  const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
+  if (nodes > MOST_NODES || trees.length === 0) return undefined;
+  const tests = await collectTests(ensemble, turns);
+  const free = new FreePlanes(FIRST_PLANE + tests.slots);
+  const compiled: ProgramTree[] = [];
+  for (const [index, tree] of trees.entries()) {
+    await turns.take();
+    const codes = leafCodes(tree);
+    if (codes === undefined) return undefined;
+    const planes = (tests.slotOf[index] ?? new Int32Array(0)).map((slot) => FIRST_PLANE + slot);
+    const { operations, code } = treeOperations(tree, planes, codes, free);
+    compiled.push({ codes, operations: Int32Array.from(operations), code });
+  }
+  const linear = trees.flatMap((tree) => (tree.linear ?? []).flatMap((leaf) => [...leaf.features]));
+  const isLinear = trees.some((tree) => tree.linear !== undefined);
+  return {
+    leafKind: isLinear ? 'linear' : precision,
+    tests,
+    features: [...new Set([...tests.numeric.map(({ feature }) => feature), ...linear])],
+    trees: compiled,
+    planes: free.end,
+  };
+}

@@ -1,0 +1,141 @@
+import { NodeRule, ZERO, type DecisionTree, type TreeEnsemble } from '../../api/tree-ensemble.js';
+import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, TERM, TREE, ZEROS } from '../kernel/memory.js';
+import type { Turns } from '../turns.js';
+import type { ColumnProgram, ProgramTree } from './column-program.js';
+import type { LeafCodes } from './leaf-codes.js';
+import { searchSteps, type ProgramLayout } from './layout.js';
+import type { CategoricalTests, NumericTests } from './node-tests.js';
+
+/** Where the list of each category of a feature lies; what is in no list has an empty one. */
+export interface CategoryLists {
+  readonly feature: number;
+  readonly of: ReadonlyMap<number, number>;
+  readonly missing: number;
+}
+
+/** Writes what does not change between runs. */
+export class MemoryFiller {
+  readonly #ints: Int32Array;
+  readonly #numbers: Float64Array;
+  readonly #singles: Float32Array;
+  /** By feature, its place among those of the program. */
+  readonly #places: ReadonlyMap<number, number>;
+
+  constructor(
+    memory: WebAssembly.Memory,
+    readonly ensemble: TreeEnsemble,
+    readonly program: ColumnProgram,
+    readonly layout: ProgramLayout,
+  ) {
+    this.#ints = new Int32Array(memory.buffer);
+    this.#numbers = new Float64Array(memory.buffer);
+    this.#singles = new Float32Array(memory.buffer);
+    this.#places = new Map(program.features.map((feature, place) => [feature, place]));
+  }
+
+  groups(): void {
+    const { layout, program } = this;
+    for (const [index, group] of program.tests.numeric.entries()) {
+      const at = layout.groups.start + index * GROUP.bytes;
+      const thresholds = layout.thresholds[index] ?? 0;
+      const place = this.#places.get(group.feature) ?? 0;
+      const count = group.thresholds.length;
+      const half = 2 ** (searchSteps(count) - 1);
+      this.#numbers.set(group.thresholds, thresholds / 8);
+      // Nothing is beyond NaN.
+      this.#numbers.fill(NaN, thresholds / 8 + count, thresholds / 8 + 2 * half);
+      this.#int(at + GROUP.values, layout.values[place] ?? 0);
+      this.#int(at + GROUP.shared, layout.shared + place * 4);
+      this.#int(at + GROUP.thresholds, thresholds);
+      this.#int(at + GROUP.half, half * 8);
+      this.#number(at + GROUP.nan, group.missing === NodeRule.none ? 0 : NaN);
+      this.#number(at + GROUP.limit, group.missing === NodeRule.zero ? ZERO : -1);
+      this.#int(at + GROUP.missing, missingPlace(group) * 8);
+      this.#int(at + GROUP.count, count);
+      this.#int(at + GROUP.plane, FIRST_PLANE + group.firstSlot);
+      this.#int(at + GROUP.second, group.ways === 'both' ? FIRST_PLANE + group.firstSlot + count : 0);
+    }
+  }
+
+  categories(): CategoryLists[] {
+    const { layout, program } = this;
+    let next = layout.lists + 4;
+    const list = (slots: readonly number[]): number => {
+      const at = next;
+      this.#int(at, slots.length);
+      for (const [i, slot] of slots.entries()) this.#int(at + 4 * (i + 1), FIRST_PLANE + slot);
+      next += 4 * (slots.length + 1);
+      return at;
+    };
+    return program.tests.categorical.map(({ feature, slotsOf, missing }: CategoricalTests, index) => {
+      this.#int(layout.categories.start + index * CATEGORIES.bytes, layout.rowLists[index] ?? 0);
+      const of = new Map(Array.from(slotsOf, ([category, slots]) => [category, list(slots)]));
+      return { feature, of, missing: list(missing) };
+    });
+  }
+
+  async trees(turns: Turns): Promise<void> {
+    const { layout, program } = this;
+    let at = layout.trees.start;
+    for (const [index, tree] of this.ensemble.trees.entries()) {
+      const compiled = program.trees[index];
+      if (compiled === undefined) continue;
+      await turns.take();
+      const { operations, code } = compiled;
+      this.#int(at + TREE.operations, operations.length / 4);
+      this.#int(at + TREE.leaves, layout.leaves[index] ?? 0);
+      this.#int(at + TREE.sums, layout.sums[tree.output] ?? 0);
+      this.#int(at + TREE.long, Number(code.length > 8));
+      for (let bit = 0; bit < 16; bit++) this.#int(at + TREE.code + bit * 4, code[bit] ?? ZEROS);
+      this.#ints.set(operations, (at + TREE.bytes) / 4);
+      at += TREE.bytes + operations.length * 4;
+      this.#leaves(tree, compiled, index);
+    }
+  }
+
+  #leaves(tree: DecisionTree, { codes }: ProgramTree, index: number): void {
+    const { leafKind } = this.program;
+    const table = this.layout.leaves[index] ?? 0;
+    if (leafKind === 'linear') this.#linearLeaves(tree, codes, index);
+    else
+      for (const [leaf, value] of tree.leaves.entries()) {
+        const code = codes.codes[leaf] ?? 0;
+        if (leafKind === 'float64') this.#number(table + code * 8, value);
+        else this.#singles[table / 4 + code] = value;
+      }
+  }
+
+  #linearLeaves(tree: DecisionTree, codes: LeafCodes, index: number): void {
+    const { layout } = this;
+    const table = layout.leaves[index] ?? 0;
+    let at = layout.linear[index] ?? 0;
+    // Of rows that are not there codes may be anything.
+    this.#ints.fill(at, table / 4, table / 4 + 2 ** codes.bits);
+    for (const [leaf, value] of tree.leaves.entries()) {
+      const linear = tree.linear?.[leaf];
+      this.#int(table + (codes.codes[leaf] ?? 0) * 4, at);
+      this.#int(at + LINEAR.terms, linear?.features.length ?? 0);
+      this.#number(at + LINEAR.constant, linear?.constant ?? value);
+      this.#number(at + LINEAR.value, value);
+      at += LINEAR.bytes;
+      for (const [i, feature] of (linear?.features ?? []).entries()) {
+        this.#int(at + TERM.values, layout.values[this.#places.get(feature) ?? 0] ?? 0);
+        this.#number(at + TERM.coefficient, linear?.coefficients[i] ?? NaN);
+        at += TERM.bytes;
+      }
+    }
+  }
+
+  #int(at: number, value: number): void {
+    this.#ints[at / 4] = value;
+  }
+
+  #number(at: number, value: number): void {
+    this.#numbers[at / 8] = value;
+  }
+}
+
+/** Missing values pass every threshold, or are beyond them all. */
+function missingPlace({ ways, thresholds }: NumericTests): number {
+  return ways === 'left' ? 0 : thresholds.length + 1;
+}

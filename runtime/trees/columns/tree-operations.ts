@@ -1,0 +1,71 @@
+import type { DecisionTree } from '../../api/tree-ensemble.js';
+import { ONES, ZEROS } from '../kernel/memory.js';
+import { bottomUp, type LeafCodes } from './leaf-codes.js';
+
+/** A tree as operations on planes. */
+export interface TreeOperations {
+  /** Four planes each: a test, what is selected where it holds, what is selected elsewhere, and the result. */
+  readonly operations: readonly number[];
+  /** The planes of the code's bits, from the lowest. */
+  readonly code: readonly number[];
+}
+
+/** Planes for what is between, given out again and again. */
+export class FreePlanes {
+  readonly #free: number[] = [];
+  #next: number;
+
+  constructor(readonly first: number) {
+    this.#next = first;
+  }
+
+  /** One more than the highest that was given out. */
+  get end(): number {
+    return this.#next;
+  }
+
+  take(): number {
+    return this.#free.pop() ?? this.#next++;
+  }
+
+  release(plane: number): void {
+    if (plane >= this.first) this.#free.push(plane);
+  }
+}
+
+/**
+ * From the leaves of a tree up, every node selects the bits of its left or right side's leaf codes. Where a bit is the
+ * same on both sides it needs no operation, and where it tells the sides apart it is the test itself.
+ * @param tests by node, the plane of its test
+ */
+export function treeOperations(
+  tree: DecisionTree,
+  tests: Int32Array,
+  { bits, codes }: LeafCodes,
+  planes: FreePlanes,
+): TreeOperations {
+  const operations: number[] = [];
+  const below: (readonly number[])[] = [];
+  const codeOf = (child: number): readonly number[] => {
+    if (child >= 0) return below[child] ?? [];
+    const code = codes[~child] ?? 0;
+    return Array.from({ length: bits }, (_, bit) => ((code >> bit) & 1 ? ONES : ZEROS));
+  };
+  for (const node of bottomUp(tree)) {
+    const test = tests[node] ?? ZEROS;
+    const left = codeOf(tree.left[node] ?? ~0);
+    const right = codeOf(tree.right[node] ?? ~0);
+    below[node] = left.map((one, bit) => {
+      const other = right[bit] ?? ZEROS;
+      if (one === other) return one;
+      if (one === ONES && other === ZEROS) return test;
+      const to = planes.take();
+      operations.push(test, one, other, to);
+      return to;
+    });
+    for (const plane of [...left, ...right]) planes.release(plane);
+  }
+  const code = codeOf(tree.feature.length === 0 ? ~0 : 0);
+  for (const plane of code) planes.release(plane);
+  return { operations, code };
+}

@@ -1,0 +1,72 @@
+/** Where the kernel finds what has the same place for every ensemble, in bytes of its memory. */
+
+/** Rows of a block: one bit of a plane's vector each. Row r of the block is bit r>>4 of byte r&15. */
+export const BLOCK = 128;
+/** Blocks of a run, of which each has its own functions: a plane is so many vectors of 16 bytes. */
+export const WIDTHS = [1, 2, 4, 8] as const;
+export type Width = (typeof WIDTHS)[number];
+const MOST_BLOCKS = 8;
+
+/** Two times eight vectors: the low and the high byte of the leaf codes of a block's rows. */
+export const CODES = 0;
+/** Offsets of 16 rows' leaves. */
+export const OFFSETS = 256;
+/** The planes. */
+export const PLANES = 1024;
+/** Planes that are always the same. */
+export const ZEROS = 0;
+export const ONES = 1;
+export const FIRST_PLANE = 2;
+
+/** A plane's address is its number shifted by so much. */
+export function planeShift(width: Width): number {
+  return 4 + Math.log2(width);
+}
+
+/** A group of numeric tests, as `test` reads it. */
+export const GROUP = {
+  values: 0,
+  /** Address of a number: not 0 where all rows have the first one's value. */
+  shared: 4,
+  thresholds: 8,
+  /** Bytes of half of the thresholds. */
+  half: 12,
+  /** What NaN is taken as. */
+  nan: 16,
+  /** The largest magnitude that is missing; below 0 where none is. */
+  limit: 24,
+  /** Where missing values are placed among the thresholds, times 8. */
+  missing: 32,
+  /** How many thresholds there are. */
+  count: 36,
+  /** The plane of the first threshold. */
+  plane: 40,
+  /** The same of the nodes that send missing values left; 0 if there is none. */
+  second: 44,
+  bytes: 48,
+} as const;
+
+/** A categorical feature, as `test` reads it. */
+export const CATEGORIES = {
+  /** A number for each row: the address of a list of planes that have its bit, behind their number. */
+  lists: 0,
+  bytes: 16,
+} as const;
+
+/** A tree, as `add` reads it: operations follow, each of them four planes: test, left, right, result. */
+export const TREE = {
+  operations: 0,
+  /** What its leaves add, by code; of a tree with linear leaves the address of each leaf. */
+  leaves: 4,
+  sums: 8,
+  /** Whether its codes have more than eight bits. */
+  long: 12,
+  /** Planes of the code's bits, from the lowest. */
+  code: 16,
+  bytes: 80,
+} as const;
+export const OPERATION_BYTES = 16;
+
+/** A linear leaf. Its terms follow: the address of a feature's values, and from byte 8 on its coefficient. */
+export const LINEAR = { terms: 0, constant: 8, value: 16, bytes: 24 } as const;
+export const TERM = { values: 0, coefficient: 8, bytes: 16 } as const;
