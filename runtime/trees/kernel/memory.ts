@@ -5,7 +5,6 @@ export const BLOCK = 128;
 /** Blocks of a run, of which each has its own functions: a plane is so many vectors of 16 bytes. */
 export const WIDTHS = [1, 2, 4, 8] as const;
 export type Width = (typeof WIDTHS)[number];
-const MOST_BLOCKS = 8;
 
 /** Two times eight vectors: the low and the high byte of the leaf codes of a block's rows. */
 export const CODES = 0;

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { MillraceError } from '../../../../runtime/api/errors.js';
 import { CommandFailure } from '../../../../runtime/cli/failure.js';
+import type { InputRow } from '../../../../runtime/cli/input/rows.js';
 import { HttpTarget } from '../../../../runtime/cli/load/http-target.js';
 
 interface Answer {
@@ -83,7 +84,7 @@ describe('talking to a running service', () => {
   });
 
   it('keeps of a row its text alone, as what is sent, and the value of one that has no text', async () => {
-    const { keep } = target.batches;
+    const keep = (row: InputRow): InputRow => target.batches.keep(row);
     const text = keep({ line: 7, value: { a: 1 }, json: '{"a":1.0}', bytes: 9 });
     expect(Object.keys(text)).to.have.members(['line', 'json', 'bytes']);
     expect(text).to.include({ line: 7, bytes: 9 });
