@@ -147,7 +147,11 @@ describe('numbers in model files', () => {
       () => readUbjson(Buffer.from(`[#U\xc8${'[$Z#U\xc8'.repeat(200)}`, 'latin1')),
       'a length beyond its end',
     ],
-    ['LightGBM JSON: iterations of minus one tree', () => lightgbmJson({}, -1), 'it has 1 trees, -1 for each'],
+    [
+      'LightGBM JSON: iterations of minus one tree',
+      () => lightgbmJson({}, -1),
+      'it has 1 trees, -1 for each',
+    ],
     [
       'LightGBM: a tree without leaves',
       () => lightgbm({ num_leaves: '0', leaf_value: '' }),
