@@ -161,7 +161,7 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       await store.mergeSegments(views.map((view) => ({ key, segment: segment(view, 1, 1) })));
       await store.mergeSegments([{ key, segment: segment('second', 2, 2) }]);
       expect((await store.read([key]))[0]).to.deep.equal(
-        Buffer.concat([segment('first', 1, 1), segment('second', 2, 2), segment('third', 1, 1)]),
+        Buffer.concat([segment('third', 1, 1), segment('second', 2, 2), segment('first', 1, 1)]),
       );
     });
 

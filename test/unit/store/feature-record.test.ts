@@ -65,7 +65,7 @@ describe('feature records', () => {
             clicks: decodeSegment(record, segment, layout).clicks,
           }));
           expect(found).to.deep.equal(
-            [...newest.values()].map(({ time: at, clicks }) => ({ time: at, clicks })),
+            [...newest.values()].map(({ time: at, clicks }) => ({ time: at, clicks })).reverse(),
           );
         },
       ),
