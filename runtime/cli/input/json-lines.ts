@@ -1,65 +1,106 @@
-import { parseRow, type BadRow, type InputRow, type RowChunk } from './rows.js';
+import { isUtf8 } from 'node:buffer';
+import { NOT_UTF8, parseText, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
 /** A longer line is a bad row: no upload could carry it. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Reads one JSON object a line. Blank lines are skipped, a byte order mark too; the last line needs no newline. */
+/**
+ * Reads one JSON object a line. Blank lines are skipped, a byte order mark too; the last line needs no newline.
+ * The lines of a chunk are made text together, and each is a slice of it: to decode them one by one would take as long
+ * again, and give the garbage collector a copy of every line.
+ */
 export async function* readJsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
-  let line = 0;
-  let rest: Buffer[] = [];
-  let restBytes = 0;
-  let dropping = false;
+  const lines = new LineTaker();
+  /** Of a line whose end has not come yet. */
+  let held: Buffer[] = [];
+  let heldBytes = 0;
 
-  function take(part: Buffer, rows: InputRow[], bad: BadRow[]): void {
-    line += 1;
-    const whole = restBytes === 0 ? part : Buffer.concat([...rest, part]);
-    rest = [];
-    restBytes = 0;
-    if (dropping || whole.length > MAX_LINE_BYTES) {
-      dropping = false;
-      bad.push({ line, problem: `longer than ${String(MAX_LINE_BYTES / 1024 / 1024)} MB` });
-      return;
-    }
-    parseLine(line === 1 && whole.subarray(0, 3).equals(BOM) ? whole.subarray(3) : whole, line, rows, bad);
+  function hold(part: Buffer): void {
+    heldBytes += part.length;
+    if (heldBytes > MAX_LINE_BYTES) held = [];
+    else held.push(part);
+  }
+
+  function takeHeld(): void {
+    if (heldBytes > MAX_LINE_BYTES) lines.take('', heldBytes);
+    else lines.takeAll(Buffer.concat(held));
+    held = [];
+    heldBytes = 0;
   }
 
   for await (const chunk of bytes) {
-    const rows: InputRow[] = [];
-    const bad: BadRow[] = [];
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
     let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      take(chunk.subarray(from, at), rows, bad);
-      from = at + 1;
+    if (heldBytes > 0 && end > 0) {
+      from = chunk.indexOf(NEWLINE) + 1;
+      hold(chunk.subarray(0, from - 1));
+      takeHeld();
     }
-    if (from < chunk.length && !dropping) {
-      rest.push(chunk.subarray(from));
-      restBytes += chunk.length - from;
-      if (restBytes > MAX_LINE_BYTES) {
-        rest = [];
-        restBytes = 0;
-        dropping = true;
-      }
-    }
-    if (rows.length + bad.length > 0) yield { rows, bad };
+    if (from < end) lines.takeAll(chunk.subarray(from, end));
+    if (end < chunk.length) hold(chunk.subarray(end));
+    yield* lines.taken();
   }
-  if (restBytes > 0 || dropping) {
-    const rows: InputRow[] = [];
-    const bad: BadRow[] = [];
-    take(Buffer.alloc(0), rows, bad);
-    yield { rows, bad };
-  }
+  if (heldBytes > 0) takeHeld();
+  yield* lines.taken();
 }
 
-function parseLine(bytes: Buffer, line: number, rows: InputRow[], bad: BadRow[]): void {
-  if (isBlank(bytes)) return;
-  const row = parseRow(bytes, line);
-  if ('value' in row) rows.push(row);
-  else bad.push({ line, problem: row.problem });
-}
+/** Counts lines and makes rows of them. */
+class LineTaker {
+  #line = 0;
+  #rows: InputRow[] = [];
+  #bad: BadRow[] = [];
 
-function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
-  return true;
+  /** Takes whole lines. */
+  takeAll(bytes: Buffer): void {
+    if (!isUtf8(bytes)) {
+      this.#takeSingly(bytes);
+      return;
+    }
+    const text = bytes.toString('utf8');
+    const ascii = text.length === bytes.length;
+    for (let from = 0; from < text.length;) {
+      const newline = text.indexOf('\n', from);
+      const end = newline < 0 ? text.length : newline;
+      const line = text.slice(from, end);
+      this.take(line, ascii ? line.length : Buffer.byteLength(line));
+      from = end + 1;
+    }
+  }
+
+  /** Takes whole lines some of which are no UTF-8. */
+  #takeSingly(bytes: Buffer): void {
+    for (let from = 0; from < bytes.length;) {
+      const newline = bytes.indexOf(NEWLINE, from);
+      const end = newline < 0 ? bytes.length : newline;
+      const line = bytes.subarray(from, end);
+      this.take(isUtf8(line) ? line.toString('utf8') : undefined, line.length);
+      from = end + 1;
+    }
+  }
+
+  /** @param text undefined where it is no UTF-8 */
+  take(text: string | undefined, bytes: number): void {
+    this.#line += 1;
+    if (bytes > MAX_LINE_BYTES) this.#refuse(`longer than ${String(MAX_LINE_BYTES / 1024 / 1024)} MB`);
+    else if (text === undefined) this.#refuse(NOT_UTF8);
+    else {
+      const json = text.trim(); // a byte order mark counts as white space
+      if (json === '') return;
+      const row = parseText(json, this.#line, bytes);
+      if ('value' in row) this.#rows.push(row);
+      else this.#refuse(row.problem);
+    }
+  }
+
+  #refuse(problem: string): void {
+    this.#bad.push({ line: this.#line, problem });
+  }
+
+  /** What was taken since the last time, if anything. */
+  *taken(): Generator<RowChunk> {
+    if (this.#rows.length + this.#bad.length > 0) yield { rows: this.#rows, bad: this.#bad };
+    this.#rows = [];
+    this.#bad = [];
+  }
 }

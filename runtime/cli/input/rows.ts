@@ -45,7 +45,14 @@ interface NoRow {
 /** Parses the JSON of one record. */
 export function parseRow(bytes: Buffer, line: number): InputRow | NoRow {
   if (!isUtf8(bytes)) return { problem: NOT_UTF8, isBroken: true };
-  const json = bytes.toString('utf8').trim();
+  return parseText(bytes.toString('utf8').trim(), line, bytes.length);
+}
+
+/**
+ * Parses the JSON of one record.
+ * @param bytes its size in the file
+ */
+export function parseText(json: string, line: number, bytes: number): InputRow | NoRow {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -53,7 +60,7 @@ export function parseRow(bytes: Buffer, line: number): InputRow | NoRow {
     return { problem: jsonProblem(error), isBroken: true };
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return { line, value: value as JsonObject, json, bytes: bytes.length };
+    return { line, value: value as JsonObject, json, bytes };
   }
   const found = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
   return { problem: `expected a JSON object, found ${found}`, isBroken: false };

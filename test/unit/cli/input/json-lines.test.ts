@@ -59,10 +59,43 @@ describe('JSON lines', () => {
     expect(rows).to.have.length(1);
   });
 
+  it('refuse those lines alone that are not UTF-8, wherever the file is cut into chunks', async () => {
+    const line = fc.oneof(
+      fc
+        .string({ unit: 'grapheme' })
+        .map((a) => ({ bytes: Buffer.from(JSON.stringify({ a })), good: { a } })),
+      fc.constant({ bytes: Buffer.from([0x7b, 0xc3, 0x7d]), good: undefined }),
+      fc.constant({ bytes: Buffer.from(' \r'), good: null }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 9 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (all, size) => {
+          const file = Buffer.concat(all.flatMap(({ bytes }) => [bytes, Buffer.from('\n')]));
+          const { rows, bad } = await readAll(readJsonLines(inChunks(file, size)));
+          const numbered = all.map(({ bytes, good }, at) => ({ line: at + 1, good, bytes: bytes.length }));
+          expect(rows.map(({ line: at, value, bytes }) => ({ line: at, good: value, bytes }))).to.deep.equal(
+            numbered.filter(({ good }) => good !== undefined && good !== null),
+          );
+          expect(bad.map(({ line: at }) => at)).to.deep.equal(
+            numbered.filter(({ good }) => good === undefined).map(({ line: at }) => at),
+          );
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   it('refuse a line longer than any upload, and keep the count', async () => {
     const text = `{"a":1}\n${'x'.repeat(5 * 1024 * 1024)}\n{"a":2}`;
     const { rows, bad } = await readAll(readJsonLines(inChunks(text, 64 * 1024)));
     expect(rows.map((row) => row.line)).to.deep.equal([1, 3]);
     expect(bad).to.deep.equal([{ line: 2, problem: 'longer than 4 MB' }]);
+    const whole = await readAll(readJsonLines(inChunks(text, text.length)));
+    expect(whole).to.deep.equal({ rows, bad });
+    const longest = `${JSON.stringify({ a: 'x'.repeat(4 * 1024 * 1024 - 8) })}\n`;
+    for (const size of [64 * 1024, 1e6, Infinity])
+      expect((await readAll(readJsonLines(inChunks(longest, size)))).bad).to.deep.equal([]);
   });
 });
