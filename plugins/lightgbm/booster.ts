@@ -1,4 +1,5 @@
 import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import { atOnce, type Pieces } from '../../runtime/api/pieces.js';
 import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
 import { columnsOf } from './columns.js';
@@ -22,7 +23,16 @@ export interface Booster {
  * @throws ModelFileError
  */
 export function readBooster(content: Buffer, prediction: Prediction, iterations?: number): Booster {
-  const model = readModel(content);
+  return atOnce(boosterInPieces(content, prediction, iterations));
+}
+
+/** The same, laid down between trees. */
+export function* boosterInPieces(
+  content: Buffer,
+  prediction: Prediction,
+  iterations: number | undefined,
+): Pieces<Booster> {
+  const model = yield* readModel(content);
   const { treesPerIteration: outputs } = model;
   const held = model.trees.length / outputs;
   if (!Number.isInteger(held) || held <= 0) {
@@ -44,11 +54,11 @@ export function readBooster(content: Buffer, prediction: Prediction, iterations?
   };
 }
 
-function readModel(content: Buffer): LightGbmModel {
+function* readModel(content: Buffer): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
-  if (!text.trimStart().startsWith('{')) return readText(text);
+  if (!/^\s*\{/.test(text)) return yield* readText(text);
   try {
-    return readJson(JSON.parse(text));
+    return yield* readJson(JSON.parse(text));
   } catch (error) {
     if (error instanceof SyntaxError) throw new ModelFileError(`it is not JSON: ${error.message}`);
     throw error;

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
+import { inTurns } from '../../runtime/api/pieces.js';
 import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import { TreeModel } from '../../runtime/api/tree-model.js';
 import type { JsonObject } from '../../runtime/api/types.js';
-import { readBooster, type Prediction } from './booster.js';
+import { boosterInPieces, type Prediction } from './booster.js';
 
 interface LightGbmOptions {
   readonly model: ProjectFile;
@@ -22,7 +23,11 @@ export const plugin = definePlugin<LightGbmOptions>({
       const reason = error instanceof Error ? error.message : String(error);
       return new OptionError(['model'], `\`${model.path}\` is no LightGBM model that can be used: ${reason}`);
     };
-    const booster = attempt(() => readBooster(model.content, predict, iterations), wrong);
+    const booster = await inTurns(boosterInPieces(model.content, predict, iterations)).catch(
+      (error: unknown) => {
+        throw wrong(error);
+      },
+    );
     const bound = bindModelInputs(booster.columns, inputs, build);
     const scorer = await build.trees.compile(booster.ensemble).catch((error: unknown) => {
       throw wrong(error);
@@ -30,11 +35,3 @@ export const plugin = definePlugin<LightGbmOptions>({
     return new TreeModel(model, bound, scorer, booster.ensemble.outputs, booster.transform);
   },
 });
-
-function attempt<T>(run: () => T, wrong: (error: unknown) => Error): T {
-  try {
-    return run();
-  } catch (error) {
-    throw wrong(error);
-  }
-}

@@ -1,3 +1,4 @@
+import type { Pieces } from '../../runtime/api/pieces.js';
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
 import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
 import { listOfLists } from './read-text.js';
@@ -14,7 +15,7 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
  * Reads the JSON of `Booster.dump_model()`.
  * @throws ModelFileError
  */
-export function readJson(content: unknown): LightGbmModel {
+export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const model = object(content, 'it');
   if ('learner' in model) throw new ModelFileError('it is one of XGBoost; write `use: xgboost`');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
@@ -25,10 +26,12 @@ export function readJson(content: unknown): LightGbmModel {
   if (names.length !== number(model, 'max_feature_idx') + 1) {
     throw new ModelFileError('`feature_names` and `max_feature_idx` differ');
   }
-  const trees = list(model, 'tree_info').map((one, index) => {
+  const trees: DecisionTree[] = [];
+  for (const [index, one] of list(model, 'tree_info').entries()) {
+    yield;
     const tree = object(one, `tree ${index}`);
-    return readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration);
-  });
+    trees.push(readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration));
+  }
   const infos = new Map(Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`')));
   return {
     names,

@@ -1,3 +1,4 @@
+import type { Pieces } from '../../runtime/api/pieces.js';
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
 import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
 import { bitSet, ruleOf } from './tree-fields.js';
@@ -9,7 +10,7 @@ type Fields = ReadonlyMap<string, string>;
  * after `end of trees` what training knew, of which only `pandas_categorical` matters.
  * @throws ModelFileError
  */
-export function readText(text: string): LightGbmModel {
+export function* readText(text: string): Pieces<LightGbmModel> {
   const lines = text.split(/\r?\n/);
   if (lines[0]?.trim() !== 'tree') throw new ModelFileError('it does not begin like a LightGBM model');
   const end = lines.indexOf('end of trees');
@@ -26,15 +27,17 @@ export function readText(text: string): LightGbmModel {
   if (names.length !== features) {
     throw new ModelFileError(`it has ${features} features and ${names.length} names of features`);
   }
-  const trees = starts.map((start, index) => {
+  const trees: DecisionTree[] = [];
+  for (const [index, start] of starts.entries()) {
+    yield;
     const fields = fieldsOf(lines.slice(start + 1, starts[index + 1] ?? end));
     try {
-      return readTree(fields, index % treesPerIteration);
+      trees.push(readTree(fields, index % treesPerIteration));
     } catch (error) {
       if (!(error instanceof ModelFileError)) throw error;
       throw new ModelFileError(`tree ${index}: ${error.message}`);
     }
-  });
+  }
   const infos = words(header.get('feature_infos') ?? '');
   const trailer = lines.slice(end);
   return {

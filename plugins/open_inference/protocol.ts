@@ -97,7 +97,9 @@ function metadataTensors(list: unknown): MetadataTensor[] {
     if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape))
       throw new Error('a tensor of the metadata lacks its name, datatype or shape');
     // Some servers write sizes as texts.
-    const sizes = shape.map(Number).map((size) => (size >= 0 ? size : undefined));
+    const sizes = (shape as readonly unknown[])
+      .map((size) => (typeof size === 'object' ? NaN : Number(size)))
+      .map((size) => (size >= 0 ? size : undefined));
     return { name, datatype, shape: sizes };
   });
 }
@@ -124,6 +126,14 @@ function isShape(shape: unknown): shape is number[] {
   );
 }
 
+/** For a message; nothing of what lists and objects within a list hold, which may be nested without end. */
 function shown(value: unknown): string {
-  return JSON.stringify(value ?? null).slice(0, 80);
+  const part = (one: unknown): string =>
+    typeof one === 'object' && one !== null
+      ? Array.isArray(one)
+        ? '[…]'
+        : '{…}'
+      : JSON.stringify(one ?? null);
+  const text = Array.isArray(value) ? `[${value.slice(0, 20).map(part).join()}]` : part(value);
+  return text.slice(0, 80);
 }

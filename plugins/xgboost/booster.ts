@@ -1,4 +1,5 @@
 import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import { atOnce, type Pieces } from '../../runtime/api/pieces.js';
 import type { DecisionTree, TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 import type { Transform } from '../../runtime/api/tree-model.js';
 import { readCategories } from './categories.js';
@@ -39,6 +40,15 @@ export interface Booster {
  * @throws ModelFileError
  */
 export function readBooster(content: Buffer, prediction: Prediction, iterations: Iterations): Booster {
+  return atOnce(boosterInPieces(content, prediction, iterations));
+}
+
+/** The same, laid down between trees. */
+export function* boosterInPieces(
+  content: Buffer,
+  prediction: Prediction,
+  iterations: Iterations,
+): Pieces<Booster> {
   const file = readFile(content);
   const learner = objectAt(file, 'learner');
   const parameters = objectAt(learner, 'learner_model_param');
@@ -71,7 +81,7 @@ export function readBooster(content: Buffer, prediction: Prediction, iterations:
   if (!isDart && name !== 'gbtree') throw new ModelFileError(`its booster is ${JSON.stringify(name)}`);
   const model = objectAt(isDart ? objectAt(booster, 'gbtree') : booster, 'model');
   const weights = isDart ? numbersAt(booster, 'weight_drop') : undefined;
-  const trees = readTrees(model, weights, outputs, treesOf(model, learner, outputs, iterations));
+  const trees = yield* readTrees(model, weights, outputs, treesOf(model, learner, outputs, iterations));
   return {
     scored: {
       ensemble: { features, outputs, precision: 'float32', comparison: 'less', trees, base },
@@ -168,26 +178,29 @@ function treesOf(model: Json, learner: Json, outputs: number, iterations: Iterat
   throw new ModelFileError(`\`iteration_indptr\` has an iteration end at tree ${used} of ${count}`);
 }
 
-function readTrees(
+function* readTrees(
   model: Json,
   weights: readonly number[] | undefined,
   outputs: number,
   used: number,
-): DecisionTree[] {
+): Pieces<DecisionTree[]> {
   const written = Array.from(listAt(model, 'trees'));
   const groups = indexesAt(model, 'tree_info', written.length);
   if (weights !== undefined && weights.length !== written.length) {
     throw new ModelFileError('`weight_drop` has not a weight for each tree');
   }
-  return written.slice(0, used).flatMap((tree, index) => {
+  const trees: DecisionTree[] = [];
+  for (const [index, tree] of written.slice(0, used).entries()) {
+    yield;
     try {
       const weight = weights === undefined ? 1 : Math.fround(weights[index] ?? 1);
-      return readTree(objectAt({ tree }, 'tree'), outputs, groups[index] ?? 0, weight);
+      trees.push(...readTree(objectAt({ tree }, 'tree'), outputs, groups[index] ?? 0, weight));
     } catch (error) {
       if (error instanceof ModelFileError) throw new ModelFileError(`tree ${index}: ${error.message}`);
       throw error;
     }
-  });
+  }
+  return trees;
 }
 
 function columnsOf(learner: Json, features: number, model: Json): ModelColumns {

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
+import { inTurns } from '../../runtime/api/pieces.js';
 import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import { TreeModel } from '../../runtime/api/tree-model.js';
 import type { JsonObject } from '../../runtime/api/types.js';
-import { readBooster, type Iterations, type Prediction } from './booster.js';
+import { boosterInPieces, type Iterations, type Prediction } from './booster.js';
 
 interface XgBoostOptions {
   readonly model: ProjectFile;
@@ -22,7 +23,11 @@ export const plugin = definePlugin<XgBoostOptions>({
       const reason = error instanceof Error ? error.message : String(error);
       return new OptionError(['model'], `\`${model.path}\` is no XGBoost model that can be used: ${reason}`);
     };
-    const booster = attempt(() => readBooster(model.content, predict, iterations), wrong);
+    const booster = await inTurns(boosterInPieces(model.content, predict, iterations)).catch(
+      (error: unknown) => {
+        throw wrong(error);
+      },
+    );
     const bound = bindModelInputs(booster.columns, inputs, build);
     const { scored, outputs, transform } = booster;
     const scorer =
@@ -34,11 +39,3 @@ export const plugin = definePlugin<XgBoostOptions>({
     return new TreeModel(model, bound, scorer, outputs, transform);
   },
 });
-
-function attempt<T>(run: () => T, wrong: (error: unknown) => Error): T {
-  try {
-    return run();
-  } catch (error) {
-    throw wrong(error);
-  }
-}

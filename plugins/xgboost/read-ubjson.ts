@@ -16,6 +16,21 @@ export function readUbjson(content: Buffer): unknown {
   }
 }
 
+interface NumberType {
+  readonly bytes: number;
+  readonly read: (content: Buffer, at: number) => number;
+}
+
+const NUMBERS: ReadonlyMap<string, NumberType> = new Map([
+  ['i', { bytes: 1, read: (content, at) => content.readInt8(at) }],
+  ['U', { bytes: 1, read: (content, at) => content.readUInt8(at) }],
+  ['I', { bytes: 2, read: (content, at) => content.readInt16BE(at) }],
+  ['l', { bytes: 4, read: (content, at) => content.readInt32BE(at) }],
+  ['L', { bytes: 8, read: (content, at) => Number(content.readBigInt64BE(at)) }],
+  ['d', { bytes: 4, read: (content, at) => content.readFloatBE(at) }],
+  ['D', { bytes: 8, read: (content, at) => content.readDoubleBE(at) }],
+] satisfies (readonly [string, NumberType])[]);
+
 class Reader {
   #at = 0;
   /** Of lists that say how many they have. */
@@ -58,33 +73,12 @@ class Reader {
   }
 
   #number(marker: string): number {
+    const type = NUMBERS.get(marker);
+    if (type === undefined)
+      throw new ModelFileError(`the UBJSON has an unknown type at byte ${this.#at - 1}`);
     const at = this.#at;
-    const { content } = this;
-    switch (marker) {
-      case 'i':
-        this.#at += 1;
-        return content.readInt8(at);
-      case 'U':
-        this.#at += 1;
-        return content.readUInt8(at);
-      case 'I':
-        this.#at += 2;
-        return content.readInt16BE(at);
-      case 'l':
-        this.#at += 4;
-        return content.readInt32BE(at);
-      case 'L':
-        this.#at += 8;
-        return Number(content.readBigInt64BE(at));
-      case 'd':
-        this.#at += 4;
-        return content.readFloatBE(at);
-      case 'D':
-        this.#at += 8;
-        return content.readDoubleBE(at);
-      default:
-        throw new ModelFileError(`the UBJSON has an unknown type at byte ${at - 1}`);
-    }
+    this.#at += type.bytes;
+    return type.read(this.content, at);
   }
 
   #length(): number {
@@ -123,7 +117,13 @@ class Reader {
     if (this.#elements > this.content.length)
       throw new ModelFileError('the UBJSON has a length beyond its end');
     const list: unknown[] = [];
-    if (count === undefined) while (!this.#next(']')) list.push(this.value(depth + 1));
+    const numbers = type === undefined ? undefined : NUMBERS.get(type);
+    if (numbers !== undefined && count !== undefined) {
+      // Most of a model is long lists of numbers.
+      const { bytes, read } = numbers;
+      for (let i = 0; i < count; i++) list.push(read(this.content, this.#at + i * bytes));
+      this.#at += count * bytes;
+    } else if (count === undefined) while (!this.#next(']')) list.push(this.value(depth + 1));
     else for (let i = 0; i < count; i++) list.push(this.#typed(type ?? this.#marker(), depth + 1));
     return list;
   }

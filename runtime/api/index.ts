@@ -7,6 +7,7 @@ export * from './http-client.js';
 export * from './identifiers.js';
 export * from './interactions.js';
 export * from './model-inputs.js';
+export * from './pieces.js';
 export * from './plugin.js';
 export * from './status.js';
 export * from './tensor.js';

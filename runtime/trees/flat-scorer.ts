@@ -58,8 +58,8 @@ export class FlatScorer implements TreeScorer {
       this.#feature.set(tree.feature, firstNode);
       this.#rule.set(tree.rule, firstNode);
       this.#threshold.set(tree.threshold, firstNode);
-      for (const [at, rule] of tree.rule.entries()) {
-        const node = firstNode + at;
+      for (let at = 0; at < tree.rule.length; at++) {
+        const [node, rule] = [firstNode + at, tree.rule[at] ?? 0];
         this.#children[2 * node] = moved(tree.right[at] ?? ~0);
         this.#children[2 * node + 1] = moved(tree.left[at] ?? ~0);
         const isZero = (rule & NodeRule.missing) === NodeRule.zero;

@@ -1,8 +1,8 @@
+import { inTurns } from '../api/pieces.js';
 import type { FeatureColumn, TreeCompiler, TreeEnsemble, TreeScorer } from '../api/tree-ensemble.js';
 import { checkEnsemble } from './check-ensemble.js';
 import { ColumnScorer } from './columns/column-scorer.js';
 import { FlatScorer } from './flat-scorer.js';
-import { Turns } from './turns.js';
 
 /** Below so many rows the scalar form is faster, whatever the size of the ensemble: `npm run bench -- models`. */
 const COLUMNS_FROM = 8;
@@ -10,10 +10,13 @@ const COLUMNS_FROM = 8;
 /** Compiles ensembles to their fastest form. */
 export const treeEngine: TreeCompiler = {
   async compile(ensemble: TreeEnsemble): Promise<TreeScorer> {
-    const turns = new Turns();
-    await turns.take(); // what calls has read a file just now
-    checkEnsemble(ensemble);
-    const scalar = new FlatScorer(ensemble);
+    const scalar = await inTurns(
+      (function* () {
+        checkEnsemble(ensemble);
+        yield;
+        return new FlatScorer(ensemble);
+      })(),
+    );
     const columns = await ColumnScorer.compile(ensemble);
     return columns === undefined ? scalar : new EitherScorer(scalar, columns);
   },

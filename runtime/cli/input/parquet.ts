@@ -39,6 +39,7 @@ export async function openParquet(handle: FileHandle, types: ColumnTypes): Promi
   const file = new FileBytes(handle, (await handle.stat()).size);
   try {
     metadata = await parquetMetadataAsync(file, { parsers: PARSERS });
+    checkCounts(metadata);
     cells = { declared: types, scales: decimalScales(parquetSchema(metadata)) };
   } catch (error) {
     await handle.close();
@@ -92,6 +93,32 @@ class FileBytes implements AsyncBuffer {
   }
 }
 
+/**
+ * The footer says in three places how many rows there are, and hyparquet believes the row groups: it would make up rows that
+ * no column has. A column of lists has a value for each element, and one for an empty list.
+ * @throws Error if they differ
+ */
+function checkCounts(metadata: FileMetaData): void {
+  const single = new Set(
+    parquetSchema(metadata).children.flatMap(
+      ({ element: { name, repetition_type: repetition }, children }) =>
+        children.length === 0 && repetition !== 'REPEATED' ? [name] : [],
+    ),
+  );
+  let total = 0n;
+  for (const { num_rows: rows, columns } of metadata.row_groups) {
+    total += BigInt(rows);
+    for (const { meta_data: column } of columns) {
+      const [name = ''] = column?.path_in_schema ?? [];
+      const values = BigInt(column?.num_values ?? 0);
+      if (rows < 0 || values < rows || (single.has(name) && values !== rows))
+        throw new Error(`a part of ${rows} rows has ${values} values of ${name}`);
+    }
+  }
+  if (total !== BigInt(metadata.num_rows))
+    throw new Error(`its parts have ${total} rows, and it says ${metadata.num_rows}`);
+}
+
 /** Ranges of rows, none across two row groups, from the first row after `after`. */
 function* lotsOf(metadata: FileMetaData, after: number): Generator<readonly [start: number, end: number]> {
   let first = 0;
@@ -119,9 +146,11 @@ async function decode(
   throw unreadable(file.fault);
 }
 
+/** What the reader stumbles over, where it does not say what is wrong, says nothing to whoever loads the file. */
 function unreadable(error: unknown): InputError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new InputError(`not Parquet, or damaged: ${reason}`, { cause: error });
+  const stumbled = error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
+  const reason = stumbled ? '' : `: ${error.message}`;
+  return new InputError(`not Parquet, or damaged${reason}`, { cause: error });
 }
 
 function toChunk(records: Records, before: number, cells: CellTypes): RowChunk {

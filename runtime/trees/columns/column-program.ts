@@ -1,13 +1,13 @@
+import type { Pieces } from '../../api/pieces.js';
 import type { TreeEnsemble } from '../../api/tree-ensemble.js';
 import type { LeafKind } from '../kernel/add-leaves.js';
 import { FIRST_PLANE } from '../kernel/memory.js';
-import type { Turns } from '../turns.js';
 import { leafCodes, type LeafCodes } from './leaf-codes.js';
 import { collectTests, type NodeTests } from './node-tests.js';
 import { FreePlanes, treeOperations } from './tree-operations.js';
 
 /** More nodes than this are left to the scalar form: the program would take much memory. */
-const MOST_NODES = 4_000_000;
+const MOST_NODES = 2_000_000;
 
 /** An ensemble as tests and operations on planes of bits. */
 export interface ColumnProgram {
@@ -29,18 +29,15 @@ export interface ProgramTree {
 }
 
 /** @returns undefined where the ensemble needs the scalar form: a tree of thousands of leaves, or too many nodes */
-export async function columnProgram(
-  ensemble: TreeEnsemble,
-  turns: Turns,
-): Promise<ColumnProgram | undefined> {
+export function* columnProgram(ensemble: TreeEnsemble): Pieces<ColumnProgram | undefined> {
   const { trees, precision } = ensemble;
   const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
   if (nodes > MOST_NODES || trees.length === 0) return undefined;
-  const tests = await collectTests(ensemble, turns);
+  const tests = yield* collectTests(ensemble);
   const free = new FreePlanes(FIRST_PLANE + tests.slots);
   const compiled: ProgramTree[] = [];
   for (const [index, tree] of trees.entries()) {
-    await turns.take();
+    yield;
     const codes = leafCodes(tree);
     if (codes === undefined) return undefined;
     const planes = (tests.slotOf[index] ?? new Int32Array(0)).map((slot) => FIRST_PLANE + slot);

@@ -1,7 +1,7 @@
+import { inTurns } from '../../api/pieces.js';
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../api/tree-ensemble.js';
 import { instantiateKernel, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
 import { BLOCK, WIDTHS } from '../kernel/memory.js';
-import { Turns } from '../turns.js';
 import { columnProgram, type ColumnProgram } from './column-program.js';
 import { MemoryFiller, type CategoryLists } from './fill-memory.js';
 import { layOut, type ProgramLayout } from './layout.js';
@@ -38,7 +38,7 @@ export class ColumnScorer implements TreeScorer {
     this.#features = features;
     this.#layout = layout;
     this.#categories = categories;
-    this.#categoryPlanes = tests.numeric[0]?.firstSlot ?? tests.slots;
+    this.#categoryPlanes = tests.categorySlots;
     this.#kernel = kernel;
     this.#ints = new Int32Array(memory.buffer);
     this.#numbers = new Float64Array(memory.buffer);
@@ -51,16 +51,14 @@ export class ColumnScorer implements TreeScorer {
    *   program should have
    */
   static async compile(ensemble: TreeEnsemble): Promise<ColumnScorer | undefined> {
-    const turns = new Turns();
-    await turns.take();
-    const program = await columnProgram(ensemble, turns);
+    const program = await inTurns(columnProgram(ensemble));
     if (program === undefined) return undefined;
     const layout = layOut(ensemble, program);
     const memory = new WebAssembly.Memory({ initial: layout.pages, maximum: layout.pages });
     const kernel = await instantiateKernel(memory, program.leafKind, ensemble.comparison);
     const filler = new MemoryFiller(memory, ensemble, program, layout);
     filler.groups();
-    await filler.trees(turns);
+    await inTurns(filler.trees());
     return new ColumnScorer(ensemble, program, layout, filler.categories(), kernel, memory);
   }
 

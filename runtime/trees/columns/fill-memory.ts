@@ -1,10 +1,10 @@
-import { NodeRule, ZERO, type DecisionTree, type TreeEnsemble } from '../../api/tree-ensemble.js';
-import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, TERM, TREE, ZEROS } from '../kernel/memory.js';
-import type { Turns } from '../turns.js';
+import type { Pieces } from '../../api/pieces.js';
+import type { DecisionTree, TreeEnsemble } from '../../api/tree-ensemble.js';
+import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, SPARE, TERM, TREE, ZEROS } from '../kernel/memory.js';
 import type { ColumnProgram, ProgramTree } from './column-program.js';
 import type { LeafCodes } from './leaf-codes.js';
 import { searchSteps, type ProgramLayout } from './layout.js';
-import type { CategoricalTests, NumericTests } from './node-tests.js';
+import { UNUSED, type CategoricalTests } from './node-tests.js';
 
 /** Where the list of each category of a feature lies; what is in no list has an empty one. */
 export interface CategoryLists {
@@ -48,12 +48,20 @@ export class MemoryFiller {
       this.#int(at + GROUP.shared, layout.shared + place * 4);
       this.#int(at + GROUP.thresholds, thresholds);
       this.#int(at + GROUP.half, half * 8);
-      this.#number(at + GROUP.nan, group.missing === NodeRule.none ? 0 : NaN);
-      this.#number(at + GROUP.limit, group.missing === NodeRule.zero ? ZERO : -1);
-      this.#int(at + GROUP.missing, missingPlace(group) * 8);
+      this.#int(at + GROUP.rule, group.missing);
+      this.#int(at + GROUP.missing, (count + 1) * 8);
       this.#int(at + GROUP.count, count);
-      this.#int(at + GROUP.plane, FIRST_PLANE + group.firstSlot);
-      this.#int(at + GROUP.second, group.ways === 'both' ? FIRST_PLANE + group.firstSlot + count : 0);
+      let planes = layout.planes[index] ?? 0;
+      for (const [field, slots] of [
+        [GROUP.right, group.right],
+        [GROUP.left, group.left],
+      ] as const) {
+        this.#int(at + field, slots.length === 0 ? 0 : planes);
+        for (const slot of slots) {
+          this.#int(planes, slot === UNUSED ? SPARE : FIRST_PLANE + slot);
+          planes += 4;
+        }
+      }
     }
   }
 
@@ -74,13 +82,13 @@ export class MemoryFiller {
     });
   }
 
-  async trees(turns: Turns): Promise<void> {
+  *trees(): Pieces<void> {
     const { layout, program } = this;
     let at = layout.trees.start;
     for (const [index, tree] of this.ensemble.trees.entries()) {
       const compiled = program.trees[index];
       if (compiled === undefined) continue;
-      await turns.take();
+      yield;
       const { operations, code } = compiled;
       this.#int(at + TREE.operations, operations.length / 4);
       this.#int(at + TREE.leaves, layout.leaves[index] ?? 0);
@@ -99,9 +107,9 @@ export class MemoryFiller {
     if (leafKind === 'linear') this.#linearLeaves(tree, codes, index);
     else
       for (const [leaf, value] of tree.leaves.entries()) {
-        const code = codes.codes[leaf] ?? 0;
-        if (leafKind === 'float64') this.#number(table + code * 8, value);
-        else this.#singles[table / 4 + code] = value;
+        const [from, to] = codesOf(codes, leaf);
+        if (leafKind === 'float64') this.#numbers.fill(value, table / 8 + from, table / 8 + to);
+        else this.#singles.fill(value, table / 4 + from, table / 4 + to);
       }
   }
 
@@ -113,7 +121,8 @@ export class MemoryFiller {
     this.#ints.fill(at, table / 4, table / 4 + 2 ** codes.bits);
     for (const [leaf, value] of tree.leaves.entries()) {
       const linear = tree.linear?.[leaf];
-      this.#int(table + (codes.codes[leaf] ?? 0) * 4, at);
+      const [from, to] = codesOf(codes, leaf);
+      this.#ints.fill(at, table / 4 + from, table / 4 + to);
       this.#int(at + LINEAR.terms, linear?.features.length ?? 0);
       this.#number(at + LINEAR.constant, linear?.constant ?? value);
       this.#number(at + LINEAR.value, value);
@@ -135,7 +144,8 @@ export class MemoryFiller {
   }
 }
 
-/** Missing values pass every threshold, or are beyond them all. */
-function missingPlace({ ways, thresholds }: NumericTests): number {
-  return ways === 'left' ? 0 : thresholds.length + 1;
+/** The codes of a leaf: from the first to before the second. */
+function codesOf({ codes, open }: LeafCodes, leaf: number): readonly [from: number, to: number] {
+  const from = codes[leaf] ?? 0;
+  return [from, from + 2 ** (open[leaf] ?? 0)];
 }

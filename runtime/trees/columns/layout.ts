@@ -33,6 +33,8 @@ export interface ProgramLayout {
   readonly sums: readonly number[];
   /** By group of numeric tests: its thresholds, filled up with NaN to one less than a power of two. */
   readonly thresholds: readonly number[];
+  /** By group: its planes of nodes that send missing values right, then left. */
+  readonly planes: readonly number[];
   readonly groups: Span;
   /** By categorical feature: the address of a list of planes for each row. */
   readonly rowLists: readonly number[];
@@ -73,6 +75,7 @@ export function layOut(ensemble: TreeEnsemble, program: ColumnProgram): ProgramL
     values: features.map(() => take(rows * 8)),
     sums: ensemble.base.map(() => take(rows * (leafKind === 'float32' ? 4 : 8))),
     thresholds: tests.numeric.map(({ thresholds }) => take(2 ** searchSteps(thresholds.length) * 8)),
+    planes: tests.numeric.map(({ right, left }) => take(4 * (right.length + left.length))),
     groups: span(tests.numeric.length * GROUP.bytes),
     rowLists: tests.categorical.map(() => take(rows * 4)),
     lists: take(4 + 4 * tests.categorical.reduce((sum, one) => sum + listLengths(one), 0)),

@@ -3,23 +3,42 @@ import type { DecisionTree } from '../../api/tree-ensemble.js';
 /** The most bits that a leaf's code may have: its place in a table of float64 is a number of 16 bits. */
 const MOST_CODE_BITS = 13;
 
+/** Codes of so many bits are put together at once, and their tables stay small: a lopsided tree is given some to spare. */
+const BITS_OF_A_BYTE = 8;
+const BITS_TO_SPARE = 2;
+
 export interface LeafCodes {
   /** Bits of a code. */
   readonly bits: number;
-  /** By leaf. */
+  /** By leaf: its lowest code. */
   readonly codes: Int32Array;
+  /** By leaf: so many of the lowest bits may be anything. */
+  readonly open: Uint8Array;
 }
 
 /**
  * Gives each leaf of a tree a code, so that the code of the leaf that a row reaches can be computed for 128 rows at a
  * time, bit by bit, with few operations. Where both sides of a node fit into half of its codes, one bit tells the
  * sides apart and is the node's test itself; where they do not, codes are given from right to left, so that most bits
- * are alike on either side. More bits than are needed would save operations, and lose as much by larger tables of leaves.
+ * are alike on either side. A leaf that is alone in a half has all codes of it, and asks nothing of the other bits.
  * @returns undefined where the tree has more leaves than codes
  */
 export function leafCodes(tree: DecisionTree): LeafCodes | undefined {
   const bits = Math.ceil(Math.log2(tree.leaves.length));
-  return bits > MOST_CODE_BITS ? undefined : { bits, codes: assign(tree, leafCounts(tree), bits) };
+  if (bits > MOST_CODE_BITS) return undefined;
+  const sizes = leafCounts(tree);
+  const roomy = Math.max(bits, Math.min(bits + BITS_TO_SPARE, BITS_OF_A_BYTE));
+  return assign(tree, sizes, depthOf(tree) <= bits ? bits : roomy);
+}
+
+/** Nodes on the longest way to a leaf. */
+function depthOf(tree: DecisionTree): number {
+  const depths = new Int32Array(tree.feature.length);
+  for (const node of bottomUp(tree)) {
+    for (const child of [tree.left[node] ?? ~0, tree.right[node] ?? ~0])
+      depths[node] = Math.max(depths[node] ?? 0, 1 + (child < 0 ? 0 : (depths[child] ?? 0)));
+  }
+  return depths[0] ?? 0;
 }
 
 /** By node: the leaves below it. Children may come before their parents, so this walks down, then up. */
@@ -44,13 +63,15 @@ export function bottomUp(tree: DecisionTree): number[] {
   return order.reverse();
 }
 
-function assign(tree: DecisionTree, sizes: Int32Array, bits: number): Int32Array {
+function assign(tree: DecisionTree, sizes: Int32Array, bits: number): LeafCodes {
+  const alone = new Uint8Array(tree.leaves.length);
   const codes = new Int32Array(tree.leaves.length);
   const open = [{ at: tree.feature.length === 0 ? ~0 : 0, base: 0, bits }];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     const { at, base } = part;
     if (at < 0) {
       codes[~at] = base;
+      alone[~at] = part.bits;
       continue;
     }
     const [left, right] = [tree.left[at] ?? ~0, tree.right[at] ?? ~0];
@@ -62,7 +83,7 @@ function assign(tree: DecisionTree, sizes: Int32Array, bits: number): Int32Array
       open.push({ at: right, base, bits: part.bits - 1 });
     } else consecutive(tree, at, base, codes);
   }
-  return codes;
+  return { bits, codes, open: alone };
 }
 
 /** Codes from right to left, so that the left has the higher ones here too. */

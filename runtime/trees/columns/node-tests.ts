@@ -1,13 +1,15 @@
+import type { Pieces } from '../../api/pieces.js';
 import { NodeRule, type TreeEnsemble } from '../../api/tree-ensemble.js';
-import type { Turns } from '../turns.js';
 
 /**
  * The distinct tests of an ensemble's nodes. Each is a bit per row, "goes left", computed once for all the nodes and
- * trees that ask it.
+ * trees that ask it, in a slot of its own.
  */
 export interface NodeTests {
-  /** How many there are; sets of categories have the first ones. */
+  /** How many there are. */
   readonly slots: number;
+  /** So many of the first ones are of sets of categories. */
+  readonly categorySlots: number;
   readonly numeric: readonly NumericTests[];
   readonly categorical: readonly CategoricalTests[];
   /** By tree, then node: the slot of its test. */
@@ -16,22 +18,22 @@ export interface NodeTests {
 
 /**
  * Numeric tests of one feature with one missing rule. Their bits are nested, since who passes a threshold passes every
- * higher one. Where missing values go left at some nodes and right at others, each threshold has a slot for either.
+ * higher one. Where missing values go left at some nodes and right at others, a threshold may have a slot for either.
  */
 export interface NumericTests {
   readonly feature: number;
   /** One of `NodeRule.none`, `zero`, `nan`. */
   readonly missing: number;
-  /** The ways that missing values go. */
-  readonly ways: 'left' | 'right' | 'both';
   /** Distinct, ascending. */
   readonly thresholds: Float64Array;
-  /**
-   * The k-th threshold has slot `firstSlot + k`; with both ways, the slots of the nodes that send missing values left
-   * follow.
-   */
-  readonly firstSlot: number;
+  /** By threshold: the slot of the nodes that send missing values right, or `UNUSED`; empty if there is none at all. */
+  readonly right: Int32Array;
+  /** The same of those that send them left. */
+  readonly left: Int32Array;
 }
+
+/** Stands for a slot where no node asks. */
+export const UNUSED = -1;
 
 /** Category sets of one feature. */
 export interface CategoricalTests {
@@ -55,13 +57,13 @@ interface NumericGroup {
   readonly uses: NumericUse[];
 }
 
-export async function collectTests(ensemble: TreeEnsemble, turns: Turns): Promise<NodeTests> {
+export function* collectTests(ensemble: TreeEnsemble): Pieces<NodeTests> {
   const groups = new Map<number, NumericGroup>();
   const categorical = new Map<number, CategorySets>();
   const slotOf = ensemble.trees.map((tree) => new Int32Array(tree.feature.length));
   let slots = 0;
   for (const [index, tree] of ensemble.trees.entries()) {
-    await turns.take();
+    yield;
     for (let node = 0; node < tree.feature.length; node++) {
       const feature = tree.feature[node] ?? 0;
       const rule = tree.rule[node] ?? 0;
@@ -83,14 +85,16 @@ export async function collectTests(ensemble: TreeEnsemble, turns: Turns): Promis
       group.uses.push({ tree: index, node, threshold: tree.threshold[node] ?? 0, left });
     }
   }
+  const categorySlots = slots;
   const numeric: NumericTests[] = [];
   for (const group of groups.values()) {
-    await turns.take();
+    yield;
     const tests = numericTests(group, slots, slotOf);
     numeric.push(tests);
-    slots += (tests.ways === 'both' ? 2 : 1) * tests.thresholds.length;
+    for (const side of [tests.right, tests.left])
+      slots = side.reduce((end, slot) => Math.max(end, slot + 1), slots);
   }
-  return { slots, numeric, categorical: [...categorical.values()], slotOf };
+  return { slots, categorySlots, numeric, categorical: [...categorical.values()], slotOf };
 }
 
 function numericTests(
@@ -100,13 +104,19 @@ function numericTests(
 ): NumericTests {
   const thresholds = Float64Array.from(new Set(uses.map(({ threshold }) => threshold))).sort();
   const positions = new Map(Array.from(thresholds, (threshold, position) => [threshold, position]));
-  const lefts = uses.filter(({ left }) => left).length;
-  const ways = lefts === 0 ? 'right' : lefts === uses.length ? 'left' : 'both';
-  for (const { tree, node, threshold, left } of uses) {
-    const second = ways === 'both' && left ? thresholds.length : 0;
-    write(slotOf, tree, node, firstSlot + second + (positions.get(threshold) ?? 0));
-  }
-  return { feature, missing, ways, thresholds, firstSlot };
+  let free = firstSlot;
+  const slotsOf = (side: readonly NumericUse[]): Int32Array => {
+    if (side.length === 0) return new Int32Array(0);
+    const slots = new Int32Array(thresholds.length).fill(UNUSED);
+    for (const { threshold } of side) slots[positions.get(threshold) ?? 0] = 0;
+    for (const [position, slot] of slots.entries()) if (slot !== UNUSED) slots[position] = free++;
+    for (const { tree, node, threshold } of side)
+      write(slotOf, tree, node, slots[positions.get(threshold) ?? 0] ?? 0);
+    return slots;
+  };
+  const right = slotsOf(uses.filter(({ left }) => !left));
+  const left = slotsOf(uses.filter((use) => use.left));
+  return { feature, missing, thresholds, right, left };
 }
 
 function write(slotOf: readonly Int32Array[], tree: number, node: number, slot: number): void {

@@ -2,6 +2,9 @@ import type { DecisionTree } from '../../api/tree-ensemble.js';
 import { ONES, ZEROS } from '../kernel/memory.js';
 import { bottomUp, type LeafCodes } from './leaf-codes.js';
 
+/** A bit of a leaf's code that may be anything. */
+const OPEN = -1;
+
 /** A tree as operations on planes. */
 export interface TreeOperations {
   /** Four planes each: a test, what is selected where it holds, what is selected elsewhere, and the result. */
@@ -35,13 +38,14 @@ export class FreePlanes {
 
 /**
  * From the leaves of a tree up, every node selects the bits of its left or right side's leaf codes. Where a bit is the
- * same on both sides it needs no operation, and where it tells the sides apart it is the test itself.
+ * same on both sides, or one side takes any, it needs no operation, and where it tells the sides apart it is the test
+ * itself.
  * @param tests by node, the plane of its test
  */
 export function treeOperations(
   tree: DecisionTree,
   tests: Int32Array,
-  { bits, codes }: LeafCodes,
+  { bits, codes, open }: LeafCodes,
   planes: FreePlanes,
 ): TreeOperations {
   const operations: number[] = [];
@@ -49,23 +53,26 @@ export function treeOperations(
   const codeOf = (child: number): readonly number[] => {
     if (child >= 0) return below[child] ?? [];
     const code = codes[~child] ?? 0;
-    return Array.from({ length: bits }, (_, bit) => ((code >> bit) & 1 ? ONES : ZEROS));
+    const first = open[~child] ?? 0;
+    return Array.from({ length: bits }, (_, bit) => (bit < first ? OPEN : (code >> bit) & 1 ? ONES : ZEROS));
   };
   for (const node of bottomUp(tree)) {
     const test = tests[node] ?? ZEROS;
     const left = codeOf(tree.left[node] ?? ~0);
     const right = codeOf(tree.right[node] ?? ~0);
-    below[node] = left.map((one, bit) => {
+    const selected = left.map((one, bit) => {
       const other = right[bit] ?? ZEROS;
-      if (one === other) return one;
+      if (one === other || other === OPEN) return one;
+      if (one === OPEN) return other;
       if (one === ONES && other === ZEROS) return test;
       const to = planes.take();
       operations.push(test, one, other, to);
       return to;
     });
-    for (const plane of [...left, ...right]) planes.release(plane);
+    below[node] = selected;
+    for (const plane of [...left, ...right]) if (!selected.includes(plane)) planes.release(plane);
   }
-  const code = codeOf(tree.feature.length === 0 ? ~0 : 0);
+  const code = codeOf(tree.feature.length === 0 ? ~0 : 0).map((plane) => (plane === OPEN ? ZEROS : plane));
   for (const plane of code) planes.release(plane);
   return { operations, code };
 }

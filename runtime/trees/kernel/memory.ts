@@ -15,14 +15,19 @@ export const PLANES = 1024;
 /** Planes that are always the same. */
 export const ZEROS = 0;
 export const ONES = 1;
-export const FIRST_PLANE = 2;
+/** What nobody reads. */
+export const SPARE = 2;
+export const FIRST_PLANE = 3;
 
 /** A plane's address is its number shifted by so much. */
 export function planeShift(width: Width): number {
   return 4 + Math.log2(width);
 }
 
-/** A group of numeric tests, as `test` reads it. */
+/** Halvings that find a value's place among the thresholds of a group. */
+export const MOST_STEPS = 21;
+
+/** A group of numeric tests, as `values` reads it. */
 export const GROUP = {
   values: 0,
   /** Address of a number: not 0 where all rows have the first one's value. */
@@ -30,22 +35,20 @@ export const GROUP = {
   thresholds: 8,
   /** Bytes of half of the thresholds. */
   half: 12,
-  /** What NaN is taken as. */
-  nan: 16,
-  /** The largest magnitude that is missing; below 0 where none is. */
-  limit: 24,
+  /** One of `NodeRule.none`, `zero`, `nan`. */
+  rule: 16,
   /** Where missing values are placed among the thresholds, times 8. */
-  missing: 32,
+  missing: 20,
   /** How many thresholds there are. */
-  count: 36,
-  /** The plane of the first threshold. */
-  plane: 40,
-  /** The same of the nodes that send missing values left; 0 if there is none. */
-  second: 44,
+  count: 24,
+  /** The address of a plane's number for each threshold, of nodes that send missing values right; 0 if there is none. */
+  right: 28,
+  /** The same of those that send them left. */
+  left: 32,
   bytes: 48,
 } as const;
 
-/** A categorical feature, as `test` reads it. */
+/** A categorical feature, as `categories` reads it. */
 export const CATEGORIES = {
   /** A number for each row: the address of a list of planes that have its bit, behind their number. */
   lists: 0,

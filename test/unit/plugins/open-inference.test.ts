@@ -51,6 +51,25 @@ describe('open_inference', () => {
     );
   const numbers = (step: FakeStep): Input => step.number([1, 2, 3]);
 
+  it('says what is wrong with an answer that is nested without end', async () => {
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const answers: readonly (readonly [part: object, message: string])[] = [
+      [{ datatype: 'X' }, 'output sum is not of numbers, but [[…]]'],
+      [{ shape: 'X' }, 'output sum has no shape, but [[…]]'],
+      [{ data: ['X'], shape: [1] }, 'output sum holds [[…]] where a number has to be'],
+    ];
+    for (const [part, message] of answers) {
+      const output = { name: 'sum', datatype: 'FP64', shape: [3], data: [1, 2, 3], ...part };
+      const text = JSON.stringify({ outputs: [output] }).replace('"X"', deep);
+      server.behaviours = [
+        (answer) => answer.writeHead(200, { 'content-type': 'application/json' }).end(text),
+      ];
+      const step = new FakeStep(3);
+      const built = await model({ features: numbers(step) }, { outputs: { score: 'sum' } });
+      expect(await faultOf(compute(built, step))).to.include(message);
+    }
+  });
+
   it('sends tensors as the protocol has them, and takes one number of each row', async () => {
     const step = new FakeStep(3);
     const built = await model(

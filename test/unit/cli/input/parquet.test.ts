@@ -42,6 +42,33 @@ describe('a Parquet file', () => {
     return { values: rows.map(({ value }) => value), lines: rows.map(({ line }) => line), bad };
   }
 
+  it('is refused where its footer differs with itself on how many rows it has', async () => {
+    const path = await write([{ name: 'n', data: Array.from({ length: 12 }, (_, i) => i), type: 'INT32' }]);
+    const whole = await readFile(path);
+    const footer = whole.length - 8 - whole.readUInt32LE(whole.length - 8);
+    // Of what Thrift's compact protocol writes as 12: the rows of the file, of a column and of the row group.
+    const places = [...whole.keys()].filter(
+      (at) => at >= footer && at < whole.length - 8 && whole[at] === 24,
+    );
+    const told: string[] = [];
+    for (const at of places) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = 126;
+      await writeFile(path, damaged);
+      const problem = await read(path).then(
+        () => 'it was read',
+        (error: unknown) => (error as Error).message,
+      );
+      if (/rows/.test(problem)) told.push(problem);
+      else expect(problem).to.match(/^not Parquet, or damaged/);
+    }
+    expect(told).to.have.members([
+      'not Parquet, or damaged: its parts have 12 rows, and it says 63',
+      'not Parquet, or damaged: a part of 12 rows has 63 values of n',
+      'not Parquet, or damaged: a part of 63 rows has 12 values of n',
+    ]);
+  });
+
   it('gives its cells as JSON: numbers, texts, flags, times in milliseconds, lists', async () => {
     const time = new Date('2026-01-31T09:30:00.250Z');
     const path = await write([
