@@ -53,6 +53,69 @@ describe('the redis store over Sentinels', function () {
     expect(await store.read(['k'])).to.deep.equal([null]);
   });
 
+  describe('with another server', () => {
+    let other: PrivateRedis;
+    let otherAdmin: Redis;
+    beforeEach(async () => {
+      other = await startRedisServer();
+      otherAdmin = new Redis(other.url);
+    });
+    afterEach(async () => {
+      otherAdmin.disconnect();
+      await other.remove();
+    });
+
+    it('writes nothing to a master that hung, goes on and is none any more', async () => {
+      process.kill(server.pid(), 'SIGSTOP');
+      try {
+        await until('no answer', async () => !(await works()));
+        // New connections to a process that is stopped are taken; each asks for news of a failover then.
+        const before = sentinel.subscriptions;
+        await until('connections that wait for their handshake', () => sentinel.subscriptions >= before + 4);
+        sentinel.promote(other.port);
+      } finally {
+        process.kill(server.pid(), 'SIGCONT');
+      }
+      const write = { key: 'after', value: Buffer.from('the failover') };
+      await until('a write', () =>
+        store.write([write]).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await admin.exists('after')).to.equal(0);
+      expect(await otherAdmin.get('after')).to.equal('the failover');
+      await until('a store that works', works, 5000);
+      expect(await store.read(['after'])).to.deep.equal([write.value]);
+    });
+
+    it('gives up a master that hangs while nobody asks for anything', async () => {
+      const before = sentinel.subscriptions;
+      process.kill(server.pid(), 'SIGSTOP');
+      try {
+        await until('new connections', () => sentinel.subscriptions >= before + 2);
+      } finally {
+        process.kill(server.pid(), 'SIGCONT');
+      }
+      await until('a store that works', works, 5000);
+    });
+
+    it('believes the Sentinel that knows of the latest failover, wherever it stands in the list', async () => {
+      const informed = await startFakeSentinel(server.port);
+      informed.promote(other.port);
+      const both = [sentinel, informed].map(({ port }) => ({ host: '127.0.0.1', port }));
+      try {
+        for (const sentinels of [both, both.toReversed()]) {
+          const own = await connectRedisStore({ sentinels, sentinelMaster: 'main', limits: QUICK });
+          expect(own.masters.current()).to.deep.equal([{ host: '127.0.0.1', port: other.port }]);
+          await own.close();
+        }
+      } finally {
+        await informed.close();
+      }
+    });
+  });
+
   it('prints nothing past the log where Sentinels are lost', async () => {
     const print = console.error;
     const printed: unknown[] = [];

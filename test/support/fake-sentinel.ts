@@ -6,6 +6,8 @@ export interface FakeSentinel {
   readonly port: number;
   /** Clients that want to be told of a failover. */
   readonly subscribers: number;
+  /** How often a client began to want that: each does once it has a connection to the server that it was told of. */
+  readonly subscriptions: number;
   /** Clients that have asked for the master and not been answered. */
   readonly waiting: number;
   /** Connections that were reset. */
@@ -18,18 +20,23 @@ export interface FakeSentinel {
   release(): void;
   /** Tells the subscribers of a failover. */
   announce(): void;
+  /** Calls another server master from now on, as of a later failover, and tells nobody who does not ask. */
+  promote(masterPort: number): void;
   close(): Promise<void>;
 }
 
-/** @param masterPort of the server on this machine that it calls master, whatever the name */
-export async function startFakeSentinel(masterPort: number): Promise<FakeSentinel> {
+/** @param first port of the server on this machine that it calls master, whatever the name */
+export async function startFakeSentinel(first: number): Promise<FakeSentinel> {
   const sockets = new Set<Socket>();
   const subscribers = new Set<Socket>();
   const waiting = new Set<Socket>();
-  const address = bulks('127.0.0.1', String(masterPort));
+  let masterPort = first;
+  let epoch = 0;
+  const address = (): string => bulks('127.0.0.1', String(masterPort));
   let holds = false;
   let fails = false;
   let resets = 0;
+  let subscriptions = 0;
   const reset = (socket: Socket): void => {
     resets++;
     socket.resetAndDestroy();
@@ -48,9 +55,12 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
       for (const [, command = ''] of data.toString().matchAll(/\*\d+\r\n((?:\$\d+\r\n[^\r]*\r\n)+)/g)) {
         if (command.includes('get-master-addr-by-name')) {
           if (holds) waiting.add(socket);
-          else socket.write(address);
+          else socket.write(address());
+        } else if (command.includes('\r\nmaster\r\n')) {
+          socket.write(bulks('name', 'main', 'config-epoch', String(epoch)));
         } else if (command.includes('subscribe')) {
           subscribers.add(socket);
+          subscriptions++;
           socket.write(`*3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n`);
         } else socket.write('*0\r\n');
       }
@@ -62,6 +72,9 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
     port: (server.address() as AddressInfo).port,
     get subscribers() {
       return subscribers.size;
+    },
+    get subscriptions() {
+      return subscriptions;
     },
     get waiting() {
       return waiting.size;
@@ -76,11 +89,15 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
     hold: () => (holds = true),
     release() {
       holds = false;
-      for (const socket of waiting) socket.write(address);
+      for (const socket of waiting) socket.write(address());
       waiting.clear();
     },
     announce() {
       for (const socket of subscribers) socket.write(bulks('message', '+switch-master', 'main'));
+    },
+    promote(port) {
+      masterPort = port;
+      epoch++;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

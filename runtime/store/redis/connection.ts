@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
 import {
   isHopeless,
@@ -11,7 +11,8 @@ import {
 } from './failure.js';
 import type { ConnectionLimits } from './limits.js';
 import { addressText, type MasterAddress } from './masters.js';
-import { nodeOptions, placeOptions } from './node-options.js';
+import { nodeOptions, sentinelOptions } from './node-options.js';
+import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from './target.js';
 import { WriteFence } from './write-fence.js';
 
@@ -41,6 +42,8 @@ export class RedisConnection {
   readonly #warn: ((message: string) => void) | undefined;
   /** Undefined for reads: one that is answered late does no harm. */
   readonly #fence: WriteFence | undefined;
+  /** Undefined where the address is known. */
+  readonly #master: SentinelMaster | undefined;
   readonly #listeners: (() => void)[] = [];
   #ready = false;
   #warned = false;
@@ -61,9 +64,14 @@ export class RedisConnection {
     this.#limits = limits;
     this.#warn = access.warn;
     this.#fence = purpose === 'write' ? new WriteFence() : undefined;
+    let way: RedisOptions;
+    if ('sentinels' in place) {
+      this.#master = new SentinelMaster(place, access, limits);
+      way = sentinelOptions(place, this.#master, access, limits);
+    } else way = { host: place.host, port: place.port };
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
-      ...placeOptions(place, access, limits),
+      ...way,
       retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), limits.longestPause),
     });
     this.redis.on('error', (error: Error) => (this.#lastError = error));
@@ -75,6 +83,14 @@ export class RedisConnection {
 
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** The server that it goes to; undefined while there is no connection. */
+  get remote(): MasterAddress | undefined {
+    const { stream } = this.redis;
+    if (!('remoteAddress' in stream)) return undefined;
+    const { remoteAddress: host, remotePort: port } = stream;
+    return host === undefined || port === undefined ? undefined : { host, port };
   }
 
   /** Calls back each time that the connection is ready. */
@@ -161,7 +177,9 @@ export class RedisConnection {
 
   /** Gives the connection up and makes another. */
   renew(): void {
-    if (this.ready) this.redis.stream.destroy();
+    if (!this.ready) return;
+    this.#ready = false;
+    this.redis.stream.destroy();
   }
 
   close(): void {
@@ -172,10 +190,14 @@ export class RedisConnection {
     (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
   }
 
-  /** On a connection that has just been made: sees to it that nothing of the one before comes after what it sends. */
+  /**
+   * On a connection that has just been made: sees to it that it goes to the master, and that nothing of the one before
+   * comes after what it sends.
+   */
   async #prepare(): Promise<void> {
     const { stream } = this.redis;
     try {
+      await this.#master?.confirm(this.remote);
       await this.#fence?.raise(this.redis);
     } catch (error) {
       if (this.redis.stream !== stream) return;
@@ -222,6 +244,9 @@ export class RedisConnection {
 
   #tick(): void {
     const { status } = this.redis;
+    // An idle connection must notice too that its server hangs: another may be master by the time that it goes on.
+    if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
+      this.ping().catch(() => undefined);
     const owes = this.#count > 0 || status === 'connect' || (status === 'ready' && !this.#ready);
     this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
     this.#heard = false;

@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 import type { ConnectionLimits } from './limits.js';
-import type { MasterAddress } from './masters.js';
-import { QuietSentinelConnector } from './sentinel-connector.js';
+import { sentinelConnector } from './sentinel-connector.js';
+import type { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from './target.js';
 
 /**
@@ -28,18 +28,17 @@ export function nodeOptions(access: RedisAccess, limits: ConnectionLimits, purpo
   };
 }
 
-/** Where a connection goes: to one address, or to whichever server the Sentinels call master. */
-export function placeOptions(
-  place: MasterAddress | Extract<Topology, { kind: 'sentinel' }>,
+/** Where a connection goes whose server the Sentinels name. */
+export function sentinelOptions(
+  { sentinels, master: name, username, password }: Extract<Topology, { kind: 'sentinel' }>,
+  master: SentinelMaster,
   access: RedisAccess,
   limits: ConnectionLimits,
 ): RedisOptions {
-  if (!('sentinels' in place)) return { host: place.host, port: place.port };
-  const { sentinels, master, username, password } = place;
   return {
-    Connector: QuietSentinelConnector,
+    Connector: sentinelConnector(master),
     sentinels: [...sentinels],
-    name: master,
+    name,
     role: 'master',
     // Told of a failover at once, also while the old master only hangs.
     failoverDetector: true,

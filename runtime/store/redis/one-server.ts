@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../record-batch.js';
 import type { StoreRecord } from '../store.js';
@@ -7,7 +6,7 @@ import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
 import type { ConnectionLimits } from './limits.js';
 import { MasterList } from './master-list.js';
-import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { addressText, type RedisMasters } from './masters.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
@@ -123,7 +122,7 @@ export class OneServer implements RedisServers {
    */
   #followMaster(): void {
     this.#reads.redis.on('connect', () => {
-      const address = remoteOf(this.#reads.redis);
+      const address = this.#reads.remote;
       if (address !== undefined) this.#list.set([address]);
     });
     for (const [one, other] of [
@@ -133,16 +132,10 @@ export class OneServer implements RedisServers {
       // Not before it is ready: until then it may be a server that hangs, or one that is no master any more.
       one.onReady(() => {
         if (!other.ready) return;
-        const [here, there] = [remoteOf(one.redis), remoteOf(other.redis)];
+        const [here, there] = [one.remote, other.remote];
         if (here === undefined || there === undefined) return;
         if (addressText(here) !== addressText(there)) other.renew();
       });
     }
   }
-}
-
-function remoteOf({ stream }: Redis): MasterAddress | undefined {
-  if (!('remoteAddress' in stream)) return undefined;
-  const { remoteAddress: host, remotePort: port } = stream;
-  return host === undefined || port === undefined ? undefined : { host, port };
 }

@@ -1,21 +1,32 @@
-import { SentinelConnector, type Redis, type SentinelConnectionOptions } from 'ioredis';
+import { SentinelConnector, type Redis, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import type { MasterAddress } from './masters.js';
+import type { SentinelMaster } from './sentinel-master.js';
 
-/** What of ioredis's connector makes the clients that talk to Sentinels; its types keep that to themselves. */
+/** What ioredis's connector asks Sentinels with; its types keep that to themselves. */
 interface SentinelClients {
-  connectToSentinel(address: unknown, options?: unknown): Redis;
+  connectToSentinel(sentinel: unknown, options?: unknown): Redis;
+  resolve(sentinel: unknown): Promise<MasterAddress | null>;
 }
 
 /**
- * Finds the master by Sentinels as ioredis does. Its clients that wait for news of a failover have nobody who listens to
- * their errors there, and ioredis prints such errors to stderr; they connect anew by themselves, so that nothing is to be
- * done about an error.
+ * A connector that goes to the master as ioredis's own does, but for two things. ioredis believes the first Sentinel that
+ * answers, who may not have heard of a failover yet; here the others are asked too. And its clients that wait for news
+ * of a failover have nobody who listens to their errors, which it then prints to stderr; they connect anew by
+ * themselves, so that nothing is to be done about an error.
  */
-export class QuietSentinelConnector extends SentinelConnector {
-  /** @param options those of the `Redis` that it connects */
-  constructor(options: unknown) {
-    super(options as SentinelConnectionOptions);
-    const clients = this as unknown as SentinelClients;
-    const connect = clients.connectToSentinel.bind(this);
-    clients.connectToSentinel = (address, more) => connect(address, more).on('error', () => undefined);
-  }
+export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOptions['Connector']> {
+  return class extends SentinelConnector {
+    /** @param options those of the `Redis` that it connects */
+    constructor(options: unknown) {
+      super(options as SentinelConnectionOptions);
+      const clients = this as unknown as SentinelClients;
+      const connect = clients.connectToSentinel.bind(this);
+      clients.connectToSentinel = (sentinel, more) => connect(sentinel, more).on('error', () => undefined);
+      const resolve = clients.resolve.bind(this);
+      clients.resolve = async (sentinel) => {
+        const told = await resolve(sentinel);
+        return told && ((await master.find()) ?? told);
+      };
+    }
+  };
 }

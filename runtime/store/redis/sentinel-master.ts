@@ -1,0 +1,145 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { ConnectionLimits } from './limits.js';
+import { addressText, type MasterAddress } from './masters.js';
+import type { RedisAccess, Topology } from './target.js';
+
+/** Longest wait for the answers of all Sentinels, in milliseconds. */
+const LONGEST_ANSWER = 300;
+
+/** A server that takes itself for the master, while the Sentinels name another. */
+export class NotMasterError extends Error {
+  constructor(master: MasterAddress | undefined) {
+    super(
+      master === undefined
+        ? 'no Sentinel confirms that it is the master'
+        : `the master is now ${addressText(master)}`,
+    );
+    this.name = 'NotMasterError';
+  }
+}
+
+/** What one Sentinel holds for true. */
+interface Opinion {
+  readonly master: MasterAddress;
+  /** Of the failover that made it master: the higher, the later. */
+  readonly epoch: number;
+  readonly others: readonly MasterAddress[];
+}
+
+/**
+ * Which server is the master, as the Sentinels know it together. Some learn of a failover later than others, and a
+ * master that hung meanwhile still takes itself for one when it goes on, for seconds: so all are asked, and the one that
+ * knows of the latest failover is believed.
+ *
+ * Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
+ */
+export class SentinelMaster {
+  readonly #name: string;
+  readonly #options: RedisOptions;
+  readonly #sentinels: readonly MasterAddress[];
+  /** Those that the ones of the settings know of. */
+  #others: readonly MasterAddress[] = [];
+
+  constructor(
+    place: Extract<Topology, { kind: 'sentinel' }>,
+    access: RedisAccess,
+    { connectTimeout }: ConnectionLimits,
+  ) {
+    const { sentinels, master, username, password } = place;
+    this.#name = master;
+    this.#options = {
+      lazyConnect: true,
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      connectTimeout: Math.min(connectTimeout, LONGEST_ANSWER),
+      disconnectTimeout: LONGEST_ANSWER,
+      commandTimeout: Math.min(connectTimeout, LONGEST_ANSWER),
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(access.tls === undefined ? {} : { tls: access.tls }),
+    };
+    this.#sentinels = sentinels;
+  }
+
+  /** Undefined where no Sentinel answers. */
+  async find(): Promise<MasterAddress | undefined> {
+    const sentinels = eachOnce([...this.#sentinels, ...this.#others]);
+    const opinions = (await Promise.all(sentinels.map((sentinel) => this.#ask(sentinel)))).filter(
+      (opinion) => opinion !== undefined,
+    );
+    if (opinions.length === 0) return undefined;
+    this.#others = opinions.flatMap(({ others }) => others);
+    return opinions.reduce((latest, opinion) => (opinion.epoch > latest.epoch ? opinion : latest)).master;
+  }
+
+  /**
+   * Call on a connection that the server has answered on: only then is what the Sentinels say later than its word.
+   * @throws NotMasterError
+   */
+  async confirm(remote: MasterAddress | undefined): Promise<void> {
+    const master = await this.find();
+    if (master === undefined || remote === undefined) throw new NotMasterError(undefined);
+    if (master.port !== remote.port || !(await isAt(master.host, remote.host)))
+      throw new NotMasterError(master);
+  }
+
+  async #ask({ host, port }: MasterAddress): Promise<Opinion | undefined> {
+    const redis = new Redis({ ...this.#options, host, port });
+    redis.on('error', () => undefined); // connect() rejects
+    try {
+      await redis.connect();
+      const [address, state, others] = await Promise.all([
+        redis.call('SENTINEL', 'get-master-addr-by-name', this.#name),
+        // A Sentinel that will not tell of these is believed least.
+        redis.call('SENTINEL', 'master', this.#name).catch(() => []),
+        redis.call('SENTINEL', 'sentinels', this.#name).catch(() => []),
+      ]);
+      const master = addressOf(texts(address));
+      if (master === undefined) return undefined;
+      const epoch = Number(fieldOf(texts(state), 'config-epoch') ?? 0);
+      return { master, epoch, others: Array.isArray(others) ? others.flatMap(reachable) : [] };
+    } catch {
+      return undefined;
+    } finally {
+      redis.disconnect();
+    }
+  }
+}
+
+function eachOnce(addresses: readonly MasterAddress[]): MasterAddress[] {
+  return [...new Map(addresses.map((address) => [addressText(address), address])).values()];
+}
+
+/** Whether a host, by name or number, has this number. */
+async function isAt(host: string, address: string): Promise<boolean> {
+  if (host === address) return true;
+  if (isIP(host) !== 0) return false;
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.some((one) => one.address === address);
+}
+
+/** A Sentinel of a list, unless the one that lists it cannot reach it. */
+function reachable(entry: unknown): MasterAddress[] {
+  const fields = texts(entry);
+  if (fieldOf(fields, 'flags')?.includes('disconnected') ?? true) return [];
+  const address = addressOf([fieldOf(fields, 'ip') ?? '', fieldOf(fields, 'port') ?? '']);
+  return address === undefined ? [] : [address];
+}
+
+function addressOf([host = '', port = '']: readonly string[]): MasterAddress | undefined {
+  return host === '' || !/^\d+$/.test(port) ? undefined : { host, port: Number(port) };
+}
+
+function texts(reply: unknown): readonly string[] {
+  return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+/** Of a list of names and values in turn. */
+function fieldOf(fields: readonly string[], name: string): string | undefined {
+  for (let i = 0; i + 1 < fields.length; i += 2) if (fields[i] === name) return fields[i + 1];
+  return undefined;
+}
