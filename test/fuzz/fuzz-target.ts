@@ -38,11 +38,11 @@ export function always<T extends { readonly what: string }>(
 }
 
 export async function fuzz(target: FuzzTarget, ...parameters: Parameters<Run>): Promise<void> {
-  const { run, close } = await target.open();
+  const opened = await target.open();
   try {
-    await run(...parameters);
+    await opened.run(...parameters);
   } finally {
-    await close?.();
+    await opened.close?.();
   }
 }
 

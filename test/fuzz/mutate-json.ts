@@ -25,7 +25,7 @@ const ODD = [
   '1e400',
   '-1e400',
   '5e-324',
-  `${'9'.repeat(400)}`,
+  '9'.repeat(400),
   'NaN',
   'Infinity',
   '""',

@@ -107,7 +107,7 @@ function checkCounts(metadata: FileMetaData): void {
   );
   let total = 0n;
   for (const { num_rows: rows, columns } of metadata.row_groups) {
-    total += BigInt(rows);
+    total += rows;
     for (const { meta_data: column } of columns) {
       const [name = ''] = column?.path_in_schema ?? [];
       const values = BigInt(column?.num_values ?? 0);
@@ -115,7 +115,7 @@ function checkCounts(metadata: FileMetaData): void {
         throw new Error(`a part of ${rows} rows has ${values} values of ${name}`);
     }
   }
-  if (total !== BigInt(metadata.num_rows))
+  if (total !== metadata.num_rows)
     throw new Error(`its parts have ${total} rows, and it says ${metadata.num_rows}`);
 }
 
