@@ -124,10 +124,11 @@ async function expectTold(path: string): Promise<void> {
     const input = await openInput(path, { stdin: Readable.from([]), columnTypes });
     try {
       const { rows, bad } = await readAll(input.chunks());
-      for (const { line, value } of rows) {
+      for (const { line, value, json } of rows) {
         expect(line).to.be.above(0);
         expect(value).to.be.an('object');
-        JSON.stringify(value);
+        // What is sent on as text: only JSON nests deeper than a row can be written, and has its text.
+        if (json === undefined) JSON.stringify(value);
       }
       for (const { line, problem } of bad) {
         expect(line).to.be.above(0);

@@ -21,7 +21,11 @@ import { RANKING_LIMIT, startTortureService } from './support/torture-service.js
  */
 const SHORT = process.argv.includes('--short');
 const ROUNDS = SHORT ? 1 : 3;
-const DOWN_AFTER = 1000;
+/**
+ * A Sentinel pings once a second: were that all that it grants, the new master would now and then be replaced in its turn, and
+ * be without a replica for ten seconds.
+ */
+const DOWN_AFTER = 2000;
 /** How long after the new master is known, or has the replica that WAIT needs, requests may fail: ours, in milliseconds. */
 const CATCH_UP = 2500;
 /** How long Sentinel may take to that, elections that are repeated included: what it is, is printed. */

@@ -16,9 +16,14 @@ import { endAfter, Verdict } from './support/figures.js';
 const SHORT = process.argv.includes('--short');
 const ROUNDS = SHORT ? 1 : 5;
 const ITEMS = 1_000;
-const DOWN_AFTER = 1000;
+/**
+ * A Sentinel pings once a second: were that all that it grants, the new master would now and then be replaced in its turn, and
+ * be without a replica for ten seconds.
+ */
+const DOWN_AFTER = 2000;
+const NODE_TIMEOUT = 1000;
 /** Time in which a replica takes over and the rest falls in with it; calls fail meanwhile. */
-const UPHEAVAL = { milliseconds: 9_000, calls: Infinity };
+const UPHEAVAL = { milliseconds: 10_000, calls: Infinity };
 /** Calls of this phase all succeed. */
 const AFTERWARDS = { milliseconds: SHORT ? 2_000 : 20_000, calls: Infinity };
 
@@ -94,7 +99,7 @@ async function sentinels(): Promise<Topology> {
 }
 
 async function cluster(): Promise<Topology> {
-  const redis = await startRedisCluster({ masters: 3, replicas: true, nodeTimeout: DOWN_AFTER });
+  const redis = await startRedisCluster({ masters: 3, replicas: true, nodeTimeout: NODE_TIMEOUT });
   const [master] = redis.servers;
   if (master === undefined) throw new Error('there is a master');
   const isReplaced = async (): Promise<boolean> => {
