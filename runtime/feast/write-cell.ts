@@ -146,7 +146,7 @@ function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue |
 /** A text, or a whole number as its decimal text: ids are texts here and often numbers in Feast. */
 function textOf(value: FeastData, from: FeastValue['type']): string | undefined {
   if (typeof value === 'string') return value;
-  return WHOLE_NUMBERS.has(from) ? String(value) : undefined;
+  return WHOLE_NUMBERS.has(from) ? (value as number | bigint).toString() : undefined;
 }
 
 /** Null for a 64-bit integer that no number is equal to; null is no element of a vector. */
