@@ -37,11 +37,14 @@ export interface NumbersColumn extends ColumnBase {
   offsets: Int32Array;
 }
 
-/** Vectors of one size: row r holds `values[r * size] … values[r * size + size - 1]`. */
+/**
+ * Vectors of one size: row r holds `values[r * size] … values[r * size + size - 1]`. The values are float32 until an
+ * element arrives that float32 cannot hold exactly, and float64 from then on.
+ */
 export interface VectorColumn extends ColumnBase {
   readonly kind: 'vector';
   readonly size: number;
-  values: Float32Array;
+  values: Float32Array | Float64Array;
 }
 
 export type Column = NumberColumn | TextColumn | TextsColumn | NumbersColumn | VectorColumn;

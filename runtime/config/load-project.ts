@@ -55,7 +55,8 @@ export async function loadProject(
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
-  if (pipelineFiles.length === 0 && !diagnostics.hasErrors) await reportNoPipelines(root, diagnostics);
+  if (pipelineFiles.length === 0 && !diagnostics.hasErrors)
+    await reportNoPipelines(root, entityFiles.length + viewFiles.length > 0, diagnostics);
 
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
@@ -94,27 +95,24 @@ function checkReferences(
   }
 }
 
-async function reportNoPipelines(root: string, diagnostics: Diagnostics): Promise<void> {
+/** A project that declares entity types or feature views serves these alone; one that declares nothing is a mistake. */
+async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics: Diagnostics): Promise<void> {
   const at = placeOf('pipelines');
-  if (!(await hasFolder(root, '.')))
-    diagnostics.error(
+  if (!(await hasFolder(root, '.'))) {
+    const help = 'give the folder that holds pipelines/ and schemas/';
+    diagnostics.error('missing_file', at, `there is no project folder ${root}`, help);
+    return;
+  }
+  const message = (await hasFolder(root, 'pipelines'))
+    ? 'pipelines/ holds no pipeline'
+    : 'the project has no folder pipelines/';
+  const help = 'a pipeline is a file such as pipelines/ranking.yaml';
+  if (hasSchemas)
+    diagnostics.warning(
       'missing_file',
       at,
-      `there is no project folder ${root}`,
-      'give the folder that holds pipelines/ and schemas/',
+      `${message}: it serves entities and features, and no ranking`,
+      help,
     );
-  else if (!(await hasFolder(root, 'pipelines')))
-    diagnostics.error(
-      'missing_file',
-      at,
-      `the project has no folder pipelines/`,
-      'a pipeline is a file such as pipelines/ranking.yaml',
-    );
-  else
-    diagnostics.error(
-      'missing_file',
-      at,
-      'pipelines/ holds no pipeline',
-      'add a file such as pipelines/ranking.yaml',
-    );
+  else diagnostics.error('missing_file', at, message, help);
 }

@@ -6,8 +6,8 @@ import protobuf from 'protobufjs/minimal.js';
 
 /** A value as Feast stored it. 64-bit integers are bigints; null where it is none. */
 export interface FeastValue {
-  /** The field's name in Value.proto; null for the empty message. */
-  readonly type: FeastType | null;
+  /** The field's name in Value.proto; `other` for a field that is not in FIELDS; null for the empty message. */
+  readonly type: FeastType | 'other' | null;
   readonly value: FeastData;
 }
 
@@ -25,7 +25,7 @@ export type FeastData =
 type Scalar = 'bytes' | 'string' | 'int32' | 'int64' | 'double' | 'float' | 'bool';
 type Shape = Scalar | 'null' | 'map' | 'values' | { readonly list: Scalar };
 
-/** Field numbers; others are of types that no feature of Millrace can be. */
+/** Field numbers. Fields that are not here have types that no feature of Millrace can be. */
 export const FIELDS = {
   bytes_val: [1, 'bytes'],
   string_val: [2, 'string'],
@@ -47,10 +47,20 @@ export const FIELDS = {
   null_val: [19, 'null'],
   map_val: [20, 'map'],
   string_set_val: [23, { list: 'string' }],
+  int32_set_val: [24, { list: 'int32' }],
+  int64_set_val: [25, { list: 'int64' }],
   json_val: [32, 'string'],
+  json_list_val: [33, { list: 'string' }],
   uuid_val: [36, 'string'],
+  time_uuid_val: [37, 'string'],
+  uuid_list_val: [38, { list: 'string' }],
+  time_uuid_list_val: [39, { list: 'string' }],
+  uuid_set_val: [40, { list: 'string' }],
+  time_uuid_set_val: [41, { list: 'string' }],
   list_val: [42, 'values'],
   decimal_val: [44, 'string'],
+  decimal_list_val: [45, { list: 'string' }],
+  decimal_set_val: [46, { list: 'string' }],
 } as const satisfies Record<string, readonly [number, Shape]>;
 
 export type FeastType = keyof typeof FIELDS;
@@ -85,8 +95,10 @@ function readValue(reader: protobuf.Reader, end: number, level: number): FeastVa
     const tag = reader.uint32();
     const known = BY_NUMBER.get(tag >>> 3);
     // Of the fields of a oneof the last one counts.
-    if (known === undefined) reader.skipType(tag & 7);
-    else found = { type: known[0], value: readShape(reader, known[1], level) };
+    if (known === undefined) {
+      reader.skipType(tag & 7);
+      found = { type: 'other', value: null };
+    } else found = { type: known[0], value: readShape(reader, known[1], level) };
   }
   if (reader.pos !== end) throw new RangeError('the value is cut short');
   return found;

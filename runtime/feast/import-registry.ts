@@ -6,6 +6,7 @@ import { TYPE_KINDS } from '../config/parse-type.js';
 import { ROW_FIELDS } from '../config/reserved-names.js';
 import { collidingFeatures } from './hash-fields.js';
 import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
+import { FEATURE_TYPES, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
 
 /** Files of a project that declare what a Feast registry holds. */
 export interface RegistryImport {
@@ -27,27 +28,6 @@ export interface ImportOptions {
   readonly urlVariable: string | undefined;
 }
 
-const FEATURE_TYPES: Readonly<Record<string, string>> = {
-  INT32: 'int',
-  INT64: 'int',
-  FLOAT: 'float',
-  DOUBLE: 'float',
-  BOOL: 'bool',
-  STRING: 'string',
-  UUID: 'string',
-  DECIMAL: 'string',
-  UNIX_TIMESTAMP: 'timestamp',
-  STRING_LIST: 'list(string)',
-  STRING_SET: 'list(string)',
-};
-const VECTOR_TYPES = new Set(['FLOAT_LIST', 'DOUBLE_LIST', 'INT32_LIST', 'INT64_LIST']);
-const JOIN_KEY_TYPES: Readonly<Record<string, JoinKeyType>> = {
-  STRING: 'string',
-  INT64: 'int64',
-  INT32: 'int32',
-  UNIX_TIMESTAMP: 'timestamp',
-  BYTES: 'bytes',
-};
 /** Feast's entity of views without entities. */
 const NO_ENTITY = '__dummy';
 
@@ -59,6 +39,7 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
   const views = new Map<string, string>();
   const entities = new Map<string, string>();
   const fields = new Map<string, { readonly view: string; readonly feature: string }[]>();
+  const expiring: string[] = [];
   let features = 0;
   for (const view of registry.views) {
     const mapped = new ViewImport(view, registry, problems).map();
@@ -74,12 +55,18 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
       if (!PREDEFINED_TYPES.includes(type)) entities.set(type, stringify({ entity: type }));
     views.set(mapped.name, viewText(view, mapped, options));
     features += mapped.features.length;
+    if (view.ttl !== undefined) expiring.push(mapped.name);
     const hash = JSON.stringify(mapped.joinKeys.map(({ name }) => name).sort());
     fields.set(hash, [
       ...(fields.get(hash) ?? []),
       ...mapped.features.map(({ feast }) => ({ view: view.name, feature: feast })),
     ]);
   }
+  if (expiring.length > 0)
+    problems.push(
+      `ttl of ${expiring.join(', ')}: Feast's own server answers rows of any age from Redis, and here older rows are ` +
+        'missing; remove `ttl` from a view to read them too',
+    );
   for (const list of fields.values())
     for (const [one, other] of collidingFeatures(list))
       problems.push(
@@ -156,11 +143,7 @@ class ViewImport {
       const type = featureTypeFor(feature);
       const subject = `${this.#view.name}:${feature.name}`;
       if (type === undefined) {
-        this.#problems.push(
-          VECTOR_TYPES.has(feature.type ?? '')
-            ? `${subject}: ${feature.type ?? ''} without a length in the registry; add it by hand as vector(n)`
-            : `${subject}: no feature can be of the type ${feature.type ?? 'that the registry lacks'}; it is left out`,
-        );
+        this.#problems.push(`${subject}: ${whyLeftOut(feature)}`);
         continue;
       }
       const wanted = nameFor(feature.name);
@@ -179,8 +162,16 @@ class ViewImport {
 }
 
 function featureTypeFor({ type = '', length }: RegistryFeature): string | undefined {
-  if (VECTOR_TYPES.has(type)) return length === undefined ? undefined : `vector(${length})`;
-  return Object.hasOwn(FEATURE_TYPES, type) ? FEATURE_TYPES[type] : undefined;
+  if (!isFeatureValueType(type)) return undefined;
+  if (FEATURE_TYPES[type] !== 'vector(n)') return FEATURE_TYPES[type];
+  return length === undefined ? undefined : `vector(${length})`;
+}
+
+function whyLeftOut({ type }: RegistryFeature): string {
+  if (type === undefined) return 'its type is not in the registry; it is left out';
+  if (!isFeatureValueType(type)) return `features of the type ${type} are not supported; it is left out`;
+  const ids = type.startsWith('INT') ? ', or as list(string) if it holds ids' : '';
+  return `${type} without a length in the registry; add it by hand as vector(n)${ids}`;
 }
 
 function joinKeyTypeFor(type: string): JoinKeyType | undefined {

@@ -5,9 +5,29 @@ import { writeJson, writeMissing } from '../frame/cells.js';
 import { misfit } from '../store/value-fit.js';
 import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValue } from './feast-value.js';
 
+/** Half of the smallest 64-bit integer. Feast writes that integer for a time that is not there (pandas' NaT). */
+const LOWEST_HIGH = -(2 ** 31);
+
+/** Fields whose elements are whole numbers, which a feature of texts takes as decimal texts. */
+const WHOLE_NUMBERS: ReadonlySet<FeastValue['type']> = new Set([
+  'int32_val',
+  'int64_val',
+  'int32_list_val',
+  'int64_list_val',
+  'int32_set_val',
+  'int64_set_val',
+]);
+const VECTORS: ReadonlySet<FeastValue['type']> = new Set([
+  'int32_list_val',
+  'int64_list_val',
+  'double_list_val',
+  'float_list_val',
+]);
+
 /**
- * Writes one value of Feast's into a cell. No bytes, null and NaN are null: Feast writes the first, and pandas the last,
- * for a value that is not there. What does not fit the feature's type, and damaged bytes, are failed.
+ * Writes one value of Feast's into a cell. No bytes, null, NaN and the time that stands for none are null: Feast and
+ * pandas write them for a value that is not there. What does not fit the feature's type, what a number cannot hold
+ * exactly, and damaged bytes are failed.
  */
 export function writeCell(column: Column, row: number, bytes: Uint8Array, type: ValueType): void {
   if (bytes.length === 0) {
@@ -52,13 +72,14 @@ function writeNumber(
         value = reader.bool() ? 1 : 0;
         break;
       case FIELDS.unix_timestamp_val[0]:
-        value = asNumber(reader.int64()) * 1000;
+        value = seconds(reader.int64()) * 1000;
         break;
       default:
         reader.skipType(tag & 7);
     }
   }
-  const isNull = field === FIELDS.null_val[0] || (Number.isNaN(value) && isNumberField(field));
+  const mayBeNaN = isNumberField(field) || field === FIELDS.unix_timestamp_val[0];
+  const isNull = field === FIELDS.null_val[0] || (mayBeNaN && Number.isNaN(value));
   if (isNull) writeMissing(column, row, Status.null);
   else if (!fitsNumber(field, value, type)) writeMissing(column, row, Status.failed);
   else {
@@ -67,16 +88,26 @@ function writeNumber(
   }
 }
 
+/** NaN for the time that stands for none. */
+function seconds(int64: { readonly high: number; readonly low: number }): number {
+  return int64.high === LOWEST_HIGH && int64.low === 0 ? NaN : asNumber(int64);
+}
+
 function isNumberField(field: number): boolean {
   return field >= FIELDS.int32_val[0] && field <= FIELDS.float_val[0];
+}
+
+function isWhole(field: number): boolean {
+  return field === FIELDS.int32_val[0] || field === FIELDS.int64_val[0];
 }
 
 function fitsNumber(field: number, value: number, type: ValueType): boolean {
   switch (type.kind) {
     case 'int':
-      return field <= FIELDS.int64_val[0] && isNumberField(field) && Number.isSafeInteger(value);
+      return isWhole(field) && Number.isSafeInteger(value);
     case 'float':
-      return isNumberField(field) && Number.isFinite(value);
+      // Beyond 2^53 a double no longer holds every 64-bit integer.
+      return isNumberField(field) && (isWhole(field) ? Number.isSafeInteger(value) : Number.isFinite(value));
     case 'bool':
       return field === FIELDS.bool_val[0];
     case 'timestamp':
@@ -95,29 +126,31 @@ function writeOther(column: Column, row: number, value: FeastValue, type: ValueT
 
 /** The value as an upload would carry it, or undefined where the type can have no such value. */
 function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue | undefined {
+  if (from === 'other') return undefined;
   if (value === null) return null;
   switch (type.kind) {
     case 'string':
-      return typeof value === 'string' ? value : undefined;
     case 'ref':
-      return idOf(value);
+      return textOf(value, from);
     case 'list':
       return Array.isArray(value)
-        ? (value as readonly FeastData[]).map((one) => idOf(one) ?? null)
+        ? (value as readonly FeastData[]).map((one) => textOf(one, from) ?? null)
         : undefined;
     case 'vector':
-      return Array.isArray(value) && from !== 'unix_timestamp_list_val'
-        ? (value as readonly FeastData[]).map((one) =>
-            typeof one === 'bigint' ? Number(one) : (one as JsonValue),
-          )
-        : undefined;
+      return VECTORS.has(from) ? (value as readonly FeastData[]).map(elementOf) : undefined;
     default:
       return undefined;
   }
 }
 
-/** Ids are texts here and often numbers in Feast. */
-function idOf(value: FeastData): string | undefined {
+/** A text, or a whole number as its decimal text: ids are texts here and often numbers in Feast. */
+function textOf(value: FeastData, from: FeastValue['type']): string | undefined {
   if (typeof value === 'string') return value;
-  return typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined;
+  return WHOLE_NUMBERS.has(from) ? (value as number | bigint).toString() : undefined;
+}
+
+/** Null for a 64-bit integer that no number is equal to; null is no element of a vector. */
+function elementOf(value: FeastData): JsonValue {
+  if (typeof value !== 'bigint') return value as JsonValue;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : null;
 }

@@ -109,9 +109,13 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
   return columns;
 }
 
-/** Ids are texts here and often whole numbers where the request comes from. */
+/**
+ * Ids are texts here and often whole numbers where the request comes from. Callers send an empty text for an entity that
+ * they do not know: nothing is stored under it, so that its row is not found.
+ */
 function readId(id: unknown, name: string, pointer: string, violations: Violations): string {
   if (Number.isSafeInteger(id)) return String(id);
+  if (id === '') return id;
   const problem = idProblem(id);
   if (problem === undefined) return id as string;
   const detail = `${shownName(name)}: ${problem}, or a whole number up to 2^53; found ${describe(id)}`;

@@ -1,8 +1,8 @@
-import type { Column } from '../api/columns.js';
+import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { timestampOf } from '../store/timestamp.js';
-import { reserveNumbers } from './frame.js';
+import { reserveNumbers, widenVectors } from './frame.js';
 
 /**
  * Writing single cells. A list column is written row after row, ascending, each row once or the latest row again:
@@ -66,8 +66,19 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
       break;
     }
     case 'vector':
-      column.values.set(value as readonly number[], row * column.size);
+      writeVector(column, row, value as readonly number[]);
       break;
+  }
+}
+
+/** Elements that float32 cannot hold make the column one of float64: they are never rounded. */
+function writeVector(column: ColumnOf<'vector'>, row: number, elements: readonly number[]): void {
+  const start = row * column.size;
+  let values = column.values;
+  for (let i = 0; i < elements.length; i++) {
+    const element = elements[i] as number;
+    if (values instanceof Float32Array && Math.fround(element) !== element) values = widenVectors(column);
+    values[start + i] = element;
   }
 }
 
@@ -85,7 +96,8 @@ export function copyCell(from: Column, fromRow: number, to: Column, toRow: numbe
   else if (from.kind === 'text' && to.kind === 'text') to.values[toRow] = from.values[fromRow] ?? '';
   else if (from.kind === 'vector' && to.kind === 'vector') {
     const { size } = from;
-    to.values.set(from.values.subarray(fromRow * size, (fromRow + 1) * size), toRow * size);
+    const values = from.values instanceof Float64Array ? widenVectors(to) : to.values;
+    values.set(from.values.subarray(fromRow * size, (fromRow + 1) * size), toRow * size);
   } else if (from.kind === 'texts' && to.kind === 'texts') {
     to.values.length = to.offsets[toRow] ?? 0;
     appendCell(from, fromRow, to);

@@ -136,7 +136,10 @@ function sizeColumn(column: Column, rows: number): void {
       column.offsets = new Int32Array(rows + 1);
       break;
     case 'vector':
-      column.values = new Float32Array(rows * column.size);
+      column.values =
+        column.values instanceof Float64Array
+          ? new Float64Array(rows * column.size)
+          : new Float32Array(rows * column.size);
       break;
   }
 }
@@ -175,6 +178,14 @@ function setConstant(column: Column, constant: Constant): void {
     column.values = Float64Array.from(constant.value);
     column.offsets[1] = constant.value.length;
   }
+}
+
+/** The values of a vector column as float64, so that they hold any element exactly; what it held is kept. */
+export function widenVectors(column: ColumnOf<'vector'>): Float64Array {
+  if (column.values instanceof Float64Array) return column.values;
+  const values = new Float64Array(column.values);
+  column.values = values;
+  return values;
 }
 
 /** A numbers column with room for `length` elements in all; what it held is kept. */

@@ -94,6 +94,7 @@ export class Reloader {
     try {
       const compiled = await compile();
       ({ files } = compiled);
+      await refuseNoPipelines(before, compiled);
       this.#takeOver(await create(compiled));
     } catch (error) {
       this.#lastFailed = true;
@@ -134,6 +135,20 @@ export class Reloader {
       },
     );
   }
+}
+
+/**
+ * A service that ranks goes on ranking: all pipelines are gone while a deployment replaces the folder, or a mount is lost.
+ * @throws MillraceError project_invalid
+ */
+async function refuseNoPipelines(before: Generation, compiled: CompiledProject): Promise<void> {
+  const sound = !compiled.diagnostics.some(({ severity }) => severity === 'error');
+  if (!sound || compiled.pipelines.length > 0 || before.pipelines.length === 0) return;
+  await compiled.close();
+  throw new MillraceError(
+    'project_invalid',
+    'the project has no pipeline any more; restart the service to serve entities and features alone',
+  );
 }
 
 /** Logs what a user has to mend, each with its place. */

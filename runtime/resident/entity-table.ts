@@ -51,12 +51,17 @@ export class EntityTable {
   /** By row: 1 if it was asked for since the hand last came by. */
   #used = new Uint8Array(0);
   #hand = 0;
-  readonly #rowBytes: number;
+  /** Bytes of a row without its texts. */
+  #rowBytes: number;
 
   constructor(type: string, wants: readonly PartWants[]) {
     this.type = type;
     this.parts = wants.map((want) => new TablePart(want));
-    this.#rowBytes = this.parts.reduce((sum, part) => sum + part.rowBytes, ENTRY_BYTES);
+    this.#rowBytes = this.#bytesOfRow();
+  }
+
+  #bytesOfRow(): number {
+    return this.parts.reduce((sum, part) => sum + part.rowBytes, ENTRY_BYTES);
   }
 
   get size(): number {
@@ -89,7 +94,11 @@ export class EntityTable {
       this.bytes += this.#rowBytes + sizeOfText(id);
     }
     if (!part.has(row)) this.#held[row] = (this.#held[row] ?? 0) + 1;
+    const before = part.rowBytes;
     this.bytes += part.put(row, from, fromRow, validUntil);
+    const grown = part.rowBytes - before;
+    this.#rowBytes += grown;
+    this.bytes += grown * this.size;
   }
 
   /** Drops what one part holds of an id. */
@@ -113,6 +122,7 @@ export class EntityTable {
     this.#hand = 0;
     this.bytes = 0;
     for (const part of this.parts) part.reset();
+    this.#rowBytes = this.#bytesOfRow();
   }
 
   /**

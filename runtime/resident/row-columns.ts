@@ -1,7 +1,7 @@
 import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape } from '../frame/layout.js';
-import { looseColumn } from '../frame/frame.js';
+import { looseColumn, widenVectors } from '../frame/frame.js';
 import { sizeOfList, sizeOfText, type HeldList } from './sizes.js';
 
 /** A column of the rows: its kind, and where its value lies among the row's values of that kind. */
@@ -21,8 +21,6 @@ const GATHERED_ROWS = 64;
  */
 export class RowColumns {
   readonly shapes: readonly ColumnShape[];
-  /** Bytes that a row takes whether or not it holds any text. */
-  readonly rowBytes: number;
   readonly #places: readonly Place[];
   readonly #numberCount: number;
   readonly #textCount: number;
@@ -32,7 +30,8 @@ export class RowColumns {
   /** By row: 1 if all of its cells are present. */
   #whole = new Uint8Array(0);
   #numbers = new Float64Array(0);
-  #elements = new Float32Array(0);
+  /** Of all vectors: float32 until a row has an element that float32 cannot hold, and float64 from then on. */
+  #elements: Float32Array | Float64Array = new Float32Array(0);
   readonly #texts: string[] = [];
   readonly #lists: HeldList[] = [];
   /** Scratch of `gather`, which nothing awaits. */
@@ -62,7 +61,12 @@ export class RowColumns {
     this.#textCount = texts;
     this.#listCount = lists;
     this.#elementCount = elements;
-    this.rowBytes = 1 + shapes.length + 8 * (numbers + texts + lists) + 4 * elements;
+  }
+
+  /** Bytes that a row takes whether or not it holds any text. It grows once, when vectors become float64. */
+  get rowBytes(): number {
+    const cells = this.#numberCount + this.#textCount + this.#listCount;
+    return 1 + this.shapes.length + 8 * cells + this.#elements.BYTES_PER_ELEMENT * this.#elementCount;
   }
 
   /** Makes room for `rows` rows in all; those there are kept. */
@@ -76,7 +80,9 @@ export class RowColumns {
     const numbers = new Float64Array(rows * this.#numberCount);
     numbers.set(this.#numbers);
     this.#numbers = numbers;
-    const elements = new Float32Array(rows * this.#elementCount);
+    const length = rows * this.#elementCount;
+    const elements =
+      this.#elements instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
     elements.set(this.#elements);
     this.#elements = elements;
     while (this.#texts.length < rows * this.#textCount) this.#texts.push(NO_TEXT);
@@ -130,14 +136,23 @@ export class RowColumns {
         }
         case 'vector': {
           const start = fromRow * column.size;
-          const to = row * this.#elementCount + at;
-          for (let k = 0; k < column.size; k++) this.#elements[to + k] = column.values[start + k] as number;
+          this.#putVector(row * this.#elementCount + at, column.values.subarray(start, start + column.size));
           break;
         }
       }
     }
     this.#whole[row] = whole;
     return bytes;
+  }
+
+  #putVector(to: number, vector: Float32Array | Float64Array): void {
+    if (
+      vector instanceof Float64Array &&
+      this.#elements instanceof Float32Array &&
+      !vector.every((element) => Object.is(Math.fround(element), element))
+    )
+      this.#elements = new Float64Array(this.#elements);
+    this.#elements.set(vector, to);
   }
 
   /** Lets go of a row's texts. */
@@ -203,12 +218,14 @@ export class RowColumns {
   }
 
   #gatherVectors(rows: Int32Array, at: number, to: ColumnOf<'vector'>, first: number, end: number): void {
-    const { size, values } = to;
+    const elements = this.#elements;
+    const values = elements instanceof Float64Array ? widenVectors(to) : to.values;
+    const { size } = to;
     for (let i = first; i < end; i++) {
       const row = rows[i] as number;
       if (row < 0) continue;
       const from = row * this.#elementCount + at;
-      for (let k = 0; k < size; k++) values[i * size + k] = this.#elements[from + k] as number;
+      for (let k = 0; k < size; k++) values[i * size + k] = elements[from + k] as number;
     }
   }
 

@@ -2,6 +2,7 @@ import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { ValueType } from '../api/types.js';
 import { writeMissing } from '../frame/cells.js';
+import { widenVectors } from '../frame/frame.js';
 import { readText, viewOf } from './bytes.js';
 import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
 import type { Layout, StoredField } from './layout.js';
@@ -167,7 +168,7 @@ export class ColumnProgram {
       writeMissing(column, row, missing(state, absent));
       return true;
     }
-    const { size, values } = column;
+    const { size } = column;
     const start = variableStart(record, at, this.layout, step.field);
     const length = variableEnd(record, at, this.layout, step.field) - start;
     if (start + length > end || (length !== 4 * size && length !== 8 * size)) return false;
@@ -175,8 +176,10 @@ export class ColumnProgram {
     const from = record.byteOffset + start;
     const to = row * size;
     if (length === 4 * size) {
+      const { values } = column;
       for (let i = 0; i < size; i++) values[to + i] = view.getFloat32(from + 4 * i, true);
     } else {
+      const values = widenVectors(column);
       for (let i = 0; i < size; i++) values[to + i] = view.getFloat64(from + 8 * i, true);
     }
     column.status[row] = Status.present;

@@ -11,7 +11,7 @@ export interface Misfit {
   readonly detail: string;
 }
 
-/** Largest magnitude of a vector's element: vectors are float32 in the frame. */
+/** Largest magnitude of a vector's element: models take vectors as float32, and sums of squares stay finite. */
 const MAX_FLOAT32 = 3.4028234663852886e38;
 
 /**

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pluginFiles } from '../support/project.js';
 import { serveFiles, until, type ServedProject } from '../support/served-project.js';
 
@@ -115,6 +117,14 @@ describe('reloading a project while it serves', () => {
         file: 'pipelines/ranked.yaml',
       });
     });
+
+  it('keeps ranking while all pipelines are gone: a mount may be lost for a moment', async () => {
+    await start();
+    await rm(join(served.root, 'pipelines'), { recursive: true });
+    expect(await reload()).to.equal('failed');
+    expect(await score()).to.equal(20);
+    expect(served.log.filter(({ level }) => level === ERROR)[0]?.msg).to.contain('has no pipeline any more');
+  });
 
   it('is all or nothing: a good pipeline does not change beside a wrong one', async () => {
     await start({ ...FILES, 'pipelines/plain.yaml': pipeline('plain', '1') });

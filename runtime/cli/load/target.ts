@@ -25,6 +25,7 @@ export interface DataTarget {
 export function unknownPipeline(name: string, known: Iterable<string>, where: string): MillraceError {
   const names = [...known];
   const close = nearest(name, names);
-  const hint = close === undefined ? `it has ${names.join(', ')}` : `did you mean ${close}?`;
+  const others = names.length === 0 ? 'none' : names.join(', ');
+  const hint = close === undefined ? `it has ${others}` : `did you mean ${close}?`;
   return new MillraceError('unknown_pipeline', `${where} has no pipeline ${name}; ${hint}`);
 }

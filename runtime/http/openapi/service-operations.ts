@@ -43,7 +43,7 @@ export const READY: Operation = {
   tags: TAGS,
   summary: 'Readiness',
   responses: {
-    200: json('Pipelines are loaded and the store answers.', READINESS),
+    200: json('The project is loaded and the store answers.', READINESS),
     503: json('Not so; each check says why.', READINESS),
   },
 };

@@ -216,9 +216,21 @@ describe('loadProject', () => {
     expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       'there is no project folder /nowhere/at/all',
     ]);
-    expect(await told({ 'schemas/entities/seller.yaml': 'entity: seller' })).to.deep.equal([
-      'pipelines missing_file',
-    ]);
+    expect(await told({})).to.deep.equal(['pipelines missing_file']);
+  });
+
+  it('takes a project without pipelines that declares entity types or feature views, and warns', async () => {
+    for (const files of [
+      { 'schemas/entities/seller.yaml': 'entity: seller' },
+      { 'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n' },
+    ])
+      await withFiles(files, async (root) => {
+        const { config, diagnostics } = await loadProject(root, {});
+        expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).to.deep.equal([
+          'warning missing_file',
+        ]);
+        expect(config?.pipelines).to.deep.equal([]);
+      });
   });
 
   it('lets sound pipelines be compiled beside wrong ones, unless entity types or views are wrong', async () => {

@@ -96,7 +96,16 @@ describe('the reader of Feast’s hashes', () => {
       [{ kind: 'float' }, feastValue('bool_val', true)],
       [{ kind: 'bool' }, feastValue('int32_val', 1)],
       [{ kind: 'timestamp' }, feastValue('int64_val', 1)],
-      [{ kind: 'string' }, feastValue('int64_val', 1)],
+      [{ kind: 'string' }, feastValue('double_val', 1)],
+      [{ kind: 'string' }, feastValue('unix_timestamp_val', 1)],
+      [{ kind: 'ref', entity: 'user' }, feastValue('float_val', 1)],
+      [{ kind: 'float' }, feastValue('int64_val', 2 ** 53)],
+      [{ kind: 'vector', size: 1 }, feastValue('int64_list_val', [2 ** 53])],
+      [{ kind: 'vector', size: 1 }, feastValue('double_list_val', [1e39])],
+      [{ kind: 'vector', size: 1 }, feastValue('bool_list_val', [true])],
+      [{ kind: 'vector', size: 1 }, feastValue('unix_timestamp_list_val', [1])],
+      [{ kind: 'list', of: { kind: 'string' } }, feastValue('double_list_val', [1])],
+      [{ kind: 'timestamp' }, Buffer.from('40 81 80 80 80 80 80 80 80 80 01'.replaceAll(' ', ''), 'hex')],
       [{ kind: 'vector', size: 3 }, feastValue('float_list_val', [1, 2])],
       [{ kind: 'list', of: { kind: 'string' } }, feastValue('string_val', 'a')],
       [{ kind: 'float' }, Buffer.from('2900', 'hex')],
@@ -104,6 +113,40 @@ describe('the reader of Feast’s hashes', () => {
     for (const [type, value] of failed) expect(one(type, value)?.status, type.kind).to.equal(Status.failed);
     for (const value of [Buffer.alloc(0), Buffer.from('980100', 'hex'), feastValue('double_val', NaN)])
       expect(one({ kind: 'float' }, value)?.status, value.toString('hex')).to.equal(Status.null);
+  });
+
+  it('calls a time null where Feast wrote the smallest integer for none', () => {
+    const none = Buffer.from('40 80 80 80 80 80 80 80 80 80 01'.replaceAll(' ', ''), 'hex');
+    expect(one({ kind: 'timestamp' }, none)).to.deep.equal({ value: NaN, status: Status.null });
+    const type: FeatureSketch = { type: { kind: 'timestamp' }, default: 7 };
+    expect(one(type, none)).to.deep.equal({ value: 7, status: DEFAULTED | Status.null });
+  });
+
+  it('calls failed, not null, a value of a type that no feature can be', () => {
+    // Field 21, a list of maps: of no kind that is read.
+    const maps = Buffer.from('aa0100', 'hex');
+    for (const type of ['string', 'float', 'bool', 'timestamp'] as const)
+      expect(one({ kind: type }, maps)?.status, type).to.equal(Status.failed);
+    expect(one({ kind: 'vector', size: 1 }, maps)?.status).to.equal(Status.failed);
+    expect(one({ kind: 'list', of: { kind: 'string' } }, maps)?.status).to.equal(Status.failed);
+  });
+
+  it('rounds no number', () => {
+    const whole = [58849121863, 2 ** 53 - 1, -(2 ** 53) + 1];
+    for (const [field, values] of [
+      ['int64_list_val', whole],
+      ['double_list_val', [0.1, 58849121863, 1e-300]],
+      ['int32_list_val', [2 ** 31 - 1, -(2 ** 31), 16_777_217]],
+      ['float_list_val', [0.5, Math.fround(0.1), -3]],
+    ] as const)
+      expect(one({ kind: 'vector', size: 3 }, feastValue(field, values)), field).to.deep.equal({
+        value: values,
+        status: Status.present,
+      });
+    // As text, any 64-bit integer is exact.
+    const largest = Buffer.from('20ffffffffffffffff7f', 'hex');
+    for (const type of [{ kind: 'string' }, { kind: 'ref', entity: 'user' }] as const)
+      expect(one(type, largest)).to.deep.equal({ value: '9223372036854775807', status: Status.present });
   });
 
   it('puts defaults where the store’s own views have them, never over a failed read', () => {

@@ -26,6 +26,8 @@ const REGISTRY = {
         { name: 'embedding', valueType: 'FLOAT_LIST' },
         { name: 'sized', valueType: 'FLOAT_LIST', vectorLength: 3 },
         { name: 'raw', valueType: 'BYTES' },
+        { name: 'payload', valueType: 'JSON' },
+        { name: 'viewed', valueType: 'INT64_LIST' },
         { name: 'conv_rate', valueType: 'FLOAT' },
         { name: 'conv.rate', valueType: 'FLOAT' },
         { name: 'event_time', valueType: 'UNIX_TIMESTAMP' },
@@ -80,6 +82,7 @@ features:
   conv_rate_feature: float
   trips: int
   sized: vector(3)
+  payload: string
   conv_rate: float
   event_time_feature: timestamp
 `;
@@ -105,14 +108,16 @@ describe('features import-feast', () => {
       for (const part of [
         'computed: an on-demand view',
         'driver_hourly_stats:embedding: FLOAT_LIST without a length',
-        'driver_hourly_stats:raw: no feature can be of the type BYTES',
+        'driver_hourly_stats:raw: features of the type BYTES are not supported; it is left out',
+        'driver_hourly_stats:viewed: INT64_LIST without a length in the registry; add it by hand as vector(n), or as list(string) if it holds ids',
+        "ttl of driver_hourly_stats, user_driver, typed, user_stats: Feast's own server answers rows of any age",
         'driver_hourly_stats:conv.rate: its name cannot be one here, or is taken',
-        'driver_hourly_stats:__proto__: no feature can be of the type __proto__',
+        'driver_hourly_stats:__proto__: features of the type __proto__ are not supported',
         'typed: s has no type in the registry',
         'offline: the view is not online',
         '../../evil: the view is of the entity nobody',
         'user_stats:clicks_39480 and user_stats:clicks_19588 share one field',
-        '5 feature views with 10 features in the registry; 7 files written',
+        '5 feature views with 11 features in the registry; 7 files written',
       ])
         expect(stderr).to.contain(part);
       expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(

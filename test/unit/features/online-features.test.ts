@@ -105,6 +105,39 @@ describe('OnlineFeatures', () => {
     ]);
   });
 
+  it('finds nothing for an empty id, and still answers the other rows', async () => {
+    const { results } = await getOnline(online, {
+      features: ['stats:ctr', 'affinity:score', 'totals:orders'],
+      entities: { product_id: ['1', ''], user_id: ['', 'u'], code: ['b', ''] },
+    });
+    expect(results.map(({ values, statuses }) => [values, statuses])).to.deep.equal([
+      [
+        ['1', ''],
+        ['PRESENT', 'PRESENT'],
+      ],
+      [
+        ['', 'u'],
+        ['PRESENT', 'PRESENT'],
+      ],
+      [
+        ['b', ''],
+        ['PRESENT', 'PRESENT'],
+      ],
+      [
+        [0.5, null],
+        ['PRESENT', 'NOT_FOUND'],
+      ],
+      [
+        [null, null],
+        ['NOT_FOUND', 'NOT_FOUND'],
+      ],
+      [
+        [9, 9],
+        ['PRESENT', 'PRESENT'],
+      ],
+    ]);
+  });
+
   it('tells what is too old, by the policy of its view', async () => {
     const { results } = await getOnline(online, {
       features: ['fresh:ctr', 'old:rate', 'strict:rate_2'],
@@ -187,7 +220,7 @@ describe('OnlineFeatures', () => {
       'at most 1000 ids',
     ],
     [{ features: ['totals:orders'], entities: { a: [1.5] } }, '/entities/a/0', 'whole number up to 2^53'],
-    [{ features: ['totals:orders'], entities: { a: [''] } }, '/entities/a/0', 'an id is not empty'],
+    [{ features: ['totals:orders'], entities: { a: [null] } }, '/entities/a/0', 'an id is a text'],
     [
       { features: ['totals:orders'], entities: {}, full_feature_names: 1 },
       '/full_feature_names',

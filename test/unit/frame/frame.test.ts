@@ -21,7 +21,13 @@ const row = fc.tuple(
   fc.option(fc.string(), { nil: null }),
   fc.option(fc.array(fc.string(), { maxLength: 4 }), { nil: null }),
   fc.option(fc.array(fc.integer(), { maxLength: 4 }), { nil: null }),
-  fc.option(fc.array(fc.integer({ min: -99, max: 99 }), { minLength: 3, maxLength: 3 }), { nil: null }),
+  fc.option(
+    fc.array(fc.oneof(fc.integer({ min: -99, max: 99 }), fc.constantFrom(0.1, 58849121863)), {
+      minLength: 3,
+      maxLength: 3,
+    }),
+    { nil: null },
+  ),
 );
 const request = fc.array(fc.option(row, { nil: undefined, freq: 4 }), { maxLength: 70 });
 

@@ -139,7 +139,7 @@ describe('the entity decoder', () => {
       Array(8).fill('missing_entity'),
       Array(8).fill('absent'),
       Array(8).fill('null'),
-      [0, -0, 0, '', 0, '0', [], [Math.fround(0.1), 2]],
+      [0, -0, 0, '', 0, '0', [], [0.1, 2]],
     ]);
   });
 

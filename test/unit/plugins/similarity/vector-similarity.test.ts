@@ -4,6 +4,7 @@ import { plugin } from '../../../../plugins/similarity/index.js';
 import { VectorSimilarity } from '../../../../plugins/similarity/vector-similarity.js';
 import { OptionError, type FeatureComponent } from '../../../../runtime/api/plugin.js';
 import { Status } from '../../../../runtime/api/status.js';
+import { widenVectors } from '../../../../runtime/frame/frame.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 
@@ -72,6 +73,25 @@ describe('similarity of vectors', () => {
           both['cosine']?.[0],
         ]);
       }),
+    );
+  });
+
+  it('is the same whether the elements are held as float32 or as float64', async () => {
+    const element = fc.float({ noNaN: true, noDefaultInfinity: true, min: -1000, max: 1000 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 11 }).chain((size) => fc.array(vectorOf(size, element), { minLength: 2 })),
+        async (vectors) => {
+          const size = vectors[0]?.length ?? 0;
+          const step = new FakeStep(vectors.length);
+          const [a, b] = [step.vector(vectors, size), step.vector([...vectors].reverse(), size)];
+          const narrow = await compute(new VectorSimilarity(a, b), step);
+          widenVectors(step.column(a));
+          expect(await compute(new VectorSimilarity(a, b), step)).to.deep.equal(narrow);
+          widenVectors(step.column(b));
+          expect(await compute(new VectorSimilarity(a, b), step)).to.deep.equal(narrow);
+        },
+      ),
     );
   });
 
