@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
 import { nearest } from './config/nearest.js';
+import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
@@ -113,6 +114,7 @@ export const SETTINGS = {
     expected: 'a number of milliseconds, 1 to 60000',
     parse: wholeNumber(1, 60_000),
   }),
+  ...FEATURE_SETTINGS,
   ...RESIDENT_SETTINGS,
   ...RELOAD_SETTINGS,
   modelHosts: row({

@@ -1,5 +1,6 @@
 import { isScalar, isSeq, type Node } from 'yaml';
 import type { JsonValue, ValueType } from '../api/types.js';
+import { TIME_FORMS, timestampOf } from '../store/timestamp.js';
 import type { Diagnostics } from './diagnostics.js';
 import { foundWords } from './shape-words.js';
 import { itemsOf, spanOf, textOf, type Entry } from './tree.js';
@@ -35,7 +36,7 @@ function defaultWords(type: ValueType): string {
     case 'string':
       return 'a text';
     case 'timestamp':
-      return 'epoch milliseconds';
+      return TIME_FORMS;
     case 'vector':
       return `a list of ${type.size} numbers`;
     case 'list':
@@ -63,8 +64,11 @@ function valueOf(node: Node | undefined, type: ValueType): JsonValue | undefined
   if (!isScalar(node)) return undefined;
   const { value } = node;
   switch (type.kind) {
+    case 'timestamp': {
+      const time = timestampOf(value);
+      return Number.isNaN(time) ? undefined : time;
+    }
     case 'int':
-    case 'timestamp':
       return Number.isSafeInteger(value) ? (value as number) : undefined;
     case 'float':
       return typeof value === 'number' && Number.isFinite(value) ? value : undefined;

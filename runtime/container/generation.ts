@@ -2,6 +2,7 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../compile/plan.js';
 import type { ProjectConfig } from '../config/model.js';
 import { EntityIndex } from '../entities/entity-index.js';
+import { eventTimesOf } from '../feature-settings.js';
 import { NO_SOURCES } from '../features/feature-source.js';
 import { FeatureStore } from '../features/feature-store.js';
 import { OnlineFeatures } from '../features/online-features.js';
@@ -55,6 +56,7 @@ export async function registerGeneration(
           prefix,
           views,
           types,
+          eventTimes: eventTimesOf(settings),
           clock: c.resolve(TOKENS.clock),
         }),
     ),
@@ -83,6 +85,7 @@ export async function registerGeneration(
           prefix,
           types,
           tracking: trackingOf(plans),
+          oldestEvent: settings.oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),
     ),

@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { nearest } from '../config/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
+import { readEventTime, type EventTimes } from '../store/event-time.js';
 import { idProblem, isWellFormed } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
-import { timestampOf } from '../store/timestamp.js';
 import { describe, isJsonObject, misfit, own } from '../store/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
 
@@ -25,15 +25,54 @@ export interface RowShape {
   readonly layout: Layout;
 }
 
+/** When rows arrive, and which event times they may have. */
+export interface Arrival {
+  /** Epoch milliseconds: the event time of a row that gives none. */
+  readonly now: number;
+  readonly eventTimes: EventTimes;
+}
+
+/** What a row is of, and when it was true. */
+export type RowKey = Omit<FeatureRow, 'features'>;
+
+/**
+ * Checks a row that is to be deleted: it has the ids, perhaps an event time, and nothing else.
+ * @returns the row; of no use if anything was added to `violations`
+ */
+export function checkKey(
+  row: unknown,
+  shape: RowShape,
+  arrival: Arrival,
+  pointer: string,
+  violations: Violations,
+): RowKey | undefined {
+  if (!isJsonObject(row)) {
+    violations.add(pointer, 'wrong_type', `expected a row, found ${describe(row)}`);
+    return undefined;
+  }
+  const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
+  const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
+  const fields = [...shape.keys, EVENT_TIME];
+  for (const name of Object.keys(row)) {
+    if (fields.includes(name)) continue;
+    const guess = nearest(name, fields);
+    const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+    const detail = shape.layout.byName.has(name)
+      ? `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`
+      : `view ${shape.view} has no key ${JSON.stringify(shownName(name))}${help}`;
+    violations.add(pointerTo(pointer, name), 'unknown_field', detail);
+  }
+  return { ids, eventTime };
+}
+
 /**
  * Checks one row: its ids, its event time, and that every other field is a feature of the view that fits or is null.
- * @param now the event time of a row that gives none
  * @returns the row; of no use if anything was added to `violations`
  */
 export function checkRow(
   row: unknown,
   shape: RowShape,
-  now: number,
+  arrival: Arrival,
   pointer: string,
   violations: Violations,
 ): FeatureRow | undefined {
@@ -42,7 +81,7 @@ export function checkRow(
     return undefined;
   }
   const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
-  const eventTime = checkEventTime(own(row, EVENT_TIME), now, pointer, violations);
+  const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
   for (const name of Object.keys(row)) {
     if (name === EVENT_TIME || shape.keys.includes(name)) continue;
     const field = shape.layout.byName.get(name);
@@ -76,18 +115,14 @@ function checkId(row: JsonObject, key: string, pointer: string, violations: Viol
 
 function checkEventTime(
   value: JsonValue | undefined,
-  now: number,
+  { now, eventTimes }: Arrival,
   pointer: string,
   violations: Violations,
 ): number {
   if (value === undefined) return now;
-  const time = timestampOf(value);
-  if (!Number.isNaN(time)) return time;
-  violations.add(
-    pointerTo(pointer, EVENT_TIME),
-    'wrong_type',
-    `${EVENT_TIME}: expected epoch milliseconds, or ISO 8601 text such as 2026-01-31T09:30:00Z, found ${describe(value)}`,
-  );
+  const time = readEventTime(value, EVENT_TIME, now, eventTimes);
+  if (typeof time === 'number') return time;
+  violations.add(pointerTo(pointer, EVENT_TIME), time.code, time.detail);
   return now;
 }
 

@@ -63,6 +63,12 @@ export function createHttpApp(services: HttpServices): Express {
     uploadBody,
     answer((body) => features.push(body)),
   );
+  post(
+    app,
+    PATHS.deleteFeatures,
+    otherBody,
+    answer((body) => features.remove(body)),
+  );
   post(app, PATHS.onlineFeatures, otherBody, async (req, res) => {
     const { gone } = requestState(res);
     const read = await withBody(req, (body) => online.read(body, gone));

@@ -11,6 +11,7 @@ export const PATHS = {
   deleteEntities: '/api/entity/v1/entities/delete',
   deleteEntitiesToo: '/api/v1/entities/delete',
   pushFeatures: '/api/v1/features/push',
+  deleteFeatures: '/api/v1/features/delete',
   feedback: '/api/v1/feedback',
   onlineFeatures: '/feature/get-online-features',
   reference: '/redoc',

@@ -37,6 +37,7 @@ export interface EntityService {
 
 export interface FeatureService {
   push(body: unknown): Promise<unknown>;
+  remove(body: unknown): Promise<unknown>;
 }
 
 /** What the resident tables hold and have counted. */

@@ -4,7 +4,7 @@ import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import { checkCarried, checkId, UnknownFields } from '../pipeline/check-carried.js';
-import { timestampOf } from '../store/timestamp.js';
+import { readEventTime, type EventTimes } from '../store/event-time.js';
 import { describe, isJsonList, isJsonObject, own } from '../store/value-fit.js';
 
 /** Most events of one body. */
@@ -32,6 +32,12 @@ export interface FeedbackEvent {
   readonly quantity: number;
 }
 
+/** When the events arrive, and which times they may have. */
+interface Arrival {
+  readonly now: number;
+  readonly eventTimes: EventTimes;
+}
+
 type Entities = ReadonlyMap<string, EntityType>;
 
 const BODY_FIELDS = ['request_id', 'events'];
@@ -41,9 +47,15 @@ const EVENT_FIELDS = ['type', 'time', 'quantity', 'position'];
  * Checks `{request_id, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?}], <entity type>: {…}
  * or null …}`; all or nothing.
  * @param now the time of an event that gives none
+ * @param oldest the oldest time of an event that is accepted, epoch milliseconds
  * @throws MillraceError invalid_body
  */
-export function checkFeedback(body: unknown, entities: Entities, now: number): CheckedFeedback {
+export function checkFeedback(
+  body: unknown,
+  entities: Entities,
+  now: number,
+  oldest: number,
+): CheckedFeedback {
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add(
@@ -65,7 +77,8 @@ export function checkFeedback(body: unknown, entities: Entities, now: number): C
   } else if (list.length > MAX_EVENTS) {
     violations.add('/events', 'too_many', `events: at most ${MAX_EVENTS}, found ${list.length}`);
   } else {
-    events = list.map((event, i) => readEvent(event, entities, now, pointerTo('/events', i), violations));
+    const arrival = { now, eventTimes: { oldest, ahead: CLOCK_AHEAD } };
+    events = list.map((event, i) => readEvent(event, entities, arrival, pointerTo('/events', i), violations));
   }
   violations.throwIfAny('The feedback');
   return { requestId: requestId as string, owners, events: events as readonly FeedbackEvent[] };
@@ -93,7 +106,7 @@ function readOwners(body: JsonObject, entities: Entities, violations: Violations
 function readEvent(
   event: JsonValue,
   entities: Entities,
-  now: number,
+  arrival: Arrival,
   pointer: string,
   violations: Violations,
 ): FeedbackEvent | undefined {
@@ -102,7 +115,7 @@ function readEvent(
     return undefined;
   }
   const type = readType(own(event, 'type'), pointerTo(pointer, 'type'), violations);
-  const time = readTime(own(event, 'time'), now, pointerTo(pointer, 'time'), violations);
+  const time = readTime(own(event, 'time'), arrival, pointerTo(pointer, 'time'), violations);
   const quantity = readCount(own(event, 'quantity'), pointerTo(pointer, 'quantity'), violations);
   readCount(own(event, 'position'), pointerTo(pointer, 'position'), violations);
   const subjects: string[] = [];
@@ -163,20 +176,15 @@ function readType(value: JsonValue | undefined, pointer: string, violations: Vio
 
 function readTime(
   value: JsonValue | undefined,
-  now: number,
+  { now, eventTimes }: Arrival,
   pointer: string,
   violations: Violations,
 ): number {
   if (value === undefined || value === null) return now;
-  const time = timestampOf(value);
-  if (Number.isNaN(time)) {
-    const expected = 'epoch milliseconds, or ISO 8601 text such as 2026-01-31T09:30:00Z';
-    violations.add(pointer, 'wrong_type', `time: expected ${expected}, found ${describe(value)}`);
-  } else if (time > now + CLOCK_AHEAD) {
-    const detail = `time: ${describe(value)} is ${Math.ceil((time - now) / 1000)} seconds in the future; at most ${CLOCK_AHEAD / 1000} are taken for a clock that is ahead`;
-    violations.add(pointer, 'in_the_future', detail);
-  }
-  return time;
+  const time = readEventTime(value, 'time', now, eventTimes);
+  if (typeof time === 'number') return time;
+  violations.add(pointer, time.code, time.detail);
+  return now;
 }
 
 function readCount(value: JsonValue | undefined, pointer: string, violations: Violations): number {

@@ -23,6 +23,8 @@ export interface FeedbackParts {
   readonly types: ReadonlyMap<string, EntityType>;
   /** By entity type: what the pipelines count. */
   readonly tracking: ReadonlyMap<string, Tracking>;
+  /** The oldest time of an event that is accepted, epoch milliseconds. */
+  readonly oldestEvent: number;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
 }
@@ -78,7 +80,7 @@ export class Feedback {
    */
   async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();
-    const feedback = checkFeedback(body, this.#parts.types, now);
+    const feedback = checkFeedback(body, this.#parts.types, now, this.#parts.oldestEvent);
     const merged = await this.#store(feedback, now);
     const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
     const count = (outcome: EventOutcome | 'unused'): number =>

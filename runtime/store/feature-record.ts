@@ -14,7 +14,16 @@ import type { SegmentOutcome } from './store.js';
  *   f64      event time, epoch milliseconds
  *   body     the features (packed-body.ts)
  *
- * redis/merge-script.ts reads the same header.
+ * A deleted row leaves a tombstone, a segment that keeps older rows from coming back:
+ *
+ *   u32      its length, 36
+ *   8 bytes  view: the same, with every bit of the first byte inverted. Who looks for the view's row finds none, also a
+ *            version of Millrace that does not know tombstones
+ *   8 bytes  zeros, which are no layout id
+ *   f64      event time of the deletion, epoch milliseconds
+ *   f64      when the tombstone may be forgotten, epoch milliseconds
+ *
+ * A record holds a row or a tombstone of a view, not both. redis/merge-script.ts reads the same bytes.
  */
 
 const VIEW_AT = 4;
@@ -22,6 +31,7 @@ const LAYOUT_AT = 12;
 const TIME_AT = 20;
 /** Where the body of a segment begins. */
 export const SEGMENT_BODY = 28;
+const TOMBSTONE_LENGTH = SEGMENT_BODY + 8;
 
 /** What segments call a view. */
 export function viewId(name: string): Buffer {
@@ -45,6 +55,41 @@ export function encodeSegment(view: Buffer, layout: Layout, eventTime: number, f
   writeBody(writer, layout, features, undefined, undefined);
   writer.bytes.writeUInt32LE(writer.length, 0);
   return writer.finish();
+}
+
+/**
+ * The segment that stands for a deleted row.
+ * @param view its `viewId`
+ * @param eventTime epoch milliseconds; rows up to it stay deleted
+ * @param forgetAt epoch milliseconds
+ */
+export function encodeTombstone(view: Buffer, eventTime: number, forgetAt: number): Buffer {
+  const tombstone = Buffer.alloc(TOMBSTONE_LENGTH);
+  tombstone.writeUInt32LE(TOMBSTONE_LENGTH, 0);
+  tombstone.set(view, VIEW_AT);
+  tombstone[VIEW_AT] = (view[0] as number) ^ 0xff;
+  tombstone.writeDoubleLE(eventTime, TIME_AT);
+  tombstone.writeDoubleLE(forgetAt, SEGMENT_BODY);
+  return tombstone;
+}
+
+/** When the segment from `at` to `end` may be forgotten, epoch milliseconds; Infinity for a row. */
+function forgetTime(record: Buffer, at: number, end: number): number {
+  const layout = layoutAt(at);
+  const isTombstone =
+    end - at >= TOMBSTONE_LENGTH && record.readInt32LE(layout) === 0 && record.readInt32LE(layout + 4) === 0;
+  return isTombstone ? record.readDoubleLE(at + SEGMENT_BODY) : Infinity;
+}
+
+/** When a record may be forgotten, epoch milliseconds: once all of it is tombstones of that time. Infinity if never. */
+export function recordForgetTime(record: Buffer): number {
+  let latest = record.length < SEGMENT_BODY ? Infinity : -Infinity;
+  for (let at = 0; at + SEGMENT_BODY <= record.length && latest < Infinity;) {
+    const end = segmentEnd(record, at, record.length);
+    latest = Math.max(latest, forgetTime(record, at, end));
+    at = end;
+  }
+  return latest;
 }
 
 /** A view's segment within a record. */
@@ -113,24 +158,46 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: Layout):
 }
 
 /**
- * Puts a segment into a record: replaces that of the same view unless it has a later event time, or adds it in front,
- * where it is found even if what follows is damaged. Of equal event times the later push wins. What the redis engine's
- * script does in the server.
+ * Puts a segment into a record: replaces the row or the tombstone of the same view unless that has a later event time,
+ * or adds it in front, where it is found even if what follows is damaged. Of two rows with equal event times the later
+ * push wins; a tombstone wins over a row, whichever came first. Tombstones whose time is over are left out. What the redis
+ * engine's script does in the server.
+ * @param now epoch milliseconds
  */
 export function mergeSegment(
   record: Buffer | null,
   segment: Buffer,
+  now: number,
 ): { readonly record: Buffer; readonly outcome: SegmentOutcome } {
   if (record === null) return { record: segment, outcome: 'stored' };
-  const { length } = record;
-  const [low, high] = [segment.readInt32LE(VIEW_AT), segment.readInt32LE(VIEW_AT + 4)];
-  const at = findSegment(record, 0, length, low, high);
-  if (at < 0) return { record: Buffer.concat([segment, record]), outcome: 'stored' };
-  if (eventTimeAt(record, at) > eventTimeAt(segment, 0)) return { record, outcome: 'older' };
-  const merged = Buffer.concat([
-    record.subarray(0, at),
-    segment,
-    record.subarray(segmentEnd(record, at, length)),
-  ]);
-  return { record: merged, outcome: 'stored' };
+  const isRow = forgetTime(segment, 0, segment.length) === Infinity;
+  const pieces: Buffer[] = [];
+  let isPlaced = false;
+  let at = 0;
+  while (at + SEGMENT_BODY <= record.length) {
+    const end = segmentEnd(record, at, record.length);
+    const forgetAt = forgetTime(record, at, end);
+    if (forgetAt > now) {
+      if (!isSameView(record, at, segment)) pieces.push(record.subarray(at, end));
+      else {
+        const later = eventTimeAt(record, at) - eventTimeAt(segment, 0);
+        if (later > 0 || (later === 0 && isRow && forgetAt < Infinity)) return { record, outcome: 'older' };
+        if (!isPlaced) pieces.push(segment);
+        isPlaced = true;
+      }
+    }
+    at = end;
+  }
+  if (!isPlaced) pieces.unshift(segment);
+  pieces.push(record.subarray(at));
+  return { record: Buffer.concat(pieces), outcome: 'stored' };
+}
+
+/** Whether two segments, rows or tombstones, are of one view. */
+function isSameView(record: Buffer, at: number, segment: Buffer): boolean {
+  const first = (record[at + VIEW_AT] as number) ^ (segment[VIEW_AT] as number);
+  return (
+    (first === 0 || first === 0xff) &&
+    record.compare(segment, VIEW_AT + 1, LAYOUT_AT, at + VIEW_AT + 1, at + LAYOUT_AT) === 0
+  );
 }

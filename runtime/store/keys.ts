@@ -47,6 +47,12 @@ export function isHistoryKey(key: string): boolean {
   return key.startsWith(`${HISTORY_GROUP}:`, key.indexOf(':') + 1);
 }
 
+/** Whether a key is one of feature views. */
+export function isFeatureKey(key: string): boolean {
+  const start = key.indexOf(':') + 1;
+  return ![ENTITY_GROUP, LAYOUT_GROUP, HISTORY_GROUP].includes(key.slice(start, key.indexOf(':', start)));
+}
+
 export function layoutKey(prefix: string, hexId: string): string {
   return `${prefix}:${LAYOUT_GROUP}:${hexId}`;
 }

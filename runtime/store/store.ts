@@ -33,7 +33,8 @@ export interface Store {
 
   /**
    * For each segment, in order: replaces the segment of the same view in the record at `key`, or adds it, unless the
-   * one there has a later event time. Decided atomically in the store, per key.
+   * one there has a later event time. Decided atomically in the store, per key. `mergeSegment` says what becomes of
+   * tombstones; a record of tombstones alone may be gone once their time is over.
    * @throws StoreWriteError
    */
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]>;
@@ -59,7 +60,7 @@ export interface StoreRecord {
 
 export interface SegmentWrite {
   readonly key: string;
-  /** One whole segment, header included (see feature-record.ts). */
+  /** One whole segment, header included, of a row or a tombstone (see feature-record.ts). */
   readonly segment: Buffer;
 }
 

@@ -1,13 +1,17 @@
 const ISO_8601 =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:Z|([+-])(\d{2})(?::?(\d{2}))?)?)?$/i;
 
+/** The forms of a time, for messages. */
+export const TIME_FORMS = 'epoch milliseconds, or ISO 8601 text such as 2026-01-31T09:30:00Z';
+
 /** The times that a Date can be: 100,000,000 days to either side of 1970. */
 const MAX_TIME = 8.64e15;
 
 /**
  * Epoch milliseconds of a time as JSON carries it: a number of milliseconds, or an ISO 8601 text such as `2026-01-31`,
  * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A text without an offset is UTC on every machine. NaN for
- * anything else, also for a day that no calendar has.
+ * anything else, also for a day that no calendar has. The one parser of times: of bodies, files, streams, flags, YAML and
+ * expressions. docs/expressions.md lists the forms.
  */
 export function timestampOf(value: unknown): number {
   if (typeof value === 'number') return Math.abs(value) <= MAX_TIME ? value : NaN;

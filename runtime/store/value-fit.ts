@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { idProblem } from './keys.js';
-import { timestampOf } from './timestamp.js';
+import { TIME_FORMS, timestampOf } from './timestamp.js';
 
 /** Where in a value, and how, it does not fit its type. */
 export interface Misfit {
@@ -32,9 +32,7 @@ export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
     case 'ref':
       return refMisfit(value, type.entity);
     case 'timestamp':
-      return Number.isNaN(timestampOf(value))
-        ? wrong('a time: epoch milliseconds, or ISO 8601 text such as 2026-01-31T09:30:00Z', value)
-        : undefined;
+      return Number.isNaN(timestampOf(value)) ? wrong(`a time: ${TIME_FORMS}`, value) : undefined;
     case 'vector':
       return vectorMisfit(value, type.size);
     case 'record':

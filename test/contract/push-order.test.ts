@@ -9,8 +9,8 @@ import { writeProject } from '../support/project.js';
 import { randomNumbers } from '../support/random-ensemble.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
-/** Rows of all runs together. */
-const PUSHES = 100_000;
+/** Rows of all runs together, pushed or deleted. */
+const CHANGES = 100_000;
 const ROWS = 1000;
 const VIEWS = ['orders', 'clicks'] as const;
 
@@ -26,33 +26,50 @@ const FILES = {
 interface Row {
   readonly product_id: string;
   readonly event_time: number;
-  readonly value: number;
+  /** Of a push. */
+  readonly value?: number;
 }
 
-/** Pushes rows in random bodies, several at once from every instance, and says what must be left of them. */
-async function pushAll(apps: readonly App[], seed: number, keys: number, run: number): Promise<void> {
+interface Body {
+  readonly view: (typeof VIEWS)[number];
+  readonly rows: Row[];
+}
+
+/** What must be left of a row: null where its deletion is the newest, or as new as the newest pushes. */
+interface Newest {
+  readonly time: number;
+  readonly values: Set<number | null>;
+}
+
+/** Pushes and deletes rows in random bodies, several at once from every instance, and says what must be left of them. */
+async function changeAll(apps: readonly App[], seed: number, keys: number, run: number): Promise<void> {
   const random = randomNumbers(seed);
   const below = (count: number): number => Math.floor(random() * count);
-  const newest = new Map<string, { time: number; values: Set<number> }>();
-  const bodies: { view: (typeof VIEWS)[number]; rows: Row[] }[] = [];
+  const start = Date.now() - 300_000;
+  const newest = new Map<string, Newest>();
+  const bodies: { readonly deletes: boolean; readonly body: Body }[] = [];
   for (let value = 0; value < ROWS;) {
     const view = VIEWS[below(2)] ?? 'orders';
+    const deletes = below(3) === 0;
     const rows: Row[] = [];
     for (let left = 1 + below(40); left > 0 && value < ROWS; left--, value++) {
-      const row = { product_id: `${run}-${below(keys)}`, event_time: 1 + below(300), value };
-      rows.push(row);
+      const row = { product_id: `${run}-${below(keys)}`, event_time: start + below(300) };
+      rows.push(deletes ? row : { ...row, value });
       const key = `${view} ${row.product_id}`;
       const best = newest.get(key);
+      const values = deletes ? [null] : [value];
       if (best === undefined || best.time < row.event_time)
-        newest.set(key, { time: row.event_time, values: new Set([value]) });
-      else if (best.time === row.event_time) best.values.add(value);
+        newest.set(key, { time: row.event_time, values: new Set(values) });
+      else if (best.time === row.event_time && !best.values.has(null))
+        newest.set(key, { time: best.time, values: new Set(deletes ? values : [...best.values, ...values]) });
     }
-    bodies.push({ view, rows });
+    bodies.push({ deletes, body: { view, rows } });
   }
   await Promise.all(
     apps.flatMap((app) =>
       [1, 2, 3].map(async () => {
-        for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) await app.features.push(body);
+        for (let next = bodies.pop(); next !== undefined; next = bodies.pop())
+          await (next.deletes ? app.features.remove(next.body) : app.features.push(next.body));
       }),
     ),
   );
@@ -62,13 +79,13 @@ async function pushAll(apps: readonly App[], seed: number, keys: number, run: nu
     const { answer } = (await app?.online.read({
       features: [`${view}:value`],
       entities: { product_id: [id] },
-    })) as unknown as { answer: { results: { values: number[] }[] } };
+    })) as unknown as { answer: { results: { values: (number | null)[] }[] } };
     // Of rows with one event time the last to arrive stays; side by side, that can be any of them.
     expect(values, key).to.include(answer.results.at(-1)?.values[0]);
   }
 }
 
-describe('concurrent pushes of rows out of order', () => {
+describe('concurrent pushes and deletions of rows out of order', () => {
   let root = '';
   let redis: PrivateRedis;
   const open: App[] = [];
@@ -95,9 +112,9 @@ describe('concurrent pushes of rows out of order', () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.integer(), fc.integer({ min: 1, max: 30 }), (seed, keys) =>
-        pushAll(apps, seed, keys, run++),
+        changeAll(apps, seed, keys, run++),
       ),
-      { numRuns: PUSHES / ROWS, endOnFailure: true },
+      { numRuns: CHANGES / ROWS, endOnFailure: true },
     );
   }
 

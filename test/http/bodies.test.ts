@@ -67,13 +67,19 @@ describe('request bodies', () => {
     const deep = await start({
       pipelines: [{ run: walk }],
       entities: { upload: walk, get: walk, remove: walk },
-      features: { push: walk },
+      features: { push: walk, remove: walk },
     });
     const nested = '['.repeat(100_000) + ']'.repeat(100_000);
     // Brackets within texts, and beside each other, do not nest.
     const flat = { text: '[{"'.repeat(500), list: new Array(500).fill([]), '"[\\"': '\\' };
     try {
-      for (const path of [RANKING, UPLOAD, '/api/v1/entities/get', '/api/v1/features/push']) {
+      for (const path of [
+        RANKING,
+        UPLOAD,
+        '/api/v1/entities/get',
+        '/api/v1/features/push',
+        '/api/v1/features/delete',
+      ]) {
         const answer = await post(deep.url + path, nested);
         expect([answer.status, answer.json?.code], path).to.deep.equal([422, 'invalid_body']);
         const other = await post(deep.url + path, flat);

@@ -86,6 +86,12 @@ describe('POST /api/v1/feedback', () => {
       '/events/0/time',
       'in_the_future',
     ],
+    [
+      'a time in seconds',
+      { ...body, events: [{ ...click, time: NOW / 1000 }] },
+      '/events/0/time',
+      'too_long_ago',
+    ],
     ['no item', { ...body, events: [{ ...click, quantity: 0 }] }, '/events/0/quantity', 'out_of_range'],
     [
       'half a position',
@@ -144,7 +150,7 @@ describe('POST /api/v1/feedback', () => {
     serve(async (send, url) => {
       await send({
         ...body,
-        events: [click, click, { ...click, time: 0 }, { ...click, type: 'impression' }],
+        events: [click, click, { ...click, time: NOW - 400 * 86_400_000 }, { ...click, type: 'impression' }],
       });
       await send({ ...body, events: [{ ...click, type: 'order', time: NOW - 8 * 86_400_000 }] });
       const { text } = await call(`${url}/metrics`);

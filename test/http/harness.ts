@@ -178,7 +178,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
   };
   return {
     entities: { upload: record, get: record, remove: record },
-    features: { push: record },
+    features: { push: record, remove: record },
     online: {
       read: async (body) => ({
         answer: await record(body),

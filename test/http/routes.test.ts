@@ -12,6 +12,7 @@ const POSTS = [
   '/api/v1/entities/delete',
   '/api/entity/v1/entities/delete',
   '/api/v1/features/push',
+  '/api/v1/features/delete',
 ];
 const GETS = ['/healthz', '/healthcheck', '/readyz', '/metrics', '/openapi.json', '/redoc'];
 
@@ -63,19 +64,22 @@ describe('routes', () => {
     };
     const several = await start({
       entities: { upload: as('upload'), get: as('get'), remove: as('remove') },
-      features: { push: as('push') },
+      features: { push: as('push'), remove: as('remove rows') },
     });
     try {
       for (const path of POSTS.slice(1)) {
         expect((await post(several.url + path, { path })).status).to.equal(200);
       }
-      const [upload, get, remove, removeToo, push] = POSTS.slice(1).map((path) => JSON.stringify({ path }));
+      const [upload, get, remove, removeToo, push, removeRows] = POSTS.slice(1).map((path) =>
+        JSON.stringify({ path }),
+      );
       expect(called).to.deep.equal([
         `upload ${upload}`,
         `get ${get}`,
         `remove ${remove}`,
         `remove ${removeToo}`,
         `push ${push}`,
+        `remove rows ${removeRows}`,
       ]);
     } finally {
       await several.close();

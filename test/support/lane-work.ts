@@ -5,6 +5,7 @@ import { KnownLayouts } from '../../runtime/store/known-layouts.js';
 import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store } from '../../runtime/store/store.js';
 import { random } from '../../bench/support/catalogue.js';
+import { ANY_EVENT_TIME } from './any-event-time.js';
 import { entityType, featureView } from './entity-types.js';
 
 /**
@@ -54,7 +55,7 @@ export function laneServices(store: Store): LaneServices {
   const layouts = new LayoutRegistry(store, PREFIX, new KnownLayouts());
   return {
     index: new EntityIndex({ store, layouts, prefix: PREFIX, types }),
-    features: new FeatureStore({ store, layouts, prefix: PREFIX, views, types }),
+    features: new FeatureStore({ store, layouts, prefix: PREFIX, views, types, eventTimes: ANY_EVENT_TIME }),
   };
 }
 

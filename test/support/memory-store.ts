@@ -10,7 +10,7 @@ import {
   type SwapOutcome,
 } from '../../runtime/store/store.js';
 
-/** A store in memory, whose writes can be made to fail. */
+/** A store in memory, whose writes can be made to fail. It forgets nothing. */
 export class MemoryStore implements Store {
   readonly engine = 'embedded';
   readonly records = new Map<string, Buffer>();
@@ -42,7 +42,7 @@ export class MemoryStore implements Store {
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
     const outcomes: SegmentOutcome[] = [];
     await this.#each(segments, ({ key, segment }) => {
-      const merged = mergeSegment(this.records.get(key) ?? null, segment);
+      const merged = mergeSegment(this.records.get(key) ?? null, segment, -Infinity);
       this.records.set(key, merged.record);
       outcomes.push(merged.outcome);
     });

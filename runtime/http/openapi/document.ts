@@ -9,7 +9,7 @@ import {
   getEntities,
   uploadEntities,
 } from './entity-operations.js';
-import { pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
+import { deleteFeatures, pushFeatures, rowSchema, rowSchemaName } from './feature-operations.js';
 import { sendFeedback } from './feedback-operation.js';
 import { getOnlineFeatures } from './online-feature-operation.js';
 import { EXPLANATION_SCHEMA, explainOperation } from './explain-operation.js';
@@ -68,6 +68,7 @@ export function describeApi({ pipelines, entityTypes, views, version }: Describe
         ),
       },
       [PATHS.pushFeatures]: { post: pushFeatures(pushable(views), entityTypes) },
+      [PATHS.deleteFeatures]: { post: deleteFeatures(pushable(views), entityTypes) },
       [PATHS.onlineFeatures]: { post: getOnlineFeatures([...views.values()], entityTypes) },
       [PATHS.feedback]: { post: sendFeedback(types) },
       [PATHS.health]: { get: health('health') },

@@ -51,7 +51,14 @@ export const PROBLEM_SCHEMA: Schema = {
       ...ROWS,
       description: 'Of a push that failed midway: positions of the rows that are stored.',
     },
-    unconfirmed_rows: { ...ROWS, description: 'Positions of the rows that may or may not be stored.' },
+    deleted_rows: {
+      ...ROWS,
+      description: 'Of a deletion of rows that failed midway: positions of the rows that are deleted.',
+    },
+    unconfirmed_rows: {
+      ...ROWS,
+      description: 'Positions of the rows that may or may not be stored or deleted.',
+    },
   },
 };
 

@@ -1,4 +1,5 @@
-import { isHistoryKey } from '../keys.js';
+import { recordForgetTime } from '../feature-record.js';
+import { isFeatureKey, isHistoryKey } from '../keys.js';
 import { expiryOf } from '../versioned-record.js';
 import type { RecordMemory } from './record-memory.js';
 
@@ -16,14 +17,13 @@ export class ExpiringKeys {
 
   constructor(records: RecordMemory) {
     this.#records = records;
-    this.#keys = new Set([...records.keys()].filter(isHistoryKey));
+    this.#keys = new Set([...records.keys()].filter((key) => this.#expiry(key) < Infinity));
   }
 
   /** Call when a record was written or removed. */
   note(key: string): void {
-    if (!isHistoryKey(key)) return;
     this.#keys.delete(key);
-    if (this.#records.get(key) !== undefined) this.#keys.add(key);
+    if (this.#expiry(key) < Infinity) this.#keys.add(key);
   }
 
   /** Some records whose time is over. @param now epoch milliseconds */
@@ -32,11 +32,18 @@ export class ExpiringKeys {
     let looks = Math.min(LOOKS, this.#keys.size);
     for (const key of this.#keys) {
       if (looks-- === 0) break;
-      const record = this.#records.get(key);
-      if (record !== undefined && expiryOf(record) <= now) over.push(key);
+      if (this.#expiry(key) <= now) over.push(key);
       this.#keys.delete(key);
       this.#keys.add(key);
     }
     return over;
+  }
+
+  /** When the record may be forgotten, epoch milliseconds; Infinity where there is none, or it never is. */
+  #expiry(key: string): number {
+    const record = this.#records.get(key);
+    if (record === undefined) return Infinity;
+    if (isHistoryKey(key)) return expiryOf(record);
+    return isFeatureKey(key) ? recordForgetTime(record) : Infinity;
   }
 }

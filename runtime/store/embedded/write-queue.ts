@@ -103,11 +103,12 @@ export class WriteQueue {
 
   #apply(change: Change, changed: Map<string, Buffer | undefined>): Outcome[] {
     const outcomes: Outcome[] = [];
+    const now = Date.now();
     if (change.kind === 'put') for (const { key, value } of change.of) changed.set(key, value);
     else if (change.kind === 'remove') for (const key of change.of) changed.set(key, undefined);
     else if (change.kind === 'merge') {
       for (const { key, segment } of change.of) {
-        const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment);
+        const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment, now);
         if (outcome === 'stored') changed.set(key, record);
         outcomes.push(outcome);
       }
@@ -117,8 +118,8 @@ export class WriteQueue {
         if (isSame) changed.set(key, after);
         outcomes.push(isSame ? 'stored' : 'changed');
       }
-      for (const key of this.#expiring.over(Date.now())) if (!changed.has(key)) changed.set(key, undefined);
     }
+    for (const key of this.#expiring.over(now)) if (!changed.has(key)) changed.set(key, undefined);
     return outcomes;
   }
 

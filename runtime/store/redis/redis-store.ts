@@ -99,9 +99,10 @@ class ServersStore implements RedisStore {
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
+    const now = String(Date.now());
     const replies = await this.#run(
       { text: MERGE_SCRIPT, sha: MERGE_SHA },
-      segments.map(({ key, segment }) => ({ key, args: [segment] })),
+      segments.map(({ key, segment }) => ({ key, args: [segment, now] })),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : 'older'));
   }

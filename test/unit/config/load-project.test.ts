@@ -85,6 +85,19 @@ describe('loadProject', () => {
     expect(views.get('site')?.of).to.deep.equal([]);
   });
 
+  it('reads the default of a time in the forms of a body, as epoch milliseconds', async () => {
+    const view = (text: string): Record<string, string> => ({
+      'pipelines/p.yaml': MINIMAL,
+      'schemas/features/v.yaml': `view: v\nof: [product]\nfeatures:\n  seen: { type: timestamp, default: ${text} }\n`,
+    });
+    for (const text of ['1769817600000', '2026-01-31', '"2026-01-31T01:00:00.0+01:00"'])
+      await withFiles(view(text), async (root) => {
+        const { config } = await loadProject(root, {});
+        expect(config?.views.get('v')?.features.get('seen')?.default, text).to.equal(Date.UTC(2026, 0, 31));
+      });
+    expect(await told(view('2026-02-30'))).to.deep.equal(['schemas/features/v.yaml wrong_type']);
+  });
+
   it('reads pipelines', async () => {
     const { pipelines } = await load(sound);
     const [pipeline] = pipelines;

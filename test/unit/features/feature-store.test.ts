@@ -7,6 +7,7 @@ import { decodeSegment, segmentsOf } from '../../../runtime/store/feature-record
 import { featureKey } from '../../../runtime/store/keys.js';
 import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import { ANY_EVENT_TIME } from '../../support/any-event-time.js';
 import { entityType, featureView } from '../../support/entity-types.js';
 import { MemoryStore } from '../../support/memory-store.js';
 
@@ -19,6 +20,7 @@ const TYPES = new Map(
     entityType('query', {}, 'query'),
   ].map((type) => [type.name, type]),
 );
+const DAY = 86_400_000;
 const STATS = featureView('product_stats', ['product'], {
   clicks: INT,
   seen: { kind: 'timestamp' },
@@ -28,6 +30,8 @@ const STATS = featureView('product_stats', ['product'], {
 const AFFINITY = featureView('affinity', ['user', 'brand'], { score: { kind: 'float' } }, { group: 'slow' });
 const FRIENDS = featureView('friends', ['user', 'user'], { score: { kind: 'float' } });
 const GLOBAL = featureView('totals', [], { orders: INT });
+const DAILY = featureView('daily', ['product'], { clicks: INT }, { ttl: DAY });
+const STALE = featureView('old', ['product'], { clicks: INT }, { ttl: DAY, expired: 'stale' });
 const NOW = 1_700_000_000_000;
 
 interface Bench {
@@ -35,15 +39,16 @@ interface Bench {
   readonly features: FeatureStore;
 }
 
-function bench(): Bench {
+function bench(clock: () => number = () => NOW, eventTimes = ANY_EVENT_TIME): Bench {
   const store = new MemoryStore();
   const features = new FeatureStore({
     store,
     layouts: new LayoutRegistry(store, 'm', new KnownLayouts()),
     prefix: 'm',
-    views: new Map([STATS, AFFINITY, FRIENDS, GLOBAL].map((view) => [view.name, view])),
+    views: new Map([STATS, AFFINITY, FRIENDS, GLOBAL, DAILY, STALE].map((view) => [view.name, view])),
     types: TYPES,
-    clock: () => NOW,
+    eventTimes,
+    clock,
   });
   return { store, features };
 }
@@ -54,6 +59,13 @@ function stored(store: MemoryStore, view: typeof STATS, ids: readonly string[]):
   const segment = record && segmentsOf(record)[0];
   if (record === undefined || segment === undefined) return undefined;
   return { ...decodeSegment(record, segment, viewLayout(view)), event_time: segment.eventTime };
+}
+
+/** How many views have a row at a key. */
+function rowsOf(store: MemoryStore, view: typeof STATS, ids: readonly string[]): number {
+  const record = store.records.get(featureKey('m', view.group, view.of, ids));
+  const noLayout = '0'.repeat(16);
+  return record === undefined ? 0 : segmentsOf(record).filter(({ layoutId }) => layoutId !== noLayout).length;
 }
 
 async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
@@ -81,6 +93,7 @@ describe('the feature store', () => {
       view: 'product_stats',
       stored: 2,
       older: 0,
+      expired: 0,
     });
     expect(stored(store, STATS, ['p1'])).to.deep.equal({
       clicks: 3,
@@ -129,7 +142,7 @@ describe('the feature store', () => {
         { product_id: 'q', clicks: 4, event_time: 1 },
       ],
     });
-    expect(answer).to.deep.equal({ view: 'product_stats', stored: 2, older: 1 });
+    expect(answer).to.deep.equal({ view: 'product_stats', stored: 2, older: 1, expired: 0 });
     expect(stored(store, STATS, ['p'])).to.deep.equal({ clicks: 2, event_time: 200 });
   });
 
@@ -139,6 +152,7 @@ describe('the feature store', () => {
       view: 'product_stats',
       stored: 0,
       older: 0,
+      expired: 0,
     });
     const rows = Array.from({ length: 1000 }, (_, i) => ({ product_id: String(i), clicks: i }));
     expect((await features.push({ view: 'product_stats', rows })).stored).to.equal(1000);
@@ -223,5 +237,157 @@ describe('the feature store', () => {
       expect(message)
         .to.match(/is not known/)
         .and.to.match(/ending them again is safe/);
+  });
+
+  it('refuses event times in seconds and in the far future, which would freeze the row', async () => {
+    const { store, features } = bench(undefined, { oldest: Date.UTC(2000, 0, 1), ahead: 3_600_000 });
+    const rows = [
+      { product_id: 'a', clicks: 1, event_time: NOW / 1000 },
+      { product_id: 'b', clicks: 1, event_time: '9999-01-01' },
+      { product_id: 'c', clicks: 1, event_time: NOW + 3_600_000 },
+    ];
+    for (const attempt of [
+      features.push({ view: 'product_stats', rows }),
+      features.remove({
+        view: 'product_stats',
+        rows: rows.map(({ product_id, event_time }) => ({ product_id, event_time })),
+      }),
+    ]) {
+      const { violations: found } = await failure(attempt);
+      expect(found.map(({ pointer, code }) => `${pointer} ${code}`)).to.deep.equal([
+        '/rows/0/event_time too_long_ago',
+        '/rows/1/event_time in_the_future',
+      ]);
+      expect(found[0]?.detail).to.contain('this looks like seconds: multiply by 1000');
+    }
+    expect(store.records.size).to.equal(0);
+  });
+
+  it('counts rows that are stored and have expired already', async () => {
+    const { features } = bench();
+    await features.push({ view: 'daily', rows: [{ product_id: 'c', clicks: 1 }] });
+    const rows = ['a', 'b', 'c'].map((product_id, i) => ({
+      product_id,
+      clicks: 1,
+      event_time: NOW - DAY - i,
+    }));
+    expect(await features.push({ view: 'daily', rows })).to.deep.equal({
+      view: 'daily',
+      stored: 2,
+      older: 1,
+      expired: 1,
+    });
+    expect((await features.push({ view: 'product_stats', rows })).expired).to.equal(0);
+  });
+});
+
+describe('deleting feature rows', () => {
+  it('deletes rows, there or not, and keeps older ones from coming back', async () => {
+    const { store, features } = bench();
+    const push = (clicks: number, event_time: number): Promise<unknown> =>
+      features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicks, event_time }] });
+    const remove = (event_time: number): Promise<unknown> =>
+      features.remove({
+        view: 'product_stats',
+        rows: [
+          { product_id: 'p', event_time },
+          { product_id: 'never', event_time },
+        ],
+      });
+    await push(1, NOW - 100);
+    expect(await remove(NOW - 50)).to.deep.equal({ view: 'product_stats', deleted: 2, older: 0 });
+    expect(rowsOf(store, STATS, ['p'])).to.equal(0);
+    for (const time of [NOW - 100, NOW - 50]) expect(await push(2, time)).to.include({ stored: 0, older: 1 });
+    expect(await remove(NOW - 50)).to.include({ deleted: 2, older: 0 });
+    expect(await push(3, NOW - 49)).to.include({ stored: 1, older: 0 });
+    expect(await remove(NOW - 50)).to.include({ deleted: 1, older: 1 });
+    expect(stored(store, STATS, ['p'])?.clicks).to.equal(3);
+  });
+
+  it('keeps the order of calls where the clock does not move on', async () => {
+    let now = NOW;
+    const { store, features } = bench(() => now);
+    const rows = [{ product_id: 'p' }];
+    const push = (): Promise<unknown> =>
+      features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicks: 1 }] });
+    for (let i = 0; i < 5; i++) {
+      expect(await push()).to.include({ stored: 1, older: 0 });
+      expect(await features.remove({ view: 'product_stats', rows })).to.include({ deleted: 1, older: 0 });
+      expect(rowsOf(store, STATS, ['p'])).to.equal(0);
+    }
+    await push();
+    expect(stored(store, STATS, ['p'])?.event_time).to.equal(NOW + 5);
+    // A clock that is set back by more than a moment is believed.
+    now = NOW - 60_000;
+    await features.push({ view: 'product_stats', rows: [{ product_id: 'q', clicks: 1 }] });
+    expect(stored(store, STATS, ['q'])?.event_time).to.equal(NOW - 60_000);
+  });
+
+  it('remembers a deletion for the ttl of the view; for 30 days without one, or where expired rows are read', async () => {
+    for (const [view, kept] of [
+      [DAILY, DAY],
+      [STALE, 30 * DAY],
+      [STATS, 30 * DAY],
+    ] as const) {
+      const { store, features } = bench();
+      await features.remove({ view: view.name, rows: [{ product_id: 'p', event_time: NOW - 5 * DAY }] });
+      const record = store.records.get(featureKey('m', view.group, view.of, ['p']));
+      expect(record?.readDoubleLE(28), view.name).to.equal(NOW + kept);
+    }
+  });
+
+  it('deletes rows of composites and of no entity', async () => {
+    const { store, features } = bench();
+    await features.push({ view: 'affinity', rows: [{ user_id: 'a', code: 'c', score: 1 }] });
+    await features.push({ view: 'totals', rows: [{ orders: 9 }] });
+    await features.remove({ view: 'affinity', rows: [{ user_id: 'a', code: 'c' }] });
+    await features.remove({ view: 'totals', rows: [{}] });
+    expect(rowsOf(store, AFFINITY, ['a', 'c'])).to.equal(0);
+    expect(rowsOf(store, GLOBAL, [])).to.equal(0);
+  });
+
+  it('names each wrong field by its place, and deletes nothing', async () => {
+    const { store, features } = bench();
+    const error = await failure(
+      features.remove({
+        view: 'affinity',
+        rows: [
+          { user_id: 'a', code: 'c' },
+          { user_id: 'a', code: 'c', score: 1 },
+          { user_id: 'a', cod: 'c' },
+          { user_id: '', code: 'c', event_time: 'now' },
+          'row',
+        ],
+      }),
+    );
+    expect(error.violations.map(({ pointer, code }) => `${pointer} ${code}`)).to.deep.equal([
+      '/rows/1/score unknown_field',
+      '/rows/2 missing_id',
+      '/rows/2/cod unknown_field',
+      '/rows/3/user_id invalid_id',
+      '/rows/3/event_time wrong_type',
+      '/rows/4 wrong_type',
+    ]);
+    expect(error.violations[0]?.detail).to.equal(
+      'score: a row is deleted whole; expected user_id, code, event_time alone',
+    );
+    expect(error.violations[2]?.detail).to.contain('did you mean "code"?');
+    expect(store.records.size).to.equal(0);
+    expect((await failure(features.remove({ view: 'affinty', rows: [] }))).code).to.equal('unknown_view');
+    expect((await failure(features.remove({ view: 'affinity' }))).code).to.equal('invalid_body');
+    expect(await features.remove({ view: 'affinity', rows: [] })).to.include({ deleted: 0, older: 0 });
+  });
+
+  it('says which rows a failing store has deleted', async () => {
+    const { store, features } = bench();
+    store.failing = (_, key) => key === featureKey('m', 'features', ['product'], ['b']);
+    const rows = ['a', 'b', 'c'].map((product_id) => ({ product_id }));
+    const error = await failure(features.remove({ view: 'product_stats', rows }));
+    expect(error.code).to.equal('store_partial_write');
+    expect(error.extensions).to.deep.equal({ deleted_rows: [0, 2], unconfirmed_rows: [1] });
+    expect(error.message).to.match(/^2 of 3 rows are deleted; whether the other 1 are is not known/);
+    store.failing = () => true;
+    const nothing = await failure(features.remove({ view: 'product_stats', rows }));
+    expect(nothing.code).to.equal('store_unavailable');
   });
 });

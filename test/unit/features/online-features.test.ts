@@ -5,6 +5,7 @@ import { NO_SOURCES } from '../../../runtime/features/feature-source.js';
 import { OnlineFeatures, type OnlineAnswer } from '../../../runtime/features/online-features.js';
 import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
+import { ANY_EVENT_TIME } from '../../support/any-event-time.js';
 import { entityType, featureView } from '../../support/entity-types.js';
 import { MemoryStore } from '../../support/memory-store.js';
 
@@ -55,7 +56,7 @@ describe('OnlineFeatures', () => {
       clock: () => NOW,
     };
     online = new OnlineFeatures({ ...parts, sources: NO_SOURCES });
-    const features = new FeatureStore(parts);
+    const features = new FeatureStore({ ...parts, eventTimes: ANY_EVENT_TIME });
     const push = (view: string, ...rows: object[]): Promise<unknown> => features.push({ view, rows });
     const whole = { clicks: 2, ctr: 0.5, hot: false, label: '', seen: 5, tags: ['a', 'b'], taste: [1, 2] };
     await push(

@@ -29,7 +29,7 @@ function planCounting(...wants: readonly (readonly [InteractionType, number])[])
 function feedbackOn(store: MemoryStore, ...plans: readonly Plan[]): Feedback {
   const layouts = new LayoutRegistry(store, 't');
   const tracking = trackingOf(plans);
-  return new Feedback({ store, layouts, prefix: 't', types, tracking, clock: () => NOW });
+  return new Feedback({ store, layouts, prefix: 't', types, tracking, clock: () => NOW, oldestEvent: 0 });
 }
 
 const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({

@@ -9,6 +9,7 @@ import { BatchRead } from '../../../runtime/pipeline/batch-read.js';
 import { Deadline } from '../../../runtime/pipeline/deadline.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import type { RecordBatch } from '../../../runtime/store/record-batch.js';
+import { ANY_EVENT_TIME } from '../../support/any-event-time.js';
 import { fillFrame, planOf } from '../../support/fill-frame.js';
 import { MemoryStore } from '../../support/memory-store.js';
 import { writeProject } from '../../support/project.js';
@@ -128,7 +129,12 @@ components:
       const layouts = new LayoutRegistry(store, plan.prefix);
       const parts = { store, layouts, prefix: plan.prefix, types: config.entities };
       const entities = new EntityIndex(parts);
-      const features = new FeatureStore({ ...parts, views: config.views, clock: () => 0 });
+      const features = new FeatureStore({
+        ...parts,
+        views: config.views,
+        eventTimes: ANY_EVENT_TIME,
+        clock: () => 0,
+      });
       const items = Array.from({ length: 700 }, (_, i) => ({
         item_id: `i${String(i)}`,
         ...(i % 7 === 0 ? {} : { price: i, maker: `m${String(i % 300)}` }),

@@ -12,6 +12,7 @@ import { ResidentTables } from '../../../runtime/resident/resident-tables.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { watchWrites } from '../../../runtime/store/watched-store.js';
+import { ANY_EVENT_TIME } from '../../support/any-event-time.js';
 import { fillFrame, planOf } from '../../support/fill-frame.js';
 import { MemoryStore } from '../../support/memory-store.js';
 import { writeProject } from '../../support/project.js';
@@ -204,5 +205,8 @@ function servicesOf(
   clock: () => number,
 ): { readonly entities: EntityIndex; readonly features: FeatureStore } {
   const parts = { store, layouts: new LayoutRegistry(store, 'millrace'), prefix: 'millrace', types };
-  return { entities: new EntityIndex(parts), features: new FeatureStore({ ...parts, views, clock }) };
+  return {
+    entities: new EntityIndex(parts),
+    features: new FeatureStore({ ...parts, views, clock, eventTimes: ANY_EVENT_TIME }),
+  };
 }

@@ -4,7 +4,10 @@ import type { ValueType } from '../../../runtime/api/types.js';
 import {
   decodeSegment,
   encodeSegment,
+  encodeTombstone,
+  findSegment,
   mergeSegment,
+  recordForgetTime,
   segmentsOf,
   viewId,
 } from '../../../runtime/store/feature-record.js';
@@ -54,6 +57,7 @@ describe('feature records', () => {
             const merged = mergeSegment(
               record.length === 0 ? null : record,
               encodeSegment(viewId(view), layout, at, { clicks }),
+              0,
             );
             record = Buffer.from(merged.record);
             const isOlder = before !== undefined && before.time > at;
@@ -79,11 +83,46 @@ describe('feature records', () => {
     ]);
     const pushed = encodeSegment(viewId('c'), layout, 2, { label: 'z' });
     for (let length = 1; length <= whole.length; length++) {
-      const { record } = mergeSegment(whole.subarray(0, length), pushed);
+      const { record } = mergeSegment(whole.subarray(0, length), pushed, 0);
       const found = segmentsOf(record).find(({ eventTime }) => eventTime === 2);
       expect(found && decodeSegment(record, found, layout), String(length)).to.deep.equal({ label: 'z' });
-      expect(mergeSegment(record, pushed).record.equals(record)).to.equal(true);
+      expect(mergeSegment(record, pushed, 0).record.equals(record)).to.equal(true);
     }
+  });
+
+  it('hide a deleted row from whoever looks for it', () => {
+    const id = viewId('v');
+    const row = encodeSegment(id, layout, 1, { clicks: 1 });
+    const find = (record: Buffer): number =>
+      findSegment(record, 0, record.length, id.readInt32LE(0), id.readInt32LE(4));
+    expect(find(row)).to.equal(0);
+    const { record, outcome } = mergeSegment(row, encodeTombstone(id, 1, 100), 0);
+    expect([outcome, find(record)]).to.deep.equal(['stored', -1]);
+    // Versions without tombstones read the same bytes; format and length stay.
+    expect(record.toString('hex')).to.equal(
+      '24000000' +
+        'b3' +
+        id.toString('hex').slice(2) +
+        '0'.repeat(16) +
+        '000000000000f03f' +
+        '0000000000005940',
+    );
+  });
+
+  it('are forgotten once all of them is deletions whose time is over', () => {
+    const [a, b] = [encodeTombstone(viewId('a'), 1, 100), encodeTombstone(viewId('b'), 1, 200)];
+    const row = encodeSegment(viewId('c'), layout, 1, {});
+    expect(recordForgetTime(Buffer.concat([b, a]))).to.equal(200);
+    expect(recordForgetTime(Buffer.concat([a, row, b]))).to.equal(Infinity);
+    expect(recordForgetTime(Buffer.alloc(0))).to.equal(Infinity);
+    expect(mergeSegment(Buffer.concat([a, b]), row, 100).record.equals(Buffer.concat([row, b]))).to.equal(
+      true,
+    );
+  });
+
+  it('take a deletion that is cut short for a row, which is never forgotten', () => {
+    const cut = encodeTombstone(viewId('a'), 1, 100).subarray(0, 30);
+    expect(recordForgetTime(cut)).to.equal(Infinity);
   });
 
   it('end a walk over damaged bytes', () => {
@@ -101,7 +140,7 @@ describe('feature records', () => {
           const damaged = Buffer.from(whole.subarray(0, length));
           if (at < length) damaged[at] = byte;
           expect(segmentsOf(damaged).length).to.be.lessThan(10);
-          mergeSegment(damaged, segment);
+          mergeSegment(damaged, segment, 0);
         },
       ),
     );

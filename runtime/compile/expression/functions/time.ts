@@ -1,3 +1,4 @@
+import { timestampOf } from '../../../store/timestamp.js';
 import type { CallNode } from '../ast.js';
 import { onNumber, onNumbers } from '../kernels/elementwise.js';
 import { applying, multiply, type NumberLoop } from '../kernels/number-loops.js';
@@ -90,9 +91,8 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
     summary: 'A fixed time: a day, or a day and a time of day; UTC unless an offset such as +02:00 follows.',
     arity: [1, 1],
     check: ({ checker, node, args: [arg] }) => {
-      const time =
-        arg?.tag === 'constant' && typeof arg.value === 'string' ? parseTime(arg.value) : undefined;
-      if (time !== undefined) return constant(node, TIME, time);
+      const time = arg?.tag === 'constant' && typeof arg.value === 'string' ? timestampOf(arg.value) : NaN;
+      if (!Number.isNaN(time)) return constant(node, TIME, time);
       checker.problem(
         'expression_arguments',
         arg?.node ?? node,
@@ -117,18 +117,4 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
 
 function modulo(a: number, b: number): number {
   return ((a % b) + b) % b;
-}
-
-const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
-
-/** Epoch milliseconds of an ISO 8601 day or time; undefined if it is none, or a day that the month has not. */
-function parseTime(text: string): number | undefined {
-  const match = ISO_TIME.exec(text);
-  if (match === null) return undefined;
-  const [, year, month, day, offset] = match;
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
-  const zone = text.length > 10 && offset === undefined ? 'Z' : '';
-  const time = Date.parse(text.replace(' ', 'T') + zone);
-  return Number.isNaN(time) ? undefined : time;
 }

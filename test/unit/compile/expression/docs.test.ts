@@ -5,8 +5,11 @@ import { compileExpression } from '../../../../runtime/compile/expression/compil
 import type { ElementType } from '../../../../runtime/compile/expression/environment.js';
 import { functionTable } from '../../../../runtime/compile/expression/function-table.js';
 import { FUNCTIONS } from '../../../../runtime/compile/expression/functions/registry.js';
+import { cellValue } from '../../../../runtime/cli/input/cells.js';
 import { parseExpression } from '../../../../runtime/compile/expression/parser.js';
+import { timestampOf } from '../../../../runtime/store/timestamp.js';
 import { repositoryPath } from '../../../support/repository.js';
+import { run } from './shop.js';
 import { Table } from './table.js';
 
 const NUMBER: ElementType = { kind: 'number' };
@@ -43,6 +46,13 @@ function documented(): string[] {
   return found;
 }
 
+/** The forms of a time in docs/expressions.md. */
+function documentedTimes(): string[] {
+  const page = readFileSync(repositoryPath('docs/expressions.md'), 'utf8');
+  const table = page.slice(page.indexOf('| form '), page.indexOf('A time without `Z`'));
+  return [...table.matchAll(/`(\d{4}-[^`]*)`/g)].flatMap(([, text]) => text ?? []);
+}
+
 describe('docs/expressions.md', () => {
   const all = documented();
 
@@ -56,6 +66,17 @@ describe('docs/expressions.md', () => {
       expect(result.ok ? [] : result.problems).to.deep.equal([]);
     });
   }
+
+  it('lists forms of a time that expressions, bodies and CSV files read alike', () => {
+    const forms = documentedTimes();
+    expect(forms).to.have.length.above(9);
+    for (const text of forms) {
+      const time = timestampOf(text);
+      expect(Math.abs(time - Date.UTC(2026, 0, 31)), text).to.be.at.most(86_400_000);
+      expect(run(`time("${text}") - time("1970-01-01")`, {}, 0), text).to.deep.equal([time]);
+      expect(timestampOf(cellValue(text, { kind: 'timestamp' })), text).to.equal(time);
+    }
+  });
 
   it('has a row for every function, written as a call of it', () => {
     const table = functionTable();
