@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { nearest } from '../config/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
-import { idProblem, isWellFormed } from '../store/keys.js';
+import { idProblem, idText, isWellFormed } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import { timestampOf } from '../store/timestamp.js';
 import { describe, isJsonObject, misfit, own } from '../store/value-fit.js';
@@ -69,7 +69,7 @@ function checkId(row: JsonObject, key: string, pointer: string, violations: Viol
     return '';
   }
   const problem = idProblem(id);
-  if (problem === undefined) return id as string;
+  if (problem === undefined) return idText(id) ?? '';
   violations.add(pointerTo(pointer, key), 'invalid_id', `${key}: ${problem}, found ${describe(id)}`);
   return '';
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType, FeatureDefinition, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { idProblem } from '../store/keys.js';
+import { idProblem, idText } from '../store/keys.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { rowKeys } from './row-keys.js';
 
@@ -111,10 +111,9 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
 
 /** Ids are texts here and often whole numbers where the request comes from. */
 function readId(id: unknown, name: string, pointer: string, violations: Violations): string {
-  if (Number.isSafeInteger(id)) return String(id);
   const problem = idProblem(id);
-  if (problem === undefined) return id as string;
-  const detail = `${shownName(name)}: ${problem}, or a whole number up to 2^53; found ${describe(id)}`;
+  if (problem === undefined) return idText(id) ?? '';
+  const detail = `${shownName(name)}: ${problem}, found ${describe(id)}`;
   violations.add(pointer, 'invalid_id', detail);
   return '';
 }

@@ -4,7 +4,7 @@ import type { Plan } from '../compile/plan.js';
 import type { AttributeDefinition, EntityType, RequestField } from '../config/model.js';
 import { BODY_FIELDS, RANKING_FIELDS } from '../config/reserved-names.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
-import { checkCarried, checkId, UnknownFields, type CarriedPlace } from './check-carried.js';
+import { checkCarried, readId, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
@@ -64,10 +64,10 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
     );
   }
   const givenId = own(body, 'request_id') ?? undefined;
-  if (givenId !== undefined) checkId(givenId, '/request_id', violations);
+  const id = givenId === undefined ? undefined : readId(givenId, '/request_id', violations);
   violations.throwIfAny('The request');
   return {
-    requestId: typeof givenId === 'string' ? givenId : requestId,
+    requestId: id ?? requestId,
     includeEvents: includeEvents === true,
     ids,
     entityIds,
@@ -114,8 +114,8 @@ function readCandidates(
       );
       continue;
     }
-    const id = own(candidate, key);
-    if (!checkId(id, `/candidates/${i}/${key}`, violations)) ids.push('');
+    const id = readId(own(candidate, key), `/candidates/${i}/${key}`, violations);
+    if (id === undefined) ids.push('');
     else if (seen.has(id)) {
       violations.add(`/candidates/${i}/${key}`, 'duplicate_id', 'this candidate is in the list already');
     } else {
@@ -202,11 +202,12 @@ function readEntity(
     violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${describe(value)}`);
     return undefined;
   }
-  const id = own(value, entity.key);
+  const given = own(value, entity.key);
   // An empty query is a query: it browses. It names no entity of the index.
-  const isId = (id === '' && entity.key === 'query') || checkId(id, `${pointer}/${entity.key}`, violations);
+  const id =
+    given === '' && entity.key === 'query' ? '' : readId(given, `${pointer}/${entity.key}`, violations);
   if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
-  return isId ? id : undefined;
+  return id;
 }
 
 /** Scalars are attributes of the request itself. */

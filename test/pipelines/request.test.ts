@@ -52,13 +52,13 @@ describe('a ranking request', () => {
 
   it('tells every violation at once, each with its JSON pointer', async () => {
     const found = await violations({
-      request_id: 7,
+      request_id: 7.5,
       user: { user_id: '' },
       query: 'laptop',
       device: 3,
       include_events: 'yes',
       candidates: [
-        { product_id: 1 },
+        { product_id: 1.5 },
         { product_id: 'a', price: 'cheap', tags: ['x', 2], variants: [{ price: [] }] },
         { product_id: 'a' },
         'b',

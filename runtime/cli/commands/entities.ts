@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
+import { idText } from '../../store/keys.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
@@ -22,15 +23,14 @@ export function entitiesCommand(context: CliContext): Command {
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
-  // Predefined types have this key; for one that names another, rows that repeat an id are refused by the service.
+  // Predefined types have this key; where a type names another, an upload keeps the last row of an id.
   const key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
   await loadFile(context, flags, {
     file,
     what: `${type} entities`,
     order: {
       idOf(row) {
-        const id = Object.hasOwn(row.value, key) ? row.value[key] : undefined;
-        return typeof id === 'string' ? id : undefined;
+        return Object.hasOwn(row.value, key) ? idText(row.value[key]) : undefined;
       },
       isOrdered: () => false,
     },

@@ -159,7 +159,7 @@ describe('millrace', () => {
       });
 
       it('tells every violation of a request', async () => {
-        const body = '{"candidates":[{"product_id":1}],"user_page":-1}';
+        const body = '{"candidates":[{"product_id":1.5}],"user_page":-1}';
         const result = await millrace(['rank', 'cheap', '-', ...flags()], { stdin: body });
         expect(result.code).to.equal(1);
         expect(result.stderr).to.contain('/candidates/0/product_id').and.to.contain('/user_page');
