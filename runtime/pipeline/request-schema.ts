@@ -78,12 +78,16 @@ export function requestSchema(
 }
 
 /** The candidates of a ranking, and which page of them is answered. */
-function candidateSchemas({ limits, page, subject }: PipelineDefinition, candidate: Schema): Schema {
+function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
+  const told =
+    request.duplicates === 'refuse'
+      ? 'Each id may come once.'
+      : 'Of candidates with one id the first is ranked.';
   return {
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index.`,
+      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
       items: candidate,
     },
     user_page: {

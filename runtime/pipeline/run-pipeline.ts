@@ -128,6 +128,7 @@ function reportOf(
     keysRead: batch.keysRead,
     outside: batch.outside,
     candidates: request.ids.length,
+    duplicates: request.duplicates.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
     unknownFields: request.unknownFields,
     featureStatuses,

@@ -140,12 +140,12 @@ const BAD: readonly Bad[] = [
     at: ['/candidates/0/product_id', '/user_page'],
   },
   {
-    what: 'a candidate twice',
+    what: 'a page that is larger than the stated candidate page',
     path: RANK,
-    body: '{"candidates":[{"product_id":"a"},{"product_id":"a"}]}',
+    body: '{"candidates":[{"product_id":"a"}],"user_page_size":8,"candidate_page_size":4}',
     status: 422,
     code: 'invalid_body',
-    at: ['/candidates/1/product_id'],
+    at: ['/user_page_size'],
   },
   {
     what: '1,001 candidates',
