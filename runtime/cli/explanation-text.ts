@@ -32,6 +32,7 @@ export function explanationText(told: Explanation, width: number): string {
       width,
     ),
     wrap(reads + others, 0, width),
+    ...duplicatesText(candidates.duplicates, width),
     ...(told.unknown_fields.length === 0
       ? []
       : [
@@ -42,6 +43,12 @@ export function explanationText(told: Explanation, width: number): string {
           ),
         ]),
   ].join('');
+}
+
+function duplicatesText({ count, ids }: Explanation['candidates']['duplicates'], width: number): string[] {
+  if (count === 0) return [];
+  const list = ids.map((id) => shorten(id, 40)).join(', ');
+  return [wrap(`Candidates left out, since their id came before: ${count} (${list})`, 0, width)];
 }
 
 function section(title: string, body: string): string[] {

@@ -27,6 +27,7 @@ export function checkScored(
     'candidates',
     `${one}: attributes that only the request carries stand under \`${subject}:\``,
   );
+  refuse(memberOf(file, root, 'request'), 'duplicates', `${one}: a request has no candidates`);
   for (const step of itemsOf(memberOf(file, root, 'components')))
     refuse(step, 'top', `${one}: there are no others that it could be the best of`);
   for (const { key, keyAt } of entriesOf(file, memberOf(file, root, 'answer')))

@@ -11,7 +11,7 @@ import type {
 } from './model.js';
 import { nearest } from './nearest.js';
 import { checkSpellings, readType, readTypeText, TYPE_KINDS, type TypeContext } from './parse-type.js';
-import { REQUEST_FIELDS } from './reserved-names.js';
+import { REQUEST_FIELDS, REQUEST_MODES } from './reserved-names.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
 import { entriesOf, locatedText, memberOf, textOf } from './tree.js';
 
@@ -35,7 +35,7 @@ export function loadRequest(
   /** Under which stands what the subject carries. */
   const carriedAt = task === 'rank' ? 'candidates' : subject?.name;
   for (const { key, keyAt, value } of entriesOf(file, node)) {
-    if (key === 'candidates' || key === 'unknown' || !NAME_PATTERN.test(key)) continue;
+    if (key === 'candidates' || REQUEST_MODES.includes(key) || !NAME_PATTERN.test(key)) continue;
     if (key === carriedAt && isMap(value)) continue;
     if (REQUEST_FIELDS.has(key)) {
       diagnostics.error(
@@ -64,8 +64,9 @@ export function loadRequest(
   const candidates = readAttributes(file, carried, context);
   if (subject !== undefined) checkCarried(candidates, subject, task, diagnostics);
   if (own !== undefined) checkFields(fields, own, diagnostics);
-  const unknown = textOf(memberOf(file, node, 'unknown')) === 'refuse' ? 'refuse' : 'ignore';
-  return { candidates, fields, unknown };
+  const mode = (key: string): 'ignore' | 'refuse' =>
+    textOf(memberOf(file, node, key)) === 'refuse' ? 'refuse' : 'ignore';
+  return { candidates, fields, unknown: mode('unknown'), duplicates: mode('duplicates') };
 }
 
 function readField(

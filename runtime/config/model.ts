@@ -89,6 +89,8 @@ export interface RequestDefinition {
   readonly fields: ReadonlyMap<string, RequestField>;
   /** What happens to fields that nothing declares: counted, or 422. */
   readonly unknown: 'ignore' | 'refuse';
+  /** What happens to a candidate whose id came before: left out and counted, or 422. */
+  readonly duplicates: 'ignore' | 'refuse';
 }
 
 export type RequestField =

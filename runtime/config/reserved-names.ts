@@ -19,8 +19,11 @@ export const RANKING_FIELDS: readonly string[] = [
   'candidate_page_size',
 ];
 
+/** Keys of `request:` that say how a body is read; the others are fields. */
+export const REQUEST_MODES: readonly string[] = ['unknown', 'duplicates'];
+
 /** No names for the fields that `request:` declares: those of bodies, and what it uses itself. */
-export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, 'unknown', 'request']);
+export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, ...REQUEST_MODES, 'request']);
 
 /** Fields of a pushed feature row beside keys and features. */
 export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import type { Layout, StoredField } from '../store/layout.js';
-import { conflict, misfit, own, type Misfit } from '../store/value-fit.js';
+import { conflict, isConflict, misfit, own, type Misfit } from '../store/value-fit.js';
 import { jsonProblem } from './check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
 
@@ -29,10 +29,7 @@ export function checkAttributes(
     }
   }
   for (const { name, alternative } of layout.references) {
-    const other = own(entity, alternative);
-    if (typeof other !== 'string') continue;
-    const value = own(entity, name);
-    if (typeof value === 'string' && value !== other) {
+    if (isConflict(own(entity, name), own(entity, alternative))) {
       const { code, detail } = conflict(name);
       violations.add(pointerTo(pointer, alternative), code, detail);
     }

@@ -1,17 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../api/types.js';
 import { encodeEntity } from '../store/entity-record.js';
-import { entityKey, idProblem } from '../store/keys.js';
+import { entityKey, idProblem, idText } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
 
-/** Entities that were checked, with their ids in the same order. */
+/** Entities that were checked, with their ids in the same order; each id once. */
 export interface EntityBatch {
   readonly ids: readonly string[];
   readonly entities: readonly JsonObject[];
+  /** Entities that were left out, since a later one has the same id. */
+  readonly duplicates: number;
 }
 
 /**
@@ -27,38 +29,28 @@ export function checkEntities(
   pointer: string,
   violations: Violations,
 ): EntityBatch {
-  const firstAt = new Map<string, number>();
-  const checked: JsonObject[] = [];
+  const byId = new Map<string, JsonObject>();
+  let duplicates = 0;
   entities.forEach((entity, i) => {
     const at = pointerTo(pointer, i);
     if (!isJsonObject(entity)) {
       violations.add(at, 'wrong_type', `expected an entity, found ${describe(entity)}`);
       return;
     }
-    const id = own(entity, keyField);
-    const problem = idProblem(id);
-    if (id === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
-    else if (typeof id !== 'string' || problem !== undefined) {
-      violations.add(
-        pointerTo(at, keyField),
-        'invalid_id',
-        `${shownName(keyField)}: ${problem ?? 'an id is a text'}, found ${describe(id)}`,
-      );
+    const sent = own(entity, keyField);
+    const problem = idProblem(sent);
+    const id = idText(sent);
+    if (sent === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
+    else if (id === undefined || problem !== undefined) {
+      const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${describe(sent)}`;
+      violations.add(pointerTo(at, keyField), 'invalid_id', detail);
     } else {
-      const first = firstAt.get(id);
-      if (first === undefined) firstAt.set(id, i);
-      else {
-        violations.add(
-          pointerTo(at, keyField),
-          'duplicate_id',
-          `${shownName(keyField)} ${describe(id)} is also the id of ${pointerTo(pointer, first)}`,
-        );
-      }
+      if (byId.has(id)) duplicates++;
+      byId.set(id, entity);
     }
     checkAttributes(entity, layout, at, violations);
-    checked.push(entity);
   });
-  return { ids: [...firstAt.keys()], entities: checked };
+  return { ids: [...byId.keys()], entities: [...byId.values()], duplicates };
 }
 
 /** Bytes that are packed before others get their turn: some milliseconds of work, where an upload may hold 12 MB. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import { decodeEntity, layoutIdOf } from '../store/entity-record.js';
-import { entityKey, idProblem } from '../store/keys.js';
+import { entityKey, idProblem, idText } from '../store/keys.js';
 import { knownLayouts } from '../store/known-layouts.js';
 import { Layout } from '../store/layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
@@ -28,6 +28,11 @@ export interface EntityIdsAnswer {
   readonly entity_ids: readonly string[];
 }
 
+export interface UploadAnswer extends EntityIdsAnswer {
+  /** Entities that were not stored, since a later one of the upload has the same id; left out where there are none. */
+  readonly duplicates?: number;
+}
+
 export interface EntitiesAnswer {
   readonly entity_type: string;
   /** By id, without a prototype; null for what is not in the index. */
@@ -40,7 +45,7 @@ interface IndexedType {
   readonly layout: Layout;
 }
 
-/** The index of entities: uploads replace an entity whole, and `get` gives back what was uploaded. */
+/** The index of entities: uploads replace an entity whole, and `get` gives back what was uploaded, with the type's key. */
 export class EntityIndex {
   readonly #store: Store;
   readonly #layouts: LayoutRegistry;
@@ -60,11 +65,12 @@ export class EntityIndex {
   }
 
   /**
-   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if anything is wrong.
+   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if anything is wrong. Of entities
+   * with the same id the last one is stored.
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was stored,
    *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were
    */
-  async upload(body: unknown): Promise<EntityIdsAnswer> {
+  async upload(body: unknown): Promise<UploadAnswer> {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
@@ -76,7 +82,8 @@ export class EntityIndex {
         this.#store.write([this.#layouts.record(type.layout), ...records]),
       );
     }
-    return { entity_type: type.name, entity_ids: batch.ids };
+    const { ids, duplicates } = batch;
+    return { entity_type: type.name, entity_ids: ids, ...(duplicates > 0 ? { duplicates } : {}) };
   }
 
   /**
@@ -91,7 +98,7 @@ export class EntityIndex {
     const entities = Object.create(null) as Record<string, JsonObject | null>;
     unique.forEach((id, i) => {
       const record = records[i] ?? null;
-      entities[id] = record === null ? null : this.#decode(record, type.name, id);
+      entities[id] = record === null ? null : this.#decode(record, type, id);
     });
     return { entity_type: type.name, entities };
   }
@@ -134,7 +141,8 @@ export class EntityIndex {
     if (unknown.size > 0) await this.#layouts.resolve(unknown);
   }
 
-  #decode(record: Buffer, type: string, id: string): JsonObject {
+  /** An entity that was uploaded with an `entity_key` has no value under the type's key, unless it carries its own. */
+  #decode(record: Buffer, { name: type, key }: IndexedType, id: string): JsonObject {
     const hex = layoutIdOf(record) ?? '';
     const layout = this.#layouts.get(hex);
     if (layout === undefined) {
@@ -142,7 +150,8 @@ export class EntityIndex {
       throw new MillraceError('record_unreadable', detail);
     }
     try {
-      return decodeEntity(record, layout, id);
+      const entity = decodeEntity(record, layout, id);
+      return own(entity, key) === undefined ? Object.assign(entity, { [key]: id }) : entity;
     } catch (error) {
       throw new MillraceError('record_unreadable', `the record of ${type} ${describe(id)} is damaged`, {
         cause: error,
@@ -156,7 +165,7 @@ export class EntityIndex {
     const ids: string[] = [];
     list.forEach((id, i) => {
       const problem = idProblem(id);
-      if (problem === undefined) ids.push(id as string);
+      if (problem === undefined) ids.push(idText(id) ?? '');
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
     });
     violations.throwIfAny(subject);

@@ -3,7 +3,7 @@ import { nearest } from '../config/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
 import { readEventTime, type EventTimes } from '../store/event-time.js';
-import { idProblem, isWellFormed } from '../store/keys.js';
+import { idProblem, idText, isWellFormed } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import { describe, isJsonObject, misfit, own } from '../store/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
@@ -108,7 +108,7 @@ function checkId(row: JsonObject, key: string, pointer: string, violations: Viol
     return '';
   }
   const problem = idProblem(id);
-  if (problem === undefined) return id as string;
+  if (problem === undefined) return idText(id) ?? '';
   violations.add(pointerTo(pointer, key), 'invalid_id', `${key}: ${problem}, found ${describe(id)}`);
   return '';
 }

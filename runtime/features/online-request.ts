@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType, FeatureDefinition, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { idProblem } from '../store/keys.js';
+import { idProblem, idText } from '../store/keys.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { rowKeys } from './row-keys.js';
 
@@ -114,11 +114,10 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
  * they do not know: nothing is stored under it, so that its row is not found.
  */
 function readId(id: unknown, name: string, pointer: string, violations: Violations): string {
-  if (Number.isSafeInteger(id)) return String(id);
   if (id === '') return id;
   const problem = idProblem(id);
-  if (problem === undefined) return id as string;
-  const detail = `${shownName(name)}: ${problem}, or a whole number up to 2^53; found ${describe(id)}`;
+  if (problem === undefined) return idText(id) ?? '';
+  const detail = `${shownName(name)}: ${problem}, found ${describe(id)}`;
   violations.add(pointer, 'invalid_id', detail);
   return '';
 }

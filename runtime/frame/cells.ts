@@ -1,6 +1,7 @@
 import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
+import { idText } from '../store/keys.js';
 import { timestampOf } from '../store/timestamp.js';
 import { reserveNumbers, widenVectors } from './frame.js';
 
@@ -34,7 +35,7 @@ export function writeMissing(column: Column, row: number, status: number): void 
 
 /**
  * Writes a JSON value that was checked against its type; null marks the cell null. In a list, what is null or
- * undefined is an element that is not known: NaN, or ''.
+ * undefined is an element that is not known: NaN, or ''. A number in a column of texts is an id.
  */
 export function writeJson(column: Column, row: number, value: JsonValue): void {
   if (value === null) {
@@ -47,13 +48,11 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
       column.values[row] = jsonNumber(value);
       break;
     case 'text':
-      column.values[row] = value as string;
+      column.values[row] = idText(value) ?? '';
       break;
     case 'texts': {
       column.values.length = column.offsets[row] ?? 0;
-      for (const element of value as readonly JsonValue[]) {
-        column.values.push(typeof element === 'string' ? element : '');
-      }
+      for (const element of value as readonly JsonValue[]) column.values.push(idText(element) ?? '');
       column.offsets[row + 1] = column.values.length;
       break;
     }

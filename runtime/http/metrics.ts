@@ -18,6 +18,7 @@ export class HttpMetrics {
   readonly #seconds: Histogram<'route' | 'status'>;
   readonly #stages: Histogram<'pipeline' | 'stage'>;
   readonly #candidates: Histogram<'pipeline'>;
+  readonly #duplicates: Counter<'pipeline'>;
   readonly #roundTrips: Counter<'pipeline'>;
   readonly #keysRead: Counter<'pipeline'>;
   readonly #outsideRoundTrips: Counter<'pipeline'>;
@@ -59,6 +60,12 @@ export class HttpMetrics {
       help: 'Candidates of a request.',
       labelNames: ['pipeline'],
       buckets: CANDIDATES,
+      registers,
+    });
+    this.#duplicates = new Counter({
+      name: 'millrace_pipeline_duplicate_candidates_total',
+      help: 'Candidates that were left out of a ranking, since their id came before in the request.',
+      labelNames: ['pipeline'],
       registers,
     });
     this.#roundTrips = new Counter({
@@ -160,6 +167,7 @@ export class HttpMetrics {
       this.#stages.observe({ pipeline, stage }, ms / 1000);
     }
     this.#candidates.observe(labels, report.candidates);
+    if (report.duplicates > 0) this.#duplicates.inc(labels, report.duplicates);
     this.#roundTrips.inc(labels, report.roundTrips);
     this.#keysRead.inc(labels, report.keysRead);
     if (report.outside.roundTrips > 0) {

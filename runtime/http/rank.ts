@@ -6,6 +6,9 @@ import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId, type RequestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
+/** Spellings of the header that names a run; the first that is there and can be used wins. */
+const RUN_ID_HEADERS = ['x-millrace-run-id', 'x-wyvern-run-id'];
+
 /** Answers a pipeline's route. */
 export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
   return async (req, res) => {
@@ -34,6 +37,6 @@ export function explain(pipeline: Pipeline): RequestHandler {
 }
 
 function contextOf(req: Request, { id, gone }: RequestState): RequestContext {
-  const runId = req.headers['x-millrace-run-id'];
-  return { requestId: id, signal: gone, ...(isSafeRequestId(runId) ? { runId } : {}) };
+  const runId = RUN_ID_HEADERS.map((name) => req.headers[name]).find(isSafeRequestId);
+  return { requestId: id, signal: gone, ...(runId === undefined ? {} : { runId }) };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { idText } from '../store/keys.js';
 
 /** Visible ASCII, with spaces inside only: what a header carries unchanged. */
 const SAFE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
@@ -21,5 +22,6 @@ export function rankingRequestId(body: unknown, otherwise: string): string {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'request_id')) return otherwise;
   const { request_id: given } = body as { request_id: unknown };
   if (given === null || given === undefined) return otherwise;
-  return isSafeRequestId(given) ? given : randomUUID();
+  const id = idText(given);
+  return isSafeRequestId(id) ? id : randomUUID();
 }

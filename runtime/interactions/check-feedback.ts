@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import { checkCarried, checkId, UnknownFields } from '../pipeline/check-carried.js';
+import { checkCarried, readId, UnknownFields } from '../pipeline/check-carried.js';
 import { readEventTime, type EventTimes } from '../store/event-time.js';
 import { describe, isJsonList, isJsonObject, own } from '../store/value-fit.js';
 
@@ -66,8 +66,7 @@ export function checkFeedback(
     violations.throwIfAny('The feedback');
     throw new Error('a violation throws');
   }
-  const requestId = own(body, 'request_id');
-  checkId(requestId, '/request_id', violations);
+  const requestId = readId(own(body, 'request_id'), '/request_id', violations);
   const owners = readOwners(body, entities, violations);
   const list = own(body, 'events');
   let events: readonly (FeedbackEvent | undefined)[] = [];
@@ -158,8 +157,7 @@ function readEntity(
   }
   const place = { pointer, field: entity.name, violations, unknown: new UnknownFields() };
   checkCarried(value, entity, new Map(), entities, place);
-  const id = own(value, entity.key);
-  return checkId(id, pointerTo(pointer, entity.key), violations) ? id : undefined;
+  return readId(own(value, entity.key), pointerTo(pointer, entity.key), violations);
 }
 
 function readType(value: JsonValue | undefined, pointer: string, violations: Violations): number {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import type { EntityType } from '../config/model.js';
+import { idText } from '../store/keys.js';
 import { isJsonList, isJsonObject, own } from '../store/value-fit.js';
 
 /**
@@ -50,18 +51,15 @@ function leafValue(
   return value;
 }
 
-/** The id of a reference, in any of its spellings: `brand: "b1"`, `brand: {brand_id: "b1"}`, `brand_id: "b1"`. */
+/** The id of a reference, in any of its spellings: `brand: "b1"`, `brand: {brand_id: "b1"}`, `brand_id: "b1"`; or 7. */
 export function carriedId(
   object: JsonObject,
   name: string,
   target: EntityType | undefined,
 ): string | undefined {
   const value = own(object, name);
-  if (typeof value === 'string') return value;
   const inner = isJsonObject(value) && target !== undefined ? own(value, target.key) : undefined;
-  if (typeof inner === 'string') return inner;
-  const spelt = own(object, `${name}_id`);
-  return typeof spelt === 'string' ? spelt : undefined;
+  return idText(value) ?? idText(inner) ?? idText(own(object, `${name}_id`));
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue, ListElementType, ValueType } from '../api/types.js';
 import { pointerTo, type Violations } from '../api/violations.js';
 import type { AttributeDefinition, EntityType } from '../config/model.js';
-import { idProblem } from '../store/keys.js';
-import { conflict, describe, isJsonList, isJsonObject, misfit, own } from '../store/value-fit.js';
+import { idProblem, idText } from '../store/keys.js';
+import { conflict, describe, isConflict, isJsonList, isJsonObject, misfit, own } from '../store/value-fit.js';
 import { carriedId } from './carried.js';
 
 /** Inline references nested deeper than this are refused. */
@@ -102,8 +102,7 @@ function checkSpelling(
   place: CarriedPlace,
 ): void {
   checkFits(value, type, place);
-  const plain = carriedId(object, reference, entities.get(type.entity));
-  if (typeof value !== 'string' || plain === undefined || plain === value) return;
+  if (!isConflict(carriedId(object, reference, entities.get(type.entity)), value)) return;
   const { code, detail } = conflict(reference);
   place.violations.add(place.pointer, code, detail);
 }
@@ -117,17 +116,17 @@ function checkInline(value: JsonObject, type: string, entities: Entities, place:
     return;
   }
   const id = own(value, entity.key);
-  if (id !== undefined && id !== null) checkId(id, pointerTo(place.pointer, entity.key), place.violations);
+  if (id !== undefined && id !== null) readId(id, pointerTo(place.pointer, entity.key), place.violations);
   checkCarried(value, entity, new Map(), entities, { ...place, depth });
 }
 
-/** Whether a value is an id; what is wrong with it is told. */
-export function checkId(value: unknown, pointer: string, violations: Violations): value is string {
+/** The text of an id; undefined for what is none, which is told. */
+export function readId(value: unknown, pointer: string, violations: Violations): string | undefined {
   const problem = idProblem(value);
-  if (problem === undefined) return true;
+  if (problem === undefined) return idText(value);
   if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, and it is missing');
   else violations.add(pointer, 'invalid_id', `${problem}, found ${describe(value)}`);
-  return false;
+  return undefined;
 }
 
 /** Like an indexed value, except that a reference may be an inline object. */

@@ -20,6 +20,7 @@ import type { PipelineAnswer, RunReport } from './types.js';
 
 const MOST_UNKNOWN_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;
+const MOST_DUPLICATE_IDS = 20;
 const MOST_ELEMENTS = 16;
 const MOST_CHARACTERS = 500;
 
@@ -46,7 +47,14 @@ export function explain(run: FinishedRun): Explanation {
     run_id: run.runId,
     pipeline: plan.definition.name,
     route: plan.definition.route.value,
-    candidates: { sent: request.ids.length, left: ranking.rows.length },
+    candidates: {
+      sent: request.ids.length + request.duplicates.length,
+      duplicates: {
+        count: request.duplicates.length,
+        ids: [...new Set(request.duplicates)].slice(0, MOST_DUPLICATE_IDS),
+      },
+      left: ranking.rows.length,
+    },
     stages: Object.entries(report.stageMs).map(([stage, ms]) => ({ stage, ms })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
     outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },

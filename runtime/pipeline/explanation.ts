@@ -10,6 +10,8 @@ export interface Explanation {
   readonly route: string;
   readonly candidates: {
     readonly sent: number;
+    /** Left out, since their id came before: how many, and some of their ids. */
+    readonly duplicates: { readonly count: number; readonly ids: readonly string[] };
     /** Left once the filters had run. */
     readonly left: number;
   };

@@ -4,7 +4,7 @@ import type { Plan } from '../compile/plan.js';
 import type { AttributeDefinition, EntityType, RequestField } from '../config/model.js';
 import { BODY_FIELDS, RANKING_FIELDS } from '../config/reserved-names.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
-import { checkCarried, checkId, UnknownFields, type CarriedPlace } from './check-carried.js';
+import { checkCarried, readId, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
 import { pageStart } from './page.js';
 
@@ -12,8 +12,10 @@ import { pageStart } from './page.js';
 export interface RankingRequest {
   readonly requestId: string;
   readonly includeEvents: boolean;
-  /** Candidate ids, in the order sent; where one entity is scored, its id alone. */
+  /** Candidate ids, in the order sent, each once; where one entity is scored, its id alone. */
   readonly ids: readonly string[];
+  /** The ids of candidates that were left out, since their id came before. */
+  readonly duplicates: readonly string[];
   /** The id of each other entity of the body; absent where none was sent. */
   readonly entityIds: ReadonlyMap<string, string>;
   /** What the request carries beside ids, by root node; a root that carries nothing is not there. */
@@ -50,11 +52,11 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
   const isRanking = plan.definition.task === 'rank';
-  const ids = isRanking
+  const { ids, duplicates } = isRanking
     ? readCandidates(plan, body, carried, unknown, violations)
-    : readScored(plan, body, carried, unknown, violations);
+    : { ids: readScored(plan, body, carried, unknown, violations), duplicates: [] };
   const entityIds = readFields(plan, body, carried, unknown, violations);
-  const paging = isRanking ? readPaging(plan, body, ids.length, violations) : NO_PAGING;
+  const paging = isRanking ? readPaging(plan, body, ids.length + duplicates.length, violations) : NO_PAGING;
   const includeEvents = own(body, 'include_events') ?? false;
   if (typeof includeEvents !== 'boolean') {
     violations.add(
@@ -64,12 +66,13 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
     );
   }
   const givenId = own(body, 'request_id') ?? undefined;
-  if (givenId !== undefined) checkId(givenId, '/request_id', violations);
+  const id = givenId === undefined ? undefined : readId(givenId, '/request_id', violations);
   violations.throwIfAny('The request');
   return {
-    requestId: typeof givenId === 'string' ? givenId : requestId,
+    requestId: id ?? requestId,
     includeEvents: includeEvents === true,
     ids,
+    duplicates,
     entityIds,
     carried,
     paging,
@@ -83,13 +86,13 @@ function readCandidates(
   carried: Map<string, CarriedRows>,
   unknown: UnknownFields,
   violations: Violations,
-): string[] {
+): Pick<RankingRequest, 'ids' | 'duplicates'> {
   const list = own(body, 'candidates');
   const { limits, subject, request } = plan.definition;
   if (!Array.isArray(list)) {
     const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
     violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
-    return [];
+    return { ids: [], duplicates: [] };
   }
   const candidates = list as readonly JsonValue[];
   if (candidates.length > limits.candidates) {
@@ -98,11 +101,14 @@ function readCandidates(
       'too_many',
       `${candidates.length} candidates; this pipeline takes at most ${limits.candidates}`,
     );
-    return [];
+    return { ids: [], duplicates: [] };
   }
   const key = plan.candidateType.key;
   const ids: string[] = [];
+  const duplicates: string[] = [];
   const seen = new Set<string>();
+  /** Without the duplicates; undefined as long as there are none. */
+  let kept: JsonValue[] | undefined;
   let carriesMore = false;
   for (let i = 0; i < candidates.length; i++) {
     const candidate = candidates[i];
@@ -114,13 +120,21 @@ function readCandidates(
       );
       continue;
     }
-    const id = own(candidate, key);
-    if (!checkId(id, `/candidates/${i}/${key}`, violations)) ids.push('');
+    const id = readId(own(candidate, key), `/candidates/${i}/${key}`, violations);
+    if (id === undefined) ids.push('');
     else if (seen.has(id)) {
-      violations.add(`/candidates/${i}/${key}`, 'duplicate_id', 'this candidate is in the list already');
+      if (request.duplicates === 'refuse')
+        violations.add(
+          `/candidates/${i}/${key}`,
+          'duplicate_id',
+          'this candidate is in the list already, and the pipeline refuses duplicates',
+        );
+      kept ??= candidates.slice(0, i);
+      duplicates.push(id);
     } else {
       seen.add(id);
       ids.push(id);
+      kept?.push(candidate);
     }
     const more = checkCarried(candidate, plan.candidateType, request.candidates, plan.entities, {
       pointer: `/candidates/${i}`,
@@ -130,8 +144,8 @@ function readCandidates(
     });
     if (more) carriesMore = true;
   }
-  if (carriesMore) carried.set(subject.value, candidates as CarriedRows);
-  return ids;
+  if (carriesMore) carried.set(subject.value, (kept ?? candidates) as CarriedRows);
+  return { ids, duplicates };
 }
 
 /** The entity that is scored, under the name of its type. */
@@ -202,11 +216,12 @@ function readEntity(
     violations.add(pointer, 'wrong_type', `expected an object with ${entity.key}, found ${describe(value)}`);
     return undefined;
   }
-  const id = own(value, entity.key);
+  const given = own(value, entity.key);
   // An empty query is a query: it browses. It names no entity of the index.
-  const isId = (id === '' && entity.key === 'query') || checkId(id, `${pointer}/${entity.key}`, violations);
+  const id =
+    given === '' && entity.key === 'query' ? '' : readId(given, `${pointer}/${entity.key}`, violations);
   if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
-  return isId ? id : undefined;
+  return id;
 }
 
 /** Scalars are attributes of the request itself. */
@@ -237,6 +252,7 @@ function readScalars(
   if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
 }
 
+/** @param sent how many candidates the body holds, duplicates too: a client pages over the list that it sent */
 function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Violations): Paging {
   const { page, limits } = plan.definition;
   const number = (field: string, otherwise: number, least: number, most: number): number => {
@@ -257,6 +273,16 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
     candidatePage: number('candidate_page', 0, 0, MOST_PAGES),
     candidatePageSize: number('candidate_page_size', sent, leastPage, limits.candidates),
   };
+  const statesBoth = [own(body, 'user_page_size'), own(body, 'candidate_page_size')].every(
+    (size) => typeof size === 'number',
+  );
+  if (sent > 0 && statesBoth && paging.userPageSize > paging.candidatePageSize) {
+    violations.add(
+      '/user_page_size',
+      'out_of_range',
+      `expected at most candidate_page_size, which is ${paging.candidatePageSize}, found ${describe(paging.userPageSize)}`,
+    );
+  }
   if (sent > 0 && pageStart(paging) + paging.userPageSize <= 0) {
     violations.add(
       '/user_page',

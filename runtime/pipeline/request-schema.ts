@@ -2,6 +2,7 @@ import type { ValueType } from '../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
 import type { ExpressionType } from '../compile/expression/environment.js';
 import type { Plan } from '../compile/plan.js';
+import { ID_SCHEMA } from '../store/keys.js';
 import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;
@@ -12,8 +13,6 @@ interface Context {
   /** Whether fields that nothing declares are refused. */
   readonly closed: boolean;
 }
-
-const ID = { type: 'string', minLength: 1, maxLength: 1024 } as const;
 
 /** JSON Schema (2020-12) of the body of a pipeline's route. */
 export function requestSchema(
@@ -28,7 +27,7 @@ export function requestSchema(
     // Attributes of the request itself stand in the body beside its other fields.
     ...attributeSchemas(entities.get('request')?.attributes, context, 1),
     request_id: {
-      ...nullable(ID),
+      ...nullable(ID_SCHEMA),
       description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
     },
     ...(task === 'rank'
@@ -67,7 +66,7 @@ export function requestSchema(
     if (spelling !== undefined) {
       const { name } = field;
       properties[spelling] = {
-        ...(field.optional ? nullable(ID) : ID),
+        ...(field.optional ? nullable(ID_SCHEMA) : ID_SCHEMA),
         description: `The id of \`${name}\`, its other spelling.`,
       };
     }
@@ -79,12 +78,16 @@ export function requestSchema(
 }
 
 /** The candidates of a ranking, and which page of them is answered. */
-function candidateSchemas({ limits, page, subject }: PipelineDefinition, candidate: Schema): Schema {
+function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
+  const told =
+    request.duplicates === 'refuse'
+      ? 'Each id may come once.'
+      : 'Of candidates with one id the first is ranked.';
   return {
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index.`,
+      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
       items: candidate,
     },
     user_page: {
@@ -180,7 +183,8 @@ function entitySchema(
   nesting: number,
 ): Schema {
   const properties: Schema = {
-    [entity.key]: entity.key === 'query' ? { type: 'string', maxLength: 1024 } : ID,
+    // An empty query browses.
+    [entity.key]: entity.key === 'query' ? { ...ID_SCHEMA, minLength: 0 } : ID_SCHEMA,
   };
   for (const attributes of [entity.attributes, extra])
     Object.assign(properties, attributeSchemas(attributes, context, nesting));
@@ -196,7 +200,7 @@ function attributeSchemas(
   const properties: Schema = {};
   for (const [name, { type }] of attributes ?? []) {
     properties[name] = nullable(valueSchema(type, context, nesting));
-    if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID);
+    if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID_SCHEMA);
   }
   return properties;
 }
@@ -234,7 +238,7 @@ function valueSchema(type: ValueType, context: Context, nesting: number): Schema
     case 'vector':
       return { type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size };
     case 'ref':
-      return { anyOf: [ID, inlineSchema(type.entity, context, nesting)] };
+      return { anyOf: [ID_SCHEMA, inlineSchema(type.entity, context, nesting)] };
     case 'record':
       return recordSchema(type.fields, context, nesting);
     case 'list':
@@ -258,7 +262,7 @@ function inlineSchema(type: string, context: Context, nesting: number): Schema {
   const entity = context.entities.get(type);
   if (entity === undefined || nesting <= 0) return { type: 'object', description: `A ${type}.` };
   const properties = {
-    [entity.key]: nullable(ID),
+    [entity.key]: nullable(ID_SCHEMA),
     ...attributeSchemas(entity.attributes, context, nesting - 1),
   };
   return objectSchema(properties, context);

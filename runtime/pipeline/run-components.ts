@@ -113,9 +113,9 @@ async function runStep(
       }
     }
   } catch (error) {
-    deadline.check();
     if (step.kind === 'effect') onEffectError(step, error);
-    else if (step.onError === 'fail') throw failed(step, error);
+    deadline.check();
+    if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
     if (before !== undefined) ranking.restore(before);
     for (const slot of step.outputs.values()) failColumn(frame, slot);
     return report(step, {

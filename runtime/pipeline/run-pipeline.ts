@@ -20,7 +20,7 @@ import { readRequest } from './read-request.js';
 import { ResidentSession } from './resident-session.js';
 import { runComponents, type EffectErrorHandler, type StepReport } from './run-components.js';
 import type { SourceReaders } from './source-cells.js';
-import { StageClock } from './stages.js';
+import { StageClock, type StageName } from './stages.js';
 import { Trace } from './trace.js';
 import type { PipelineAnswer, RequestContext, RunReport } from './types.js';
 import type { Usage } from './usage.js';
@@ -56,22 +56,26 @@ export async function runPipeline(
 ): Promise<PipelineRun> {
   const clock = new StageClock();
   const request = readRequest(plan, body, context.requestId);
-  const deadline = new Deadline(plan.definition.limits.time, context.signal, services.usage);
+  const deadline = new Deadline(plan.definition.limits.time, context.signal, services.usage, clock.started);
+  const endStage = (stage: StageName): void => {
+    clock.done(stage);
+    deadline.check();
+  };
   const resident = services.resident && new ResidentSession(services.resident);
   try {
     const frame = plan.frames.acquire(request.ids.length, services.now());
     fillRequest(plan, frame, request);
-    clock.done('read');
+    endStage('read');
 
     const batch = new BatchRead(services.store, deadline);
     const { layouts, readers, onEffectError = () => undefined } = services;
     const records = await hydrate(plan, frame, request, { batch, layouts, resident, readers });
-    clock.done('hydrate');
+    endStage('hydrate');
 
     fetchFeatures(frame, records);
     resident?.end();
     const statuses = countStatuses(plan, frame);
-    clock.done('features');
+    endStage('features');
 
     const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
     // Scores of a ranking start at 0; that of one entity is absent until a step sets it.
@@ -79,7 +83,7 @@ export async function runPipeline(
     const trace = request.includeEvents || isExplained ? new Trace(isExplained) : undefined;
     const runId = trace === undefined ? '' : (context.runId ?? randomUUID());
     const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);
-    clock.done('components');
+    endStage('components');
 
     const page = cutPage(ranking, request.paging);
     const answer: PipelineAnswer = {
@@ -88,7 +92,7 @@ export async function runPipeline(
         ? { events: eventsOf(plan, frame, ranking, request, page, trace, runId) }
         : {}),
     };
-    clock.done('page');
+    endStage('page');
 
     // Only a frame that no step can still be writing to goes back: after an error, a skipped one too, it is dropped.
     const report = reportOf(request, batch, steps, statuses, clock);
@@ -124,6 +128,7 @@ function reportOf(
     keysRead: batch.keysRead,
     outside: batch.outside,
     candidates: request.ids.length,
+    duplicates: request.duplicates.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
     unknownFields: request.unknownFields,
     featureStatuses,

@@ -12,7 +12,9 @@ export type StageName = (typeof STAGES)[number]['name'];
 /** Times the stages of one request. */
 export class StageClock {
   readonly #ms: Partial<Record<StageName, number>> = {};
-  #last = performance.now();
+  /** By `performance.now()`. */
+  readonly started = performance.now();
+  #last = this.started;
 
   /** Says that the stage ends now. */
   done(stage: StageName): void {

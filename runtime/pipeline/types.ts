@@ -47,7 +47,10 @@ export interface RunReport {
   readonly keysRead: number;
   /** The same of features that are kept outside the store, in Feast's Redis. */
   readonly outside: { readonly roundTrips: number; readonly keysRead: number };
+  /** Candidates ranked. */
   readonly candidates: number;
+  /** Candidates that were left out, since their id came before. */
+  readonly duplicates: number;
   /** Steps that failed and were skipped by `on_error: skip`. */
   readonly skippedSteps: readonly string[];
   /** Fields of the body that nothing declares, with how often each came. */

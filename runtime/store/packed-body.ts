@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { readText, type ByteWriter } from './bytes.js';
-import { isWellFormed } from './keys.js';
+import { idText, isWellFormed } from './keys.js';
 import type { Layout, StoredField } from './layout.js';
 import { timestampOf } from './timestamp.js';
 import { fits } from './value-fit.js';
@@ -33,7 +33,7 @@ export const State = {
   present: 1,
   /**
    * The value as it was sent is in the tail, since the packed form would give it back in another spelling (a time sent
-   * as text, an ill-formed text) or could not hold it at all (NaN, a bool of 2, or no bytes in its place).
+   * as text, an ill-formed text, an id sent as a number) or could not hold it at all (NaN, a bool of 2, or no bytes in its place).
    */
   sent: 2,
   null: 3,
@@ -92,7 +92,7 @@ function writeField(
 ): number {
   let value = named;
   if (spelt !== undefined && field.alternative !== undefined) {
-    if (value === undefined || (value === null && typeof spelt === 'string')) {
+    if (value === undefined || (value === null && idText(spelt) !== undefined)) {
       if (value === null) tail?.set(field.name, null);
       value = spelt;
       writer.bytes[at + field.spellingAt] = Spelling.alternative;
@@ -100,7 +100,8 @@ function writeField(
       writer.bytes[at + field.spellingAt] = Spelling.both;
     } else {
       tail?.set(field.alternative, spelt);
-      if (spelt !== null) {
+      // 7 and "7" are one id.
+      if (spelt !== null && (idText(value) === undefined || idText(value) !== idText(spelt))) {
         tail?.set(field.name, value);
         return unusable(writer, at, field, tail);
       }
@@ -108,16 +109,12 @@ function writeField(
   }
   if (value === undefined) return State.absent;
   if (value === null) return State.null;
-  if (!fits(value, field.type)) {
-    const spelling = field.spellingAt < 0 ? Spelling.name : writer.bytes[at + field.spellingAt];
-    if (spelling !== Spelling.alternative) tail?.set(field.name, value);
-    if (spelling !== Spelling.name && field.alternative !== undefined) tail?.set(field.alternative, value);
-    return unusable(writer, at, field, tail);
-  }
-  if (writeValue(writer, at, field, value)) return State.present;
-  if (tail === undefined) return State.present;
-  tail.set(field.name, value);
-  return State.sent;
+  const isFit = fits(value, field.type);
+  if (isFit && (writeValue(writer, at, field, value) || tail === undefined)) return State.present;
+  const spelling = field.spellingAt < 0 ? Spelling.name : writer.bytes[at + field.spellingAt];
+  if (spelling !== Spelling.alternative) tail?.set(field.name, value);
+  if (spelling !== Spelling.name && field.alternative !== undefined) tail?.set(field.alternative, value);
+  return isFit ? State.sent : unusable(writer, at, field, tail);
 }
 
 /** Marks the place of a value that the field cannot hold. */
@@ -145,10 +142,12 @@ function writeValue(writer: ByteWriter, at: number, field: StoredField, value: J
     case 'bool':
       writer.bytes[at + field.valueAt] = value === true ? 1 : 0;
       return true;
-    case 'text':
-      return writer.text(value as string) || isWellFormed(value as string);
+    case 'text': {
+      const text = idText(value) ?? '';
+      return (writer.text(text) || isWellFormed(text)) && text === value;
+    }
     case 'texts':
-      return writeTexts(writer, value as readonly string[]);
+      return writeTexts(writer, value as readonly JsonValue[]);
     case 'vector':
       writeVector(writer, value as readonly number[]);
       return true;
@@ -158,18 +157,19 @@ function writeValue(writer: ByteWriter, at: number, field: StoredField, value: J
   }
 }
 
-function writeTexts(writer: ByteWriter, texts: readonly string[]): boolean {
+/** Texts as they are, numbers as the ids that they are; false if that would not give the same JSON. */
+function writeTexts(writer: ByteWriter, texts: readonly JsonValue[]): boolean {
   writer.uint32(texts.length);
   const ends = writer.zeros(4 * texts.length);
   const start = writer.length;
-  let wellFormed = true;
+  let isSame = true;
   for (let i = 0; i < texts.length; i++) {
-    const text = texts[i] ?? '';
+    const text = idText(texts[i]) ?? '';
     const ascii = writer.text(text);
-    wellFormed &&= ascii || isWellFormed(text);
+    isSame &&= (ascii || isWellFormed(text)) && text === texts[i];
     writer.bytes.writeUInt32LE(writer.length - start, ends + 4 * i);
   }
-  return wellFormed;
+  return isSame;
 }
 
 function writeVector(writer: ByteWriter, elements: readonly number[]): void {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
-import { idProblem } from './keys.js';
+import { idProblem, idText } from './keys.js';
 import { TIME_FORMS, timestampOf } from './timestamp.js';
 
 /** Where in a value, and how, it does not fit its type. */
@@ -55,7 +55,8 @@ export function fits(value: JsonValue, type: ValueType): boolean {
 }
 
 function refMisfit(value: JsonValue, entity: string): Misfit | undefined {
-  if (typeof value !== 'string') return wrong(`the id of a ${entity}, as a text`, value);
+  if (idText(value) === undefined)
+    return wrong(`the id of a ${entity}: a text or a whole number up to 2^53 - 1`, value);
   const problem = idProblem(value);
   if (problem === undefined) return undefined;
   return { path: [], code: 'wrong_type', detail: `expected the id of a ${entity}, or null; ${problem}` };
@@ -78,7 +79,7 @@ function recordMisfit(value: JsonObject, fields: ReadonlyMap<string, ValueType>)
   for (const [name, type] of fields) {
     const field = own(value, name);
     const spelt = type.kind === 'ref' && !fields.has(`${name}_id`) ? own(value, `${name}_id`) : undefined;
-    if (typeof field === 'string' && typeof spelt === 'string' && field !== spelt) {
+    if (isConflict(field, spelt)) {
       return under(`${name}_id`, conflict(name));
     }
     const found = field === undefined ? undefined : misfit(field, type);
@@ -89,6 +90,12 @@ function recordMisfit(value: JsonObject, fields: ReadonlyMap<string, ValueType>)
   return undefined;
 }
 
+/** Whether the two spellings of a reference hold different ids. */
+export function isConflict(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  const [id, otherId] = [idText(one), idText(other)];
+  return id !== undefined && otherId !== undefined && id !== otherId;
+}
+
 /** The two spellings of a reference differ. */
 export function conflict(name: string): Misfit {
   const detail = `${name} and ${name}_id are two spellings of one reference and hold different ids`;
@@ -96,7 +103,7 @@ export function conflict(name: string): Misfit {
 }
 
 function elementText(kind: 'string' | 'ref' | 'record'): string {
-  return kind === 'string' ? 'a text' : kind === 'ref' ? 'an id, as a text' : 'an object';
+  return kind === 'string' ? 'a text' : kind === 'ref' ? 'an id' : 'an object';
 }
 
 function wrong(expected: string, found: JsonValue): Misfit {
@@ -119,7 +126,9 @@ export function describe(value: unknown): string {
     return `the text ${JSON.stringify(cut)}`;
   }
   if (typeof value === 'number')
-    return Number.isFinite(value) ? `the number ${value}` : 'a number too large to keep';
+    return Number.isFinite(value)
+      ? `the number ${Object.is(value, -0) ? '-0' : value}`
+      : 'a number too large to keep';
   if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return 'an object';

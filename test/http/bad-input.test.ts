@@ -57,7 +57,7 @@ const BAD: readonly Bad[] = [
     body: upload(
       { product_id: 'good' },
       { product_id: 'p', price: 'cheap', number_in_stock: 1.5, categories: ['a', 1] },
-      { product_id: 7 },
+      { product_id: 7.5 },
     ),
     status: 422,
     code: 'invalid_body',
@@ -123,29 +123,29 @@ const BAD: readonly Bad[] = [
     at: ['/entities/0/x/0'],
   },
   {
-    what: 'an id twice in one upload',
+    what: 'ids beyond what JSON numbers hold exactly',
     path: UPLOAD,
-    body: upload({ product_id: 'good' }, { product_id: 'good' }),
+    body: '{"entity_type":"product","entities":[{"product_id":"good"},{"product_id":9007199254740993},{"product_id":-0}]}',
     status: 422,
     code: 'invalid_body',
-    at: ['/entities/1/product_id'],
+    at: ['/entities/1/product_id', '/entities/2/product_id'],
   },
   { what: 'an unknown pipeline', path: '/api/v1/rankingg', body: '{}', status: 404, code: 'unknown_route' },
   {
     what: 'a ranking of wrong types',
     path: RANK,
-    body: '{"candidates":[{"product_id":1}],"user_page":-1}',
+    body: '{"candidates":[{"product_id":1.5}],"user_page":-1}',
     status: 422,
     code: 'invalid_body',
     at: ['/candidates/0/product_id', '/user_page'],
   },
   {
-    what: 'a candidate twice',
+    what: 'a page that is larger than the stated candidate page',
     path: RANK,
-    body: '{"candidates":[{"product_id":"a"},{"product_id":"a"}]}',
+    body: '{"candidates":[{"product_id":"a"}],"user_page_size":8,"candidate_page_size":4}',
     status: 422,
     code: 'invalid_body',
-    at: ['/candidates/1/product_id'],
+    at: ['/user_page_size'],
   },
   {
     what: '1,001 candidates',
@@ -156,9 +156,9 @@ const BAD: readonly Bad[] = [
     at: ['/candidates'],
   },
   {
-    what: 'ids that are no texts',
+    what: 'ids that are neither texts nor whole numbers',
     path: '/api/v1/entities/get',
-    body: '{"entity_type":"product","entity_ids":[1]}',
+    body: '{"entity_type":"product","entity_ids":[1.5]}',
     status: 422,
     code: 'invalid_body',
     at: ['/entity_ids/0'],
@@ -232,9 +232,9 @@ describe('bad input', () => {
   }
 
   it('names the place of a single violation where only the detail is read', async () => {
-    const answer = await post(RANK, '{"candidates":[{"product_id":7}]}');
+    const answer = await post(RANK, '{"candidates":[{"product_id":1e21}]}');
     expect(((await answer.json()) as { detail?: string }).detail).to.equal(
-      'The request at /candidates/0/product_id: an id is a text, found the number 7',
+      'The request at /candidates/0/product_id: an id is a text or a whole number up to 2^53 - 1, found the number 1e+21',
     );
   });
 

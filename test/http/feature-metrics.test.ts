@@ -94,6 +94,9 @@ describe('what is counted of features', () => {
       const runOf = async (headers: Record<string, string>): Promise<unknown> =>
         (await post(`${url}/api/v1/ranking/explain`, CANDIDATES, headers)).json?.run_id;
       expect(await runOf({ 'X-Millrace-Run-Id': 'run 7' })).to.equal('run 7');
+      expect(await runOf({ 'X-Wyvern-Run-Id': 'run 8' })).to.equal('run 8');
+      expect(await runOf({ 'X-Wyvern-Run-Id': 'run 8', 'X-Millrace-Run-Id': 'run 7' })).to.equal('run 7');
+      expect(await runOf({ 'X-Wyvern-Run-Id': 'run 8', 'X-Millrace-Run-Id': ' ' })).to.equal('run 8');
       const made = await runOf({});
       expect(made).to.match(/^[0-9a-f-]{36}$/);
       expect(await runOf({ 'X-Millrace-Run-Id': 'x'.repeat(129) })).not.to.equal('x'.repeat(129));

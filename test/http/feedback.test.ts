@@ -38,7 +38,7 @@ describe('POST /api/v1/feedback', () => {
   const wrong: readonly [what: string, body: unknown, pointer: string, code: string][] = [
     ['no object', [], '', 'wrong_type'],
     ['no request', { ...body, request_id: undefined }, '/request_id', 'missing_id'],
-    ['a request that is a number', { ...body, request_id: 7 }, '/request_id', 'invalid_id'],
+    ['a request that is no whole number', { ...body, request_id: 7.5 }, '/request_id', 'invalid_id'],
     ['nobody whose events they are', { request_id: 'r', events: [] }, '', 'missing_field'],
     ['an entity without an id', { ...body, user: {} }, '/user/user_id', 'missing_id'],
     ['an entity that is a text', { ...body, user: 'u' }, '/user', 'wrong_type'],
@@ -62,8 +62,8 @@ describe('POST /api/v1/feedback', () => {
       'too_many',
     ],
     [
-      'an id that is a number',
-      { ...body, events: [{ type: 'click', product: { product_id: 1 } }] },
+      'an id that is no whole number',
+      { ...body, events: [{ type: 'click', product: { product_id: 1.5 } }] },
       '/events/0/product/product_id',
       'invalid_id',
     ],
@@ -144,6 +144,23 @@ describe('POST /api/v1/feedback', () => {
       const ranking = { user: body.user, candidates: [{ product_id: 'p1' }] };
       const ranked = await post(`${url}/api/v1/ranking`, ranking);
       expect(ranked.json).to.deep.equal({ ranked_candidates: [{ candidate_id: 'p1', ranked_score: 2 }] });
+    }));
+
+  it('takes whole numbers as ids: a number and its decimal text are one', () =>
+    serve(async (send, url) => {
+      const events = [
+        { type: 'click', product: { product_id: 7, brand: 3 } },
+        { type: 'click', product: { product_id: '7', brand: '3' } },
+        { type: 'click', product: { product_id: 8, brand_id: '3' } },
+      ];
+      const { status, json } = await send({ request_id: 1, user: { user_id: 5 }, events });
+      expect([status, json]).to.deep.equal([
+        200,
+        { request_id: '1', stored: 2, duplicates: 1, too_old: 0, unused: 0 },
+      ]);
+      const ranking = { user: { user_id: '5' }, candidates: [{ product_id: 9, brand: 3 }] };
+      const ranked = await post(`${url}/api/v1/ranking`, ranking);
+      expect(ranked.json).to.deep.equal({ ranked_candidates: [{ candidate_id: '9', ranked_score: 2 }] });
     }));
 
   it('shows in the metrics what became of the events, by kind', () =>

@@ -79,6 +79,7 @@ export const REPORT: RunReport = {
   outside: { roundTrips: 1, keysRead: 24 },
   featureStatuses: new StatusCounts(),
   candidates: 24,
+  duplicates: 2,
   skippedSteps: ['deep'],
   unknownFields: new Map([
     ['candidates.colour', 24],
@@ -91,7 +92,7 @@ export const EXPLANATION: Explanation = {
   run_id: 'run1',
   pipeline: 'ranking',
   route: '/api/v1/ranking',
-  candidates: { sent: 1, left: 1 },
+  candidates: { sent: 1, duplicates: { count: 0, ids: [] }, left: 1 },
   stages: [],
   store: { round_trips: 1, keys_read: 1 },
   outside: { round_trips: 0, keys_read: 0 },

@@ -29,7 +29,7 @@ describe('X-Request-Id', () => {
       'naïve',
       '\ud800',
       'x'.repeat(129),
-      7,
+      7.5,
       {},
       [],
     ];
@@ -42,6 +42,11 @@ describe('X-Request-Id', () => {
       ids.map((id) => ({ request_id: id })),
       'the body reaches the pipeline as it is',
     );
+  });
+
+  it('is the decimal text of a whole number', async () => {
+    expect(await idOf({ request_id: 7 })).to.equal('7');
+    expect(app.calls.contexts[0]?.requestId).to.equal('7');
   });
 
   it('takes 128 characters', async () => {

@@ -211,7 +211,7 @@ describe('what a request carries', () => {
       [{}, '/site', 'missing'],
       [{ site: null, site_id: null }, '/site', 'missing'],
       [{ site: 'x', site_id: 'y' }, '/site_id', 'conflicting_reference'],
-      [{ site_id: 5 }, '/site_id', 'wrong_type'],
+      [{ site_id: 5.5 }, '/site_id', 'wrong_type'],
     ];
     for (const [site, pointer, code] of refused) {
       const body = { candidates: [{ product_id: 'p' }], ...site };
@@ -222,14 +222,47 @@ describe('what a request carries', () => {
     expect(fits(exampleOf(schema))).to.equal(true);
   });
 
+  it('takes whole numbers as ids at every depth, indexed and carried', async () => {
+    const service = await start(
+      'product.brand.rating + sum(product.variants.seller.rating) + sum(product.similar.price) + user.favourite.rating + product.size.maker.rating',
+    );
+    const brands = [3, 4].map((code) => ({ code, rating: code / 10, tags: [] }));
+    await service.upload('brand', ...brands);
+    const product = {
+      product_id: 7,
+      brand: 3,
+      variants: [{ seller: 3 }, { seller_id: 4 }],
+      similar: [8, '8', 'q'],
+      size: { maker: 4 },
+    };
+    await service.upload('product', product, { product_id: 8, price: 100 });
+    await service.upload('user', { user_id: 5, favourite_id: 4 });
+    const expected = { 7: 0.3 + 0.7 + 220 + 0.4 + 0.4 };
+    const carried = { ...product, similar: [{ product_id: 8 }, 8, 'q'], size: { maker: { code: 4 } } };
+    for (const body of [
+      { candidates: [{ product_id: 7 }], user: { user_id: 5 } },
+      { candidates: [{ product_id: '7' }], user: { user_id: '5' } },
+      { candidates: [{ product_id: 7, brand_id: 3 }], user: { user_id: 5, favourite: 4 } },
+      { candidates: [carried], user: { user_id: 5, favourite: { code: 4 }, favourite_id: '4' } },
+    ]) {
+      const scores = scoresOf(await service.rank(body));
+      expect(Object.keys(scores)).to.deep.equal(['7']);
+      expect(scores[7]).to.be.closeTo(expected[7], 1e-9);
+    }
+    const conflict = { product_id: 7, brand: 3, brand_id: '4' };
+    expect(await violationsOf(service, { candidates: [conflict] })).to.deep.equal([
+      ['/candidates/0/brand_id', 'conflicting_reference'],
+    ]);
+  });
+
   it('refuses a wrong id at every depth and in both spellings', async () => {
     const service = await start('count(product.variants.seller.name)');
     const half = 'b\ud800';
     const found = await violationsOf(service, {
       candidates: [
         { product_id: 'a', brand_id: { code: 'x' } },
-        { product_id: 'b', brand_id: 5 },
-        { product_id: 'c', variants: [{ seller_id: half }, { seller: half }, { seller_id: 5 }] },
+        { product_id: 'b', brand_id: 5.5 },
+        { product_id: 'c', variants: [{ seller_id: half }, { seller: half }, { seller_id: 5.5 }] },
         { product_id: 'd', size: { maker: { code: half } } },
         { product_id: 'e', similar: [half, null, { product_id: '' }] },
         { product_id: 'f', brand: { code: 'x' }, brand_id: 'y' },

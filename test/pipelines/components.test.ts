@@ -23,6 +23,22 @@ const FILES = {
      } };`,
   ),
   ...pluginFiles('slow', 'feature', `return { outputs: {}, compute: () => new Promise(() => {}) };`),
+  // Each computes for 80 ms without giving the event loop a turn, so that no timer can fire meanwhile.
+  ...pluginFiles(
+    'busy',
+    'feature',
+    `return { outputs: { value: 'number' }, compute() { const end = Date.now() + 80; while (Date.now() < end); } };`,
+  ),
+  ...pluginFiles(
+    'busy_after_await',
+    'feature',
+    `return { outputs: { value: 'number' }, async compute() { await null; const end = Date.now() + 80; while (Date.now() < end); } };`,
+  ),
+  ...pluginFiles(
+    'busy_and_breaks',
+    'rule',
+    `return { apply() { const end = Date.now() + 80; while (Date.now() < end); throw new Error('too late as well'); } };`,
+  ),
   ...pluginFiles(
     'wild',
     'rule',
@@ -134,6 +150,25 @@ describe('the steps of a pipeline', () => {
     expect((await failure(service, body)).code).to.equal('deadline_exceeded');
     // The next request is not touched by what the slow step may still do.
     expect((await failure(service, body)).code).to.equal('deadline_exceeded');
+  });
+
+  for (const use of ['busy', 'busy_after_await', 'busy_and_breaks']) {
+    for (const [place, steps] of [
+      ['last', `${bySearch}\n  - use: ${use}\n    on_error: skip`],
+      ['first', `  - use: ${use}\n    on_error: skip\n${bySearch}`],
+    ] as const) {
+      it(`fails at the deadline where the ${place} step, ${use}, computes past it without a pause`, async () => {
+        const service = await start(steps, 'limits: { time: 30ms }');
+        const error = await failure(service, body);
+        expect(error.code).to.equal('deadline_exceeded');
+        expect(error.message).to.equal('the limit of 30 ms is over');
+      });
+    }
+  }
+
+  it('does not fail a request that computes without a pause within its limit', async () => {
+    const service = await start(`${bySearch}\n  - use: busy`, 'limits: { time: 10s }');
+    expect(idsOf(rankedIn((await run(service, body)).answer))).to.deep.equal(['c', 'b', 'a']);
   });
 
   it('keeps the score where a rule writes one that is not finite', async () => {

@@ -130,7 +130,11 @@ describe('an explanation', () => {
       pipeline: 'ranking',
       route: '/api/v1/ranking',
     });
-    expect(told.candidates).to.deep.equal({ sent: 6, left: 5 });
+    expect(told.candidates).to.deep.equal({
+      sent: 6,
+      duplicates: { count: 0, ids: [] },
+      left: 5,
+    });
   });
 
   it('gives every value with its status, and a default with its cause', () => {
@@ -252,7 +256,7 @@ describe('an explanation', () => {
   });
 
   it('refuses what the route refuses', async () => {
-    const error = await explain({ candidates: [{ product_id: 7 }] }).catch((caught: unknown) => caught);
+    const error = await explain({ candidates: [{ product_id: 7.5 }] }).catch((caught: unknown) => caught);
     expect(error).to.include({ code: 'invalid_body' });
   });
 

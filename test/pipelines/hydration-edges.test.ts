@@ -33,16 +33,16 @@ describe('hydration at its edges', () => {
         'features:\n  - by: liking(product.brand, user)\n',
       ),
     });
-    // Indexed by a version of the project in which `brand` was a number.
+    // Indexed by a version of the project in which `brand` was a number, and no id.
     const { entities } = project.app;
     const type = project.app.config.entities.get('product');
     if (type === undefined) throw new Error('there is a product');
     const older = await startProject({
       'schemas/entities/product.yaml':
-        'entity: product\nextends: ProductEntity\nattributes: { brand: int }\n',
+        'entity: product\nextends: ProductEntity\nattributes: { brand: float }\n',
       'pipelines/ranking.yaml': pipeline('1'),
     });
-    await older.upload('product', { product_id: 'p', brand: 7 });
+    await older.upload('product', { product_id: 'p', brand: 7.5 });
     const records = await older.app.store.read(['millrace:entity:product:p']);
     await older.close();
     await project.app.store.write([
@@ -50,7 +50,7 @@ describe('hydration at its edges', () => {
     ]);
     expect((await entities.get({ entity_type: 'product', entity_ids: ['p'] })).entities.p).to.deep.equal({
       product_id: 'p',
-      brand: 7,
+      brand: 7.5,
     });
     // A default never covers a failed read.
     const candidates = [{ product_id: 'p' }];

@@ -2,7 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MillraceError, type Violation } from '../../runtime/api/errors.js';
-import { startProject, type TestProject } from '../support/project.js';
+import { explanationText } from '../../runtime/cli/explanation-text.js';
+import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import { idsOf, startProject, type TestProject } from '../support/project.js';
 
 const FILES = {
   'schemas/entities/product.yaml': `entity: product
@@ -52,15 +54,15 @@ describe('a ranking request', () => {
 
   it('tells every violation at once, each with its JSON pointer', async () => {
     const found = await violations({
-      request_id: 7,
+      request_id: 7.5,
       user: { user_id: '' },
       query: 'laptop',
       device: 3,
       include_events: 'yes',
       candidates: [
-        { product_id: 1 },
+        { product_id: 1.5 },
         { product_id: 'a', price: 'cheap', tags: ['x', 2], variants: [{ price: [] }] },
-        { product_id: 'a' },
+        { product_id: 'a' }, // ranked once
         'b',
         {},
       ],
@@ -70,7 +72,6 @@ describe('a ranking request', () => {
       '/candidates/1/price',
       '/candidates/1/tags/1',
       '/candidates/1/variants/0/price',
-      '/candidates/2/product_id',
       '/candidates/3',
       '/candidates/4/product_id',
       '/device',
@@ -112,6 +113,93 @@ describe('a ranking request', () => {
     expect(({} as { x?: number }).x).to.equal(undefined);
   });
 
+  it('ranks a repeated candidate once, as it came first, and counts the others', async () => {
+    const candidates = [
+      { product_id: 'a', price: 1 },
+      { product_id: 7, price: 2 },
+      { product_id: 'a', price: 9 },
+      { product_id: 'b', price: 3 },
+      { product_id: '7', price: 9 },
+    ];
+    const { ranked, report } = await project.run({ user, candidates, user_page_size: 4 });
+    expect(ranked).to.deep.equal([
+      { candidate_id: 'b', ranked_score: 3 },
+      { candidate_id: '7', ranked_score: 2 },
+      { candidate_id: 'a', ranked_score: 1 },
+    ]);
+    expect([report.candidates, report.duplicates]).to.deep.equal([3, 2]);
+    const [pipeline] = project.app.pipelines;
+    const told = await pipeline?.explain({ user, candidates }, { requestId: 'r' });
+    expect(told?.candidates).to.deep.equal({ sent: 5, duplicates: { count: 2, ids: ['a', '7'] }, left: 3 });
+    expect(explanationText(told as Explanation, 100)).to.contain(
+      'Candidates left out, since their id came before: 2 (a, 7)',
+    );
+    // What is wrong with a duplicate is told as of any other.
+    const wrong = [{ product_id: 'a' }, { product_id: 'a', price: 'x' }];
+    expect((await violations({ user, candidates: wrong })).map(({ pointer }) => pointer)).to.deep.equal([
+      '/candidates/1/price',
+    ]);
+  });
+
+  it('pages over the candidates that were sent, repeated ones too', async () => {
+    const page = (more: object) =>
+      project.rank({
+        user,
+        candidates: ['a', 'a', 'b', 'c'].map((product_id, i) => ({ product_id, price: -i })),
+        ...more,
+      });
+    // The second of two pages of four: the list that the client pages over has eight candidates.
+    expect(idsOf(await page({ candidate_page: 1, user_page: 2, user_page_size: 2 }))).to.deep.equal([
+      'a',
+      'b',
+    ]);
+    expect(idsOf(await page({ user_page_size: 4, candidate_page_size: 4 }))).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('refuses a page larger than the candidate page only where the body states both', async () => {
+    const candidates = [{ product_id: 'a' }, { product_id: 'b' }];
+    const sizes = { user_page_size: 4, candidate_page_size: 2 };
+    expect(await violations({ user, candidates, ...sizes })).to.deep.equal([
+      {
+        pointer: '/user_page_size',
+        code: 'out_of_range',
+        detail: 'expected at most candidate_page_size, which is 2, found the number 4',
+      },
+    ]);
+    for (const stated of [
+      { user_page_size: 4 },
+      { candidate_page_size: 1 },
+      { user_page_size: null, candidate_page_size: 1 },
+      { user_page_size: 2, candidate_page_size: 2 },
+    ])
+      expect(await violations({ user, candidates, ...stated }), JSON.stringify(stated)).to.deep.equal([]);
+    expect(await violations({ user, candidates: [], ...sizes })).to.deep.equal([]);
+  });
+
+  it('refuses a repeated candidate where the pipeline says so', async () => {
+    const strict = await startProject({
+      ...FILES,
+      'pipelines/ranking.yaml': FILES['pipelines/ranking.yaml'].replace(
+        '  user: user\n',
+        '  user: user\n  duplicates: refuse\n',
+      ),
+    });
+    try {
+      const candidates = [{ product_id: 7 }, { product_id: 'b' }, { product_id: '7' }];
+      const error = await strict.run({ user, candidates }).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(MillraceError);
+      expect((error as MillraceError).violations).to.deep.equal([
+        {
+          pointer: '/candidates/2/product_id',
+          code: 'duplicate_id',
+          detail: 'this candidate is in the list already, and the pipeline refuses duplicates',
+        },
+      ]);
+    } finally {
+      await strict.close();
+    }
+  });
+
   it('takes exactly what its published JSON Schema takes (property)', async () => {
     const schema = project.app.pipelines[0]?.requestSchema;
     if (schema === undefined) throw new Error('there is a pipeline');
@@ -146,7 +234,7 @@ describe('a ranking request', () => {
         candidates: fc.oneof(
           {
             weight: 9,
-            arbitrary: fc.uniqueArray(candidate, { maxLength: 6, selector: (one) => one.product_id }),
+            arbitrary: fc.array(candidate, { maxLength: 6 }),
           },
           { weight: 1, arbitrary: value },
         ),

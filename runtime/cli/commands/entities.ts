@@ -1,7 +1,10 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
+import { idText } from '../../store/keys.js';
+import type { InputRow } from '../input/rows.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
+import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
@@ -22,18 +25,14 @@ export function entitiesCommand(context: CliContext): Command {
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
-  // Predefined types have this key; for one that names another, rows that repeat an id are refused by the service.
+  // Where a type names another key, ids are not known here, and rows are sent one body after the other.
   const key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
+  const idOf = ({ value }: InputRow): string | undefined =>
+    Object.hasOwn(value, key) ? idText(value[key]) : undefined;
   await loadFile(context, flags, {
     file,
     what: `${type} entities`,
-    order: {
-      idOf(row) {
-        const id = Object.hasOwn(row.value, key) ? row.value[key] : undefined;
-        return typeof id === 'string' ? id : undefined;
-      },
-      isOrdered: () => false,
-    },
+    order: { idOf, isOrdered: (row) => idOf(row) === undefined },
     withoutKey: {
       problem: `the entity has no ${key}`,
       help: 'name the field that holds the id with --key',
@@ -47,9 +46,13 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
       }
       return types;
     },
-    send: (target) => async (rows) => {
-      await target.upload(type, flags.key, rows);
-      return { older: 0 };
+    send(target) {
+      const seen = new SeenIds();
+      return async (rows) => {
+        const { entity_ids: ids, duplicates = 0 } = await target.upload(type, flags.key, rows);
+        const again = ids.reduce((count, id) => count + (seen.add(id) ? 0 : 1), 0);
+        return { older: 0, duplicates: duplicates + again };
+      };
     },
   });
 }

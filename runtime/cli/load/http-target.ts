@@ -33,10 +33,19 @@ export class HttpTarget implements DataTarget {
     this.name = this.#base;
   }
 
-  async upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void> {
+  async upload(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+  ): ReturnType<DataTarget['upload']> {
     const key = entityKey === undefined ? '' : `,"entity_key":${JSON.stringify(entityKey)}`;
     const head = `{"entity_type":${JSON.stringify(entityType)}${key},"entities":`;
-    await this.#call('POST', '/api/v1/entities/upload', bodyOf(head, rows));
+    const answer = await this.#call('POST', '/api/v1/entities/upload', bodyOf(head, rows));
+    const { entity_ids: ids, duplicates } = answer as { entity_ids?: unknown; duplicates?: unknown };
+    return {
+      entity_ids: Array.isArray(ids) ? ids.map(String) : [],
+      duplicates: typeof duplicates === 'number' ? duplicates : 0,
+    };
   }
 
   async push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }> {

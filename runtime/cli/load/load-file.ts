@@ -123,17 +123,18 @@ function tell(
     context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;
   if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
-  const { loaded, refused, older } = report;
+  const { loaded, refused, older, duplicates } = report;
   const seconds = Number(report.seconds.toFixed(3));
   if (flags.json === true) {
-    printJson(context, { loaded, refused, older, seconds });
+    printJson(context, { loaded, refused, older, duplicates, seconds });
     return;
   }
   const rate = Math.round(loaded / Math.max(seconds, 0.001));
   const left = older === 0 ? '' : `, ${count(older)} older than what the store has`;
+  const repeated = duplicates === 0 ? '' : `, ${count(duplicates)} repeated an id`;
   context.stdout.write(
     `${count(loaded)} ${job.what} loaded into ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
-      `${count(refused)} refused${left}\n`,
+      `${count(refused)} refused${left}${repeated}\n`,
   );
   if (report.failure !== undefined)
     context.stderr.write(

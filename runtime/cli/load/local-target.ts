@@ -26,8 +26,12 @@ export class LocalTarget implements DataTarget {
     return new LocalTarget(await createApp(settings), `the ${settings.store} store`);
   }
 
-  async upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void> {
-    await this.#app.entities.upload({
+  async upload(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+  ): ReturnType<DataTarget['upload']> {
+    return await this.#app.entities.upload({
       entity_type: entityType,
       ...(entityKey === undefined ? {} : { entity_key: entityKey }),
       entities: rows.map((row) => row.value),

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../api/errors.js';
 import { nearest } from '../../config/nearest.js';
+import type { UploadAnswer } from '../../entities/entity-index.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
@@ -11,7 +12,11 @@ export interface DataTarget {
   readonly name: string;
   readonly batches: BatchShape;
   /** Stores entities whole. @throws MillraceError; invalid_body if rows are refused, and then nothing is stored. */
-  upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void>;
+  upload(
+    entityType: string,
+    entityKey: string | undefined,
+    rows: readonly InputRow[],
+  ): Promise<Pick<UploadAnswer, 'entity_ids' | 'duplicates'>>;
   /** Stores feature rows. `older`: rows that the store had a later event time for. @throws MillraceError */
   push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }>;
   /** What the pipeline's route answers. @throws MillraceError */

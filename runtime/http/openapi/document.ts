@@ -3,7 +3,7 @@ import type { HttpServices } from '../services.js';
 import { explainPath, PATHS } from '../paths.js';
 import {
   deleteEntities,
-  entityIdsSchema,
+  entityIdsSchemas,
   entitySchema,
   entitySchemaName,
   getEntities,
@@ -91,7 +91,7 @@ function schemas({ pipelines, entityTypes, views }: Omit<Described, 'version'>):
   const named: [string, Schema][] = [
     ['problem', PROBLEM_SCHEMA],
     ['explanation', EXPLANATION_SCHEMA],
-    ['entity_ids', entityIdsSchema(types)],
+    ...entityIdsSchemas(types),
     ...types.map((type): [string, Schema] => [entitySchemaName(type.name), entitySchema(type)]),
     ...pushable(views).map((view): [string, Schema] => [
       rowSchemaName(view.name),

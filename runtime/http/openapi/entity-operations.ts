@@ -1,11 +1,13 @@
 import type { EntityType } from '../../config/model.js';
 import { MAX_BATCH } from '../../entities/entity-index.js';
+import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
-import { exampleFields, ID_SCHEMA, valueSchema } from './value-schema.js';
+import { exampleFields, ID_OR_NULL, valueSchema } from './value-schema.js';
 
 const TAGS = ['Entities'];
 const IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID_SCHEMA };
+const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { type: 'string' } };
 
 /** The component's name of an entity type. */
 export const entitySchemaName = (type: string): string => `entity_${type}`;
@@ -16,7 +18,7 @@ export function entitySchema({ name, key, attributes }: EntityType): Schema {
     properties.push([attribute.name, valueSchema(attribute.type)]);
     if (attribute.type.kind === 'ref') {
       const description = `Another spelling of \`${attribute.name}\`.`;
-      properties.push([`${attribute.name}_id`, { type: ['string', 'null'], description }]);
+      properties.push([`${attribute.name}_id`, { ...ID_OR_NULL, description }]);
     }
   }
   return {
@@ -59,14 +61,14 @@ export function uploadEntities(types: readonly EntityType[]): Operation {
             type: 'array',
             maxItems: MAX_BATCH,
             items: schemaRef(entitySchemaName(name)),
-            description: 'An id may come once.',
+            description: 'Of entities with the same id the last one is stored.',
           },
         },
       })),
       examplesOf(types, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
     ),
     responses: {
-      200: jsonAnswer('All are stored.', schemaRef('entity_ids'), exampleIds(types)),
+      200: jsonAnswer('All are stored.', schemaRef('uploaded_ids'), exampleIds(types)),
       ...problemResponses([
         ...BODY_PROBLEMS,
         'unknown_entity_type',
@@ -86,7 +88,7 @@ export function getEntities(types: readonly EntityType[]): Operation {
     requestBody: jsonBody(schemaRef('entity_ids'), examplesOf(types, idsOf)),
     responses: {
       200: jsonAnswer(
-        'The entities as they were uploaded, by id; null where the index holds none.',
+        'The entities as they were uploaded, each with the key of its type, by id; null where the index holds none.',
         {
           type: 'object',
           required: ['entity_type', 'entities'],
@@ -120,7 +122,7 @@ export function deleteEntities(
     description: 'An id that the index does not hold is no error.',
     requestBody: jsonBody(schemaRef('entity_ids'), examplesOf(types, idsOf)),
     responses: {
-      200: jsonAnswer('None of them is in the index now.', schemaRef('entity_ids'), exampleIds(types)),
+      200: jsonAnswer('None of them is in the index now.', schemaRef('deleted_ids'), exampleIds(types)),
       ...problemResponses([
         ...BODY_PROBLEMS,
         'unknown_entity_type',
@@ -131,17 +133,29 @@ export function deleteEntities(
   };
 }
 
-/** A type and ids of it: what get and delete take, and what upload and delete answer. */
-export function entityIdsSchema(types: readonly EntityType[]): Schema {
+/** A type and ids of it: `entity_ids` is what get and delete take, the others are what upload and delete answer. */
+export function entityIdsSchemas(types: readonly EntityType[]): [string, Schema][] {
   const names = types.map(({ name }) => name);
-  return {
+  const schema = (ids: Schema, more: Schema = {}): Schema => ({
     type: 'object',
     required: ['entity_type', 'entity_ids'],
     properties: {
       entity_type: { type: 'string', ...(names.length > 0 ? { enum: names } : {}) },
-      entity_ids: IDS,
+      entity_ids: ids,
+      ...more,
     },
+  });
+  const duplicates = {
+    type: 'integer',
+    minimum: 1,
+    description:
+      'Entities that were not stored, since a later one has the same id; left out where there are none.',
   };
+  return [
+    ['entity_ids', schema(IDS)],
+    ['uploaded_ids', schema(TEXT_IDS, { duplicates })],
+    ['deleted_ids', schema(TEXT_IDS)],
+  ];
 }
 
 const idsOf = ({ name }: EntityType): Schema => ({ entity_type: name, entity_ids: [exampleId(name)] });

@@ -96,7 +96,11 @@ const EXPLANATION: Schema = record(
     run_id: text,
     pipeline: text,
     route: text,
-    candidates: record({ sent: count, left: count }),
+    candidates: record({
+      sent: count,
+      duplicates: record({ count, ids: list(text) }),
+      left: count,
+    }),
     stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),
     outside: record({ round_trips: count, keys_read: count }),

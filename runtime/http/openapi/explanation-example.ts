@@ -7,7 +7,7 @@ export const EXPLANATION_EXAMPLE: Explanation = {
   run_id: 'b4d71463-f681-44f2-921e-ec27cf554fde',
   pipeline: 'ranking',
   route: '/api/v1/ranking',
-  candidates: { sent: 2, left: 1 },
+  candidates: { sent: 2, duplicates: { count: 0, ids: [] }, left: 1 },
   stages: STAGES.map(({ name }) => ({ stage: name, ms: 0.25 })),
   store: { round_trips: 1, keys_read: 3 },
   outside: { round_trips: 0, keys_read: 0 },

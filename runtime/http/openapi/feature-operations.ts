@@ -3,9 +3,10 @@ import type { EntityType, FeatureView } from '../../config/model.js';
 import { MAX_ROWS } from '../../features/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
 import { exampleId } from './entity-operations.js';
+import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
-import { exampleFields, ID_SCHEMA, valueSchema } from './value-schema.js';
+import { exampleFields, valueSchema } from './value-schema.js';
 
 /** The component's name of a view's rows. */
 export const rowSchemaName = (view: string): string => `row_${view}`;

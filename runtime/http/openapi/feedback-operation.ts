@@ -2,9 +2,9 @@ import { INTERACTION_TYPES } from '../../api/interactions.js';
 import type { EntityType } from '../../config/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../interactions/check-feedback.js';
 import { exampleId } from './entity-operations.js';
+import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, type Operation, type Schema } from './types.js';
-import { ID_SCHEMA } from './value-schema.js';
 
 const COUNTS = {
   stored: 'Events that are counted from now on.',

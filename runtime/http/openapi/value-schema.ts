@@ -1,7 +1,9 @@
 import type { JsonValue, ValueType } from '../../api/types.js';
+import { ID_SCHEMA } from '../../store/keys.js';
 import type { Schema } from './types.js';
 
-export const ID_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: 1024 };
+/** The schema of a reference, which may be not known. */
+export const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
 
 /** The schema of an indexed value. A value may always be null, which says that it is not known. */
 export function valueSchema(type: ValueType): Schema {
@@ -22,7 +24,7 @@ export function valueSchema(type: ValueType): Schema {
     case 'vector':
       return { type: ['array', 'null'], items: { type: 'number' }, minItems: type.size, maxItems: type.size };
     case 'ref':
-      return { type: ['string', 'null'], description: `Id of a ${type.entity}.` };
+      return { ...ID_OR_NULL, description: `Id of a ${type.entity}.` };
     case 'list':
       return {
         type: ['array', 'null'],

@@ -114,6 +114,31 @@ describe('millrace', () => {
         expect(table.stdout).to.match(/1 {2}a +6\.0+\n.*2 {2}b +-1\.0/s);
       });
 
+      it('counts rows that repeat an id, and takes whole numbers for the texts that they are', async () => {
+        const rows = [
+          { product_id: 71, price: 1 },
+          { product_id: '072', price: 2 },
+          { product_id: '71', price: 3 },
+          ...Array.from({ length: 1500 }, (_, i) => ({ product_id: `many-${i % 1400}`, price: i })),
+        ];
+        const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+        const load = (...more: string[]): Promise<CommandResult> =>
+          millrace(['entities', 'load', 'product', '-', ...more, ...flags()], { stdin: text });
+        expect((await load()).stdout).to.match(
+          /^1,503 product entities loaded .*, 0 refused, 101 repeated an id\n$/,
+        );
+        expect(JSON.parse((await load('--json')).stdout)).to.include({ loaded: 1503, duplicates: 101 });
+        const body = '{"candidates":[{"product_id":71},{"product_id":"072"},{"product_id":"many-7"}]}';
+        const ranked = await millrace(['rank', 'cheap', '-', '--json', ...flags()], { stdin: body });
+        expect(JSON.parse(ranked.stdout)).to.deep.equal({
+          ranked_candidates: [
+            { candidate_id: '072', ranked_score: -2 },
+            { candidate_id: '71', ranked_score: -3 },
+            { candidate_id: 'many-7', ranked_score: -1407 },
+          ],
+        });
+      });
+
       it('tells what to do where the id goes by another name, and of a column nearly named like an attribute', async () => {
         const load = (text: string): Promise<CommandResult> =>
           millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
@@ -159,7 +184,7 @@ describe('millrace', () => {
       });
 
       it('tells every violation of a request', async () => {
-        const body = '{"candidates":[{"product_id":1}],"user_page":-1}';
+        const body = '{"candidates":[{"product_id":1.5}],"user_page":-1}';
         const result = await millrace(['rank', 'cheap', '-', ...flags()], { stdin: body });
         expect(result.code).to.equal(1);
         expect(result.stderr).to.contain('/candidates/0/product_id').and.to.contain('/user_page');

@@ -106,6 +106,7 @@ describe('loadProject', () => {
     expect(pipeline.limits).to.deep.equal({ candidates: 500, time: 150 });
     expect(pipeline.page).to.deep.equal({ size: 12, maxSize: 60 });
     expect(pipeline.request.unknown).to.equal('refuse');
+    expect(pipeline.request.duplicates).to.equal('ignore');
     expect([...pipeline.request.candidates.keys()]).to.deep.equal(['search_score']);
     expect([...pipeline.request.fields.values()].map((field) => ({ ...field, at: undefined }))).to.deep.equal(
       [

@@ -111,6 +111,78 @@ describe('the entity index', () => {
     expect({ ...queries.entities['red shoes'] }).to.deep.equal({ query: 'red shoes', volume: 5 });
   });
 
+  it("gives the type's key too where the id came from another field, unless the entity carries its own", async () => {
+    const { index } = bench();
+    const entities = [
+      { code: 'b1', name: 'Fleet' },
+      { code: 7, name: 'Hill' },
+      { code: 'b2', brand_id: 17 },
+    ];
+    await index.upload({ entity_type: 'brand', entities, entity_key: 'code' });
+    const answer = await index.get({ entity_type: 'brand', entity_ids: ['b1', 7, 'b2'] });
+    expect(JSON.parse(JSON.stringify(answer.entities))).to.deep.equal({
+      b1: { code: 'b1', brand_id: 'b1', name: 'Fleet' },
+      7: { code: 7, brand_id: '7', name: 'Hill' },
+      b2: { code: 'b2', brand_id: 17 },
+    });
+  });
+
+  it('takes whole numbers as ids, and gives back what was sent', async () => {
+    const { index, store } = bench();
+    const sent = [
+      { product_id: 7, brand: 3 },
+      { product_id: '007', brand_id: 3 },
+      { product_id: 8, brand: 3, brand_id: 3 },
+      { product_id: 9, brand: 3, brand_id: '3' },
+      { product_id: 10, brand: '3', brand_id: 3 },
+      { product_id: 11, brand: null, brand_id: 3 },
+    ];
+    expect(await index.upload({ entity_type: 'product', entities: sent })).to.deep.equal({
+      entity_type: 'product',
+      entity_ids: ['7', '007', '8', '9', '10', '11'],
+    });
+    const { entities } = await index.get({
+      entity_type: 'product',
+      entity_ids: [7, '7', '007', 8, 9, 10, 11],
+    });
+    expect(JSON.parse(JSON.stringify(entities))).to.deep.equal(
+      Object.fromEntries(sent.map((one) => [String(one.product_id), one])),
+    );
+    expect(await violations([{ product_id: 1, brand: 3, brand_id: 4 }])).to.deep.equal([
+      '/entities/0/brand_id conflicting_reference',
+    ]);
+    expect(await index.remove({ entity_type: 'product', entity_ids: [7, '007'] })).to.deep.equal({
+      entity_type: 'product',
+      entity_ids: ['7', '007'],
+    });
+    expect(store.records.has(entityKey('m', 'product', '7'))).to.equal(false);
+  });
+
+  it('stores the last of the entities with the same id, and counts the others', async () => {
+    const { index } = bench();
+    const entities = [
+      product({ title: 'first' }),
+      { product_id: 7, price: 1 },
+      product({ title: 'second' }),
+      { product_id: '7', price: 2 },
+      product({ title: 'last' }),
+    ];
+    expect(await index.upload({ entity_type: 'product', entities })).to.deep.equal({
+      entity_type: 'product',
+      entity_ids: ['p1', '7'],
+      duplicates: 3,
+    });
+    const answer = await index.get({ entity_type: 'product', entity_ids: ['p1', '7'] });
+    expect(JSON.parse(JSON.stringify(answer.entities))).to.deep.equal({
+      p1: product({ title: 'last' }),
+      7: { product_id: '7', price: 2 },
+    });
+    // All or nothing: the entity that another replaces is checked too.
+    expect(await violations([product({ price: 'x' }), product()])).to.deep.equal([
+      '/entities/0/price wrong_type',
+    ]);
+  });
+
   it('takes no entities and no ids as well as a thousand', async () => {
     const { index, store } = bench();
     expect(await index.upload({ entity_type: 'product', entities: [] })).to.deep.equal({
@@ -175,16 +247,15 @@ describe('the entity index', () => {
     ]);
   });
 
-  it('refuses ids that are missing, wrong or repeated', async () => {
+  it('refuses ids that are missing or wrong', async () => {
     expect(
       await violations([
         {},
-        { product_id: 1 },
+        { product_id: 1.5 },
         { product_id: '' },
         { product_id: 'a\ud800' },
         { product_id: 'x'.repeat(1025) },
         { product_id: null },
-        product(),
         product(),
         'p1',
         null,
@@ -197,10 +268,9 @@ describe('the entity index', () => {
       '/entities/3/product_id invalid_id',
       '/entities/4/product_id invalid_id',
       '/entities/5/product_id invalid_id',
-      '/entities/7/product_id duplicate_id',
+      '/entities/7 wrong_type',
       '/entities/8 wrong_type',
       '/entities/9 wrong_type',
-      '/entities/10 wrong_type',
     ]);
   });
 
@@ -238,7 +308,7 @@ describe('the entity index', () => {
     expect(await violations([{ product_id: 'e', brand: 'b', brand_id: 'c' }])).to.deep.equal([
       '/entities/0/brand_id conflicting_reference',
     ]);
-    expect(await violations([{ product_id: 'e', brand_id: 5 }])).to.deep.equal([
+    expect(await violations([{ product_id: 'e', brand_id: 5.5 }])).to.deep.equal([
       '/entities/0/brand_id wrong_type',
     ]);
   });
@@ -286,7 +356,7 @@ describe('the entity index', () => {
     expect(await violations({ length: 1 })).to.deep.equal(['/entities wrong_type']);
     expect(await violations(Array(1001).fill(product()))).to.deep.equal(['/entities too_many']);
     expect(await violations([product()], { entity_key: 5 })).to.include('/entity_key wrong_type');
-    for (const ids of [Array(1001).fill('p'), [5], ['\ud800'], [''], 'p1', undefined]) {
+    for (const ids of [Array(1001).fill('p'), [5.5], [-0], [2 ** 53], ['\ud800'], [''], 'p1', undefined]) {
       for (const attempt of [index.get.bind(index), index.remove.bind(index)]) {
         expect((await failure(attempt({ entity_type: 'product', entity_ids: ids }))).code).to.equal(
           'invalid_body',
@@ -349,7 +419,13 @@ describe('the entity index', () => {
       entityType('product', { price: { kind: 'float' }, size: { kind: 'int' } }, 'sku'),
     ]);
     const { entities } = await after.index.get({ entity_type: 'product', entity_ids: ['p1'] });
-    expect({ ...entities.p1 }).to.deep.equal({ product_id: 'p1', price: 4, colour: 'blue', size: 2 });
+    expect({ ...entities.p1 }).to.deep.equal({
+      product_id: 'p1',
+      price: 4,
+      colour: 'blue',
+      size: 2,
+      sku: 'p1',
+    });
   });
 
   it('says so when a record cannot be read', async () => {

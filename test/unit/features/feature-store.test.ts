@@ -146,6 +146,20 @@ describe('the feature store', () => {
     expect(stored(store, STATS, ['p'])).to.deep.equal({ clicks: 2, event_time: 200 });
   });
 
+  it('takes whole numbers as ids, and applies rows of one key in their order', async () => {
+    const { store, features } = bench();
+    const rows = [
+      { user_id: 5, code: 7, score: 1, event_time: 100 },
+      { user_id: '5', code: '7', score: 2, event_time: 100 },
+    ];
+    expect(await features.push({ view: 'affinity', rows })).to.deep.equal({
+      view: 'affinity',
+      stored: 2,
+      older: 0,
+    });
+    expect(stored(store, AFFINITY, ['5', '7'])).to.deep.equal({ score: 2, event_time: 100 });
+  });
+
   it('takes no rows, and a thousand', async () => {
     const { features } = bench();
     expect(await features.push({ view: 'product_stats', rows: [] })).to.deep.equal({
@@ -163,7 +177,7 @@ describe('the feature store', () => {
       await violations('product_stats', [
         { product_id: 'p', clicks: 1.5, seen: 'soon', tags: ['a', 1], label: 'x\ud800' },
         { clicks: 1 },
-        { product_id: 7 },
+        { product_id: 7.5 },
         { product_id: 'p', event_time: 'now' },
         { product_id: 'p', event_time: null },
         { product_id: 'p', clicsk: 1 },

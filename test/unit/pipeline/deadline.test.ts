@@ -30,6 +30,18 @@ describe('Deadline', () => {
     deadline.end();
   });
 
+  it('ends by the clock where the event loop had no turn for its timer', () => {
+    const deadline = new Deadline(20, undefined, undefined, performance.now() - 10);
+    deadline.check();
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+    expect(() => {
+      deadline.check();
+    }).to.throw(MillraceError, 'the limit of 20 ms is over');
+    expect(deadline.signal.aborted).to.equal(true);
+    deadline.end();
+  });
+
   it('ends with its client, one that was gone before it began too', async () => {
     const client = new AbortController();
     const deadline = new Deadline(FAR, client.signal);

@@ -254,7 +254,8 @@ describe('the entity decoder', () => {
     expect(read({ a: 1 }, undefined, BOOL)).to.equal('failed');
     expect(read({ a: [1] }, undefined, VECTOR)).to.equal('failed');
     expect(read({ a: ['x', 1] }, undefined, STRINGS)).to.equal('failed');
-    expect(read({ a: 5 }, undefined, REF)).to.equal('failed');
+    expect(read({ a: 5.5 }, undefined, REF)).to.equal('failed');
+    expect(read({ a: 5 }, undefined, STRING)).to.equal('failed');
     expect(read({ a: {} }, undefined, STRING)).to.equal('failed');
     expect(read({ a: 'x' }, INT, INT)).to.equal('failed');
     expect(read({ a: 'x' }, BOOL, BOOL)).to.equal('failed');
@@ -280,6 +281,11 @@ describe('the entity decoder', () => {
     expect(read({ a: 'b' }, STRING, REF)).to.equal('b');
     expect(read({ a: '' }, STRING, REF)).to.equal('failed');
     expect(read({ a: 'b' }, REF, STRING)).to.equal('b');
+    expect(read({ a: 5 }, INT, REF)).to.equal('5');
+    expect(read({ a: 5 }, REF, REF)).to.equal('5');
+    expect(read({ a: 5 }, REF, STRING)).to.equal('5');
+    expect(read({ a: ['b', 5] }, REFS, REFS)).to.deep.equal(['b', '5']);
+    expect(read({ a: ['b', 5] }, undefined, REFS)).to.deep.equal(['b', '5']);
     expect(read({ a: ['b'] }, REFS, STRINGS)).to.deep.equal(['b']);
     expect(read({ a: ['b'] }, STRINGS, REFS)).to.deep.equal(['b']);
     expect(read({ a: [''] }, STRINGS, REFS)).to.equal('failed');

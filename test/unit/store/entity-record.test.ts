@@ -50,6 +50,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom('', '\ud800', 'a\udfff', '😀', 'Größe', '\0'),
 );
+const id = fc.oneof(text, fc.constantFrom<JsonValue>('b', '7', 7), fc.maxSafeInteger());
 const anyJson = fc.letrec<{ json: JsonValue }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4 },
@@ -79,10 +80,10 @@ const fitting = new Map<string, fc.Arbitrary<JsonValue>>(
       fc.tuple(number, number, number),
       fc.tuple(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.constant(1), fc.constant(-0)),
     ) as fc.Arbitrary<JsonValue>,
-    brand: text,
-    brand_id: text,
+    brand: id,
+    brand_id: id,
     categories: fc.array(text),
-    sellers: fc.array(fc.string({ minLength: 1 })),
+    sellers: fc.array(fc.oneof(fc.string({ minLength: 1 }), fc.maxSafeInteger())),
     size: fc.record({ width: number, note: anyJson }, { requiredKeys: [] }) as fc.Arbitrary<JsonValue>,
     product_id: fc.constantFrom('p1', 'other', 7),
   }),

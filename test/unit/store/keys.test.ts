@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { entityKey, featureKey, idProblem, isWellFormed, layoutKey } from '../../../runtime/store/keys.js';
+import {
+  entityKey,
+  featureKey,
+  idProblem,
+  idText,
+  isWellFormed,
+  layoutKey,
+} from '../../../runtime/store/keys.js';
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,3}$/);
 const group = name.filter((text) => text !== 'entity' && text !== 'schema');
@@ -93,8 +100,22 @@ describe('ids', () => {
     expect(idProblem('x'.repeat(1025)))
       .to.contain('1024')
       .and.to.contain('1025');
-    for (const bad of [1, null, undefined, true, ['a'], { id: 'a' }])
-      expect(idProblem(bad)).to.contain('a text');
+    for (const bad of [null, undefined, true, ['a'], { id: 'a' }]) {
+      expect(idProblem(bad)).to.equal('an id is a text or a whole number up to 2^53 - 1');
+      expect(idText(bad)).to.equal(undefined);
+    }
+  });
+
+  it('are also whole numbers that JSON keeps exactly, as their decimal text', () => {
+    for (const good of [0, 7, -7, 2 ** 53 - 1, 1 - 2 ** 53, 1e15]) {
+      expect(idProblem(good), String(good)).to.equal(undefined);
+      expect(idText(good)).to.equal(BigInt(good).toString());
+    }
+    for (const bad of [-0, 0.5, 2 ** 53, -(2 ** 53), 1e21, Infinity, NaN]) {
+      expect(idProblem(bad), String(bad)).to.contain('a whole number up to 2^53 - 1');
+      expect(idText(bad), String(bad)).to.equal(undefined);
+    }
+    expect(idText('007')).to.equal('007');
   });
 
   it('have no half surrogate pairs', () => {

@@ -21,10 +21,14 @@ const good: [ValueType, JsonValue[]][] = [
   [{ kind: 'bool' }, [true, false, null]],
   [{ kind: 'string' }, ['', 'x', '\ud800', null]],
   [{ kind: 'timestamp' }, [0, -1.5, '2026-01-31', null]],
-  [REF, ['b1', '__proto__', null]],
+  [REF, ['b1', '__proto__', 7, null]],
+  [{ kind: 'list', of: { kind: 'ref', entity: 'brand' } }, [['a', 7], []]],
   [{ kind: 'vector', size: 2 }, [[1, 2], [0.1, -3e38], null]],
   [{ kind: 'list', of: { kind: 'string' } }, [[], ['', 'a'], null]],
-  [VARIANTS, [[], [{}], [{ price: null, seller_id: 's', other: [1] }], null]],
+  [
+    VARIANTS,
+    [[], [{}], [{ price: null, seller_id: 's', other: [1] }], [{ seller: 4, seller_id: '4' }], null],
+  ],
 ];
 
 const bad: [ValueType, JsonValue, (string | number)[], string][] = [
@@ -39,7 +43,9 @@ const bad: [ValueType, JsonValue, (string | number)[], string][] = [
   [{ kind: 'timestamp' }, 'soon', [], 'ISO 8601'],
   [{ kind: 'timestamp' }, 1e16, [], 'a time'],
   [REF, '', [], 'not empty'],
-  [REF, 7, [], 'the id of a brand, as a text'],
+  [REF, 7.5, [], 'the id of a brand: a text or a whole number up to 2^53 - 1, found the number 7.5'],
+  [REF, -0, [], 'found the number -0'],
+  [{ kind: 'list', of: { kind: 'string' } }, [7], [0], 'found the number 7'],
   [REF, { brand_id: 'b' }, [], 'found an object'],
   [REF, '\ud800', [], 'surrogate'],
   [{ kind: 'vector', size: 2 }, [1], [], 'a list of 2 numbers, found a list of 1'],
@@ -53,7 +59,8 @@ const bad: [ValueType, JsonValue, (string | number)[], string][] = [
   [VARIANTS, [{ price: 'x' }], [0, 'price'], 'a number'],
   [VARIANTS, [{ inner: { n: 0.5 } }], [0, 'inner', 'n'], 'a whole number'],
   [VARIANTS, [{ seller: 'a', seller_id: 'b' }], [0, 'seller_id'], 'different ids'],
-  [VARIANTS, [{ seller_id: 4 }], [0, 'seller_id'], 'the id of a brand'],
+  [VARIANTS, [{ seller_id: 4.5 }], [0, 'seller_id'], 'the id of a brand'],
+  [VARIANTS, [{ seller: 4, seller_id: '5' }], [0, 'seller_id'], 'different ids'],
 ];
 
 describe('values and their types', () => {

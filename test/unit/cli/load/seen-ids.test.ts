@@ -1,0 +1,16 @@
+import { expect } from 'chai';
+import { SeenIds } from '../../../../runtime/cli/load/seen-ids.js';
+
+describe('ids that came before', () => {
+  it('are told, however many there are, like one another or not', () => {
+    const seen = new SeenIds();
+    const ids = [
+      '',
+      ...Array.from({ length: 200_000 }, (_, i) => String(i)),
+      ...Array.from({ length: 50_000 }, (_, i) => `product-${String(i).padStart(12, '0')}`),
+      ...Array.from({ length: 5_000 }, (_, i) => 'x'.repeat(i + 1)),
+    ];
+    expect(ids.filter((id) => !seen.add(id))).to.deep.equal([]);
+    expect(ids.filter((id) => seen.add(id))).to.deep.equal([]);
+  });
+});
