@@ -103,19 +103,19 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
     columns.push({
       name,
       sent,
-      ids: sent.map((id, i) => readId(id, name, pointerTo(pointer, i), violations)),
+      ids: sent.map((id, i) => readId(id, name, pointer, i, violations)),
     });
   }
   return columns;
 }
 
 /** Ids are texts here and often whole numbers where the request comes from. */
-function readId(id: unknown, name: string, pointer: string, violations: Violations): string {
+function readId(id: unknown, name: string, pointer: string, index: number, violations: Violations): string {
   if (Number.isSafeInteger(id)) return String(id);
   const problem = idProblem(id);
   if (problem === undefined) return id as string;
   const detail = `${shownName(name)}: ${problem}, or a whole number up to 2^53; found ${describe(id)}`;
-  violations.add(pointer, 'invalid_id', detail);
+  violations.add(pointerTo(pointer, index), 'invalid_id', detail);
   return '';
 }
 

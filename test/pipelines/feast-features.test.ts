@@ -264,5 +264,5 @@ describe('features that Feast keeps', () => {
 });
 
 async function getOnline(online: OnlineFeatures, body: unknown): Promise<OnlineAnswer> {
-  return (await online.read(body)).answer;
+  return (await online.read(body)).answer.toJSON();
 }
