@@ -206,7 +206,7 @@ describe('features that Feast keeps', () => {
     const features = ['stats:ctr', 'stats:orders', 'own:clicks'];
     const { results } = await getOnline(app.online, { features, entities: { product_id: ids } });
     let compared = 0;
-    for (const { event_data: data } of (answer.events ?? []) as unknown as readonly {
+    for (const { event_data: data } of (answer.events?.toJSON() ?? []) as unknown as readonly {
       event_data: FeatureEvent;
     }[]) {
       const result = results[features.indexOf(data.feature_name) + 1];
