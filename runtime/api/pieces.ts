@@ -49,6 +49,16 @@ export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined)
   });
 }
 
+/** Maps a list, an element a piece. */
+export function* eachPiece<T, U>(list: readonly T[], map: (element: T, index: number) => U): Pieces<U[]> {
+  const mapped: U[] = [];
+  for (let i = 0; i < list.length; i++) {
+    mapped.push(map(list[i] as T, i));
+    yield;
+  }
+  return mapped;
+}
+
 /** Does all of it before it returns. */
 export function atOnce<T>(work: Pieces<T>): T {
   for (;;) {

@@ -1,4 +1,5 @@
 import { MillraceError } from '../api/errors.js';
+import { eachPiece, inTurns } from '../api/pieces.js';
 import type { EntityType, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
@@ -109,7 +110,9 @@ export class FeatureStore {
     const view = this.#viewOf(viewName);
     const violations = new Violations();
     const now = this.#clock();
-    const checked = rows.map((row, i) => checkRow(row, view, now, pointerTo('/rows', i), violations));
+    const checked = await inTurns(
+      eachPiece(rows, (row, i) => checkRow(row, view, now, pointerTo('/rows', i), violations)),
+    );
     violations.throwIfAny('The push');
     const outcomes = await this.#write(view, checked as readonly FeatureRow[]);
     const stored = outcomes.filter((outcome) => outcome === 'stored').length;
@@ -119,10 +122,12 @@ export class FeatureStore {
   async #write(view: StoredView, rows: readonly FeatureRow[]): Promise<SegmentOutcome[]> {
     if (rows.length === 0) return [];
     const { group, of } = view.definition;
-    const segments = rows.map(({ ids, eventTime, features }): SegmentWrite => ({
-      key: featureKey(this.#prefix, group, of, ids),
-      segment: encodeSegment(view.id, view.layout, eventTime, features),
-    }));
+    const segments = await inTurns(
+      eachPiece(rows, ({ ids, eventTime, features }): SegmentWrite => ({
+        key: featureKey(this.#prefix, group, of, ids),
+        segment: encodeSegment(view.id, view.layout, eventTime, features),
+      })),
+    );
     try {
       // The layout first: in a cluster it may lie on another server than the segments that need it.
       await this.#store.write([this.#layouts.record(view.layout)]);
