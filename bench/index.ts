@@ -3,12 +3,14 @@ import { featuresBench } from './features.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
+import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
 
 /** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
+  online: onlineBench,
   request: requestBench,
   composite: compositeBench,
   features: featuresBench,

@@ -12,10 +12,14 @@ export class Violations {
     return this.#count;
   }
 
-  /** @param pointer JSON pointer (RFC 6901) to the place in the body */
-  add(pointer: string, code: string, detail: string): void {
+  /**
+   * @param pointer JSON pointer (RFC 6901) to the place in the body
+   * @param detail a function where it is costly to find: it is called only for a violation that is listed
+   */
+  add(pointer: string, code: string, detail: string | (() => string)): void {
     this.#count++;
-    if (this.#listed.length < MOST_LISTED) this.#listed.push({ pointer, code, detail });
+    if (this.#listed.length >= MOST_LISTED) return;
+    this.#listed.push({ pointer, code, detail: typeof detail === 'string' ? detail : detail() });
   }
 
   /** @throws MillraceError invalid_body if there are any; `subject` says of what, e.g. "the upload" */

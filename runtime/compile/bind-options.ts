@@ -9,6 +9,7 @@ export type BindExpression = (
   text: Located<string>,
   type: ExpressionMarkType,
   scope: ExpressionMarkScope,
+  path: OptionPath,
 ) => Input | undefined;
 
 type Bound = Record<string | number, unknown>;
@@ -43,7 +44,7 @@ export async function bindOptions(
 }
 
 async function boundValue(
-  { mark, text }: MarkedText,
+  { mark, text, path }: MarkedText,
   files: OptionFiles,
   bind: BindExpression,
   diagnostics: Diagnostics,
@@ -52,7 +53,7 @@ async function boundValue(
     case 'id':
       return text.value;
     case 'expression':
-      return bind(text, mark.type, mark.scope);
+      return bind(text, mark.type, mark.scope, path);
     case 'file':
       return files.read(text, diagnostics);
   }

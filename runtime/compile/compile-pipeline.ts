@@ -11,6 +11,7 @@ import { HydrationBuilder } from './hydration-builder.js';
 import { Inputs } from './inputs.js';
 import { levelsOf } from './levels.js';
 import { PipelineNames } from './pipeline-names.js';
+import { attributesOf, shownColumns } from './shown-columns.js';
 import type { Plan, PlannedStep } from './plan.js';
 import { StepCompiler, type CompileSettings, type PluginRegistry } from './step-compiler.js';
 import { StepNeeded, StepOrder } from './step-order.js';
@@ -94,6 +95,7 @@ class PipelineCompiler {
     const features = this.#bindings.build();
     const nodes = this.#hydration.build(this.settings.prefix);
     const histories = this.#histories.build(this.settings.prefix);
+    const { definitions } = this.#names;
     return Object.freeze({
       definition: this.definition,
       candidateType,
@@ -101,7 +103,9 @@ class PipelineCompiler {
       layout: this.#layout,
       nodes: Object.freeze(nodes),
       levels: Object.freeze(levelsOf(nodes, features, histories)),
-      definitions: Object.freeze(this.#names.definitions),
+      definitions: Object.freeze(definitions),
+      attributes: Object.freeze(attributesOf(nodes)),
+      shown: shownColumns(this.#layout, definitions, this.#steps),
       steps: Object.freeze(this.#steps),
       answer: Object.freeze(answer),
       prefix: this.settings.prefix,
@@ -139,7 +143,10 @@ class PipelineCompiler {
       kernels.push(...compiled.kernels);
       return { name, slot: compiled.slot, type: compiled.type, text: text.value };
     });
-    const { prepare, readsScore, copyScores } = this.#names;
-    return { values, kernels: [...(readsScore ? [copyScores] : []), ...prepare, ...kernels] };
+    const { prepare, readsScore, copyScores, definitions } = this.#names;
+    const named = values.filter(
+      ({ name, slot }) => !definitions.some((one) => one.name === name && one.slot === slot),
+    );
+    return { values, named, kernels: [...(readsScore ? [copyScores] : []), ...prepare, ...kernels] };
   }
 }

@@ -52,6 +52,8 @@ export interface NodeBuilder {
   readonly parent: { readonly node: NodeBuilder; readonly path: readonly string[] } | undefined;
   readonly ids: number;
   readonly wants: WantedAttribute[];
+  /** Whether an expression reads the id itself. */
+  isIdRead: boolean;
 }
 
 /** What a plan starts from: the type of what is ranked or scored, and what requests name beside it. */
@@ -108,6 +110,7 @@ export class HydrationBuilder {
       parent: undefined,
       ids,
       wants: [],
+      isIdRead: false,
     };
     this.roots.set(name, node);
     this.#nodes.set(name, node);
@@ -167,6 +170,7 @@ export class HydrationBuilder {
     if ('problem' in resolved) return resolved;
     const type = expressionType(resolved.type, resolved.list || resolved.hops.some(isMany));
     if (type === undefined) return notAValue(segments, resolved.type);
+    if (read && resolved.hops.length === 0 && resolved.path.length === 0) resolved.root.isIdRead = true;
     return { type, scope: resolved.root.scope, slot: read ? this.want(resolved).slot : 0 };
   }
 
@@ -195,6 +199,7 @@ export class HydrationBuilder {
       parent: { node: parent, path: hop.path },
       ids: want.slot,
       wants: [],
+      isIdRead: false,
     };
     this.#nodes.set(name, node);
     return node;
@@ -258,6 +263,7 @@ export class HydrationBuilder {
               ? undefined
               : { node: parent, path: node.parent.path },
           ids: node.ids,
+          isIdRead: node.isIdRead,
           list: node.list,
           wants: Object.freeze([...node.wants]),
           indexed: indexed.length > 0,

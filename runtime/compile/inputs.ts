@@ -24,6 +24,7 @@ export class Inputs {
    * An expression as what a component reads.
    * @param kernels gets those that compute it
    * @param about what the text is, where it is not what stands at its place
+   * @param computed told the column if the expression computes a value of its own
    */
   bind(
     text: Located<string>,
@@ -31,9 +32,11 @@ export class Inputs {
     names: Environment,
     kernels: Kernel[],
     about?: string,
+    computed?: (slot: number) => void,
   ): Input | undefined {
     const compiled = this.expression(text, expected, names, about);
     if (compiled === undefined) return undefined;
+    if (compiled.computed) computed?.(compiled.slot);
     kernels.push(...compiled.kernels);
     const shape = this.#layout.columns[compiled.slot]?.shape;
     if (shape === undefined) throw new Error('an expression has a column');

@@ -14,6 +14,7 @@ import {
 } from './expression/environment.js';
 import type { FeatureBindings } from './feature-bindings.js';
 import type { HydrationBuilder } from './hydration-builder.js';
+import type { NamedColumn } from './plan.js';
 import type { StepOrder } from './step-order.js';
 
 /** What a component of an earlier step produced. */
@@ -127,7 +128,7 @@ export class PipelineNames {
   readonly environment: Environment = this.#environment(true, true);
 
   /** The definitions that steps use. */
-  get definitions(): { readonly name: string; readonly slot: number }[] {
+  get definitions(): NamedColumn[] {
     return [...this.#defined].flatMap(([name, known]) =>
       typeof known === 'string' ? [] : [{ name, slot: known.slot }],
     );

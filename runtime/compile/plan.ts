@@ -25,9 +25,35 @@ export interface Plan {
   /** In the order that they run. */
   readonly steps: readonly PlannedStep[];
   /** The named expressions that steps use; one that is only another name of a value has that value's column. */
-  readonly definitions: readonly { readonly name: string; readonly slot: number }[];
+  readonly definitions: readonly NamedColumn[];
+  /** What the plan reads of entities and of the request, each with the entity that it is of. */
+  readonly attributes: readonly AttributeColumn[];
+  /** All that the plan reads and computes, in the order that explanations show it; the score is apart. */
+  readonly shown: Readonly<Record<Scope, readonly NamedColumn[]>>;
   /** What a pipeline that scores answers beside the score, and the kernels that compute it once the steps have run. */
-  readonly answer: { readonly values: readonly AnsweredValue[]; readonly kernels: readonly Kernel[] };
+  readonly answer: {
+    readonly values: readonly AnsweredValue[];
+    /** Those that are not a definition under its own name. */
+    readonly named: readonly NamedColumn[];
+    readonly kernels: readonly Kernel[];
+  };
+}
+
+/** A value that events and explanations tell, by its name. */
+export interface NamedColumn {
+  readonly name: string;
+  readonly slot: number;
+}
+
+/** An attribute of an entity, or a value that only the request carries. */
+export interface AttributeColumn extends NamedColumn {
+  /** Type of the entity. Where a row holds the values of several, that of the entity which names them. */
+  readonly type: string;
+  /** Column of the entity's ids. */
+  readonly ids: number;
+  readonly scope: Scope;
+  /** Whether rows may be of one entity. */
+  readonly shared: boolean;
 }
 
 /** An expression under `answer:`. */
@@ -59,6 +85,8 @@ export interface HydrationNode {
   readonly parent: { readonly node: HydrationNode; readonly path: readonly string[] } | undefined;
   /** Column of the ids: text, or texts where the path goes through a list. */
   readonly ids: number;
+  /** Of an entity that the body names: whether an expression reads its id. */
+  readonly isIdRead: boolean;
   /** Whether the path to it goes through a list, so that a row holds several. */
   readonly list: boolean;
   /** The attributes that the plan reads. */
@@ -141,11 +169,14 @@ export interface PlannedStep {
   readonly onError: 'fail' | 'skip';
   readonly top: number | undefined;
   /** Column of the condition of the request. */
-  readonly when: { readonly slot: number; readonly text: string } | undefined;
+  readonly when:
+    { readonly slot: number; readonly text: string; readonly computes?: NamedColumn } | undefined;
   /** Definitions that are first needed here; they run whether or not the step does. */
   readonly prepare: readonly Kernel[];
   /** What the step's options compute. */
   readonly inputs: readonly Kernel[];
+  /** The expressions in its options that compute a value of their own: `<as>:with.<option>`. */
+  readonly computes: readonly NamedColumn[];
   readonly outputs: ReadonlyMap<string, number>;
   /** What `getFeature` may ask for, by full name. */
   readonly needs: ReadonlyMap<string, NeededFeature>;

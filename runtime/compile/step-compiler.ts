@@ -17,7 +17,7 @@ import type { HydrationBuilder } from './hydration-builder.js';
 import type { Inputs } from './inputs.js';
 import type { OptionFiles } from './option-files.js';
 import type { PipelineNames } from './pipeline-names.js';
-import type { NeededFeature, PlannedStep } from './plan.js';
+import type { NamedColumn, NeededFeature, PlannedStep } from './plan.js';
 import { StepNeeded } from './step-order.js';
 
 /** Finds plugins by the name that `use:` gives. */
@@ -83,20 +83,24 @@ export class StepCompiler {
       return undefined;
     }
     this.#checkTask(plugin, step);
-    const when = this.#condition(step.when);
+    const label = this.#label(as, number);
+    const when = this.#condition(step.when, `${label}:when`);
     const inputs: Kernel[] = [];
+    const computes: NamedColumn[] = [];
     const checked = checkOptions(step.with, plugin.options, this.#parts.own, step.at);
     const options =
       checked &&
       (await bindOptions(
         checked,
         this.#parts.settings.files,
-        (text, type, scope) =>
+        (text, type, scope, path) =>
           this.#parts.inputs.bind(
             text,
             { type, scope: scope === 'request' ? this.#requestScope : scope },
             this.#parts.names.environment,
             inputs,
+            undefined,
+            (slot) => computes.push({ name: `${label}:with.${path.join('.')}`, slot }),
           ),
         this.#parts.own,
       ));
@@ -124,6 +128,7 @@ export class StepCompiler {
       when,
       prepare: Object.freeze(prepare),
       inputs: Object.freeze(inputs),
+      computes: Object.freeze(computes),
       outputs: this.#outputs(component, step, as),
       needs,
       reads: Object.freeze([...reads]),
@@ -150,7 +155,14 @@ export class StepCompiler {
     );
   }
 
-  #condition(when: Located<string> | undefined): PlannedStep['when'] | 'failed' {
+  /** What the values are called after that a step's own expressions compute; several rules may have one name. */
+  #label(as: string, number: number): string {
+    const { components } = this.#parts.definition;
+    const isOnly = components.every((one, i) => i === number - 1 || (one.as ?? one.use).value !== as);
+    return isOnly ? as : `${as}#${number}`;
+  }
+
+  #condition(when: Located<string> | undefined, name: string): PlannedStep['when'] | 'failed' {
     if (when === undefined) return undefined;
     const compiled = this.#parts.inputs.expression(
       when,
@@ -159,7 +171,8 @@ export class StepCompiler {
     );
     if (compiled === undefined) return 'failed';
     this.#parts.names.prepare.push(...compiled.kernels);
-    return { slot: compiled.slot, text: when.value };
+    const { slot, computed } = compiled;
+    return { slot, text: when.value, ...(computed ? { computes: { name, slot } } : {}) };
   }
 
   async #create(

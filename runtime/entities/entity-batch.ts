@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { eachPiece, type Pieces } from '../api/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import { encodeEntity } from '../store/entity-record.js';
 import { entityKey, idProblem, idText } from '../store/keys.js';
@@ -17,25 +17,26 @@ export interface EntityBatch {
 }
 
 /**
- * Checks entities of one type.
+ * Checks entities of one type; an upload may hold 12 MB of them.
  * @param keyField the field that holds the id
  * @param pointer where the list is in the body
  * @returns the batch; of no use if anything was added to `violations`
  */
-export function checkEntities(
+export function* checkEntities(
   entities: readonly unknown[],
   keyField: string,
   layout: Layout,
   pointer: string,
   violations: Violations,
-): EntityBatch {
+): Pieces<EntityBatch> {
   const byId = new Map<string, JsonObject>();
   let duplicates = 0;
-  entities.forEach((entity, i) => {
+  for (const [i, entity] of entities.entries()) {
+    yield;
     const at = pointerTo(pointer, i);
     if (!isJsonObject(entity)) {
       violations.add(at, 'wrong_type', `expected an entity, found ${describe(entity)}`);
-      return;
+      continue;
     }
     const sent = own(entity, keyField);
     const problem = idProblem(sent);
@@ -49,31 +50,20 @@ export function checkEntities(
       byId.set(id, entity);
     }
     checkAttributes(entity, layout, at, violations);
-  });
+  }
   return { ids: [...byId.keys()], entities: [...byId.values()], duplicates };
 }
 
-/** Bytes that are packed before others get their turn: some milliseconds of work, where an upload may hold 12 MB. */
-const TURN_BYTES = 256 * 1024;
-
-/** Packs a batch for the store, with breaks in which requests are answered. */
-export async function encodeEntities(
-  batch: EntityBatch,
+/** Packs a batch for the store. */
+export function encodeEntities(
+  { entities, ids }: EntityBatch,
   layout: Layout,
   prefix: string,
   type: string,
-): Promise<StoreRecord[]> {
+): Pieces<StoreRecord[]> {
   const start = entityKey(prefix, type, '');
-  const records: StoreRecord[] = [];
-  let bytes = 0;
-  for (const [i, entity] of batch.entities.entries()) {
-    const id = batch.ids[i] ?? '';
-    const value = encodeEntity(layout, entity, id);
-    records.push({ key: start + id, value });
-    bytes += value.length;
-    if (bytes < TURN_BYTES) continue;
-    bytes = 0;
-    await setImmediate();
-  }
-  return records;
+  return eachPiece(entities, (entity, i) => {
+    const id = ids[i] ?? '';
+    return { key: start + id, value: encodeEntity(layout, entity, id) };
+  });
 }

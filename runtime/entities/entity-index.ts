@@ -1,4 +1,5 @@
 import { MillraceError } from '../api/errors.js';
+import { inTurns, type Pieces } from '../api/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
@@ -74,9 +75,9 @@ export class EntityIndex {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
-    const batch = checkEntities(list, keyField, type.layout, '/entities', violations);
+    const batch = await inTurns(checkEntities(list, keyField, type.layout, '/entities', violations));
     violations.throwIfAny('The upload');
-    const records = await encodeEntities(batch, type.layout, this.#prefix, type.name);
+    const records = await inTurns(encodeEntities(batch, type.layout, this.#prefix, type.name));
     if (records.length > 0) {
       await this.#change(type.name, batch.ids, 'stored_ids', 1, () =>
         this.#store.write([this.#layouts.record(type.layout), ...records]),
@@ -95,12 +96,7 @@ export class EntityIndex {
     const unique = [...new Set(ids)];
     const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
     await this.#resolveLayouts(records);
-    const entities = Object.create(null) as Record<string, JsonObject | null>;
-    unique.forEach((id, i) => {
-      const record = records[i] ?? null;
-      entities[id] = record === null ? null : this.#decode(record, type, id);
-    });
-    return { entity_type: type.name, entities };
+    return { entity_type: type.name, entities: await inTurns(this.#decodeAll(unique, records, type)) };
   }
 
   /**
@@ -139,6 +135,20 @@ export class EntityIndex {
       if (hex !== undefined && this.#layouts.get(hex) === undefined) unknown.add(hex);
     }
     if (unknown.size > 0) await this.#layouts.resolve(unknown);
+  }
+
+  *#decodeAll(
+    ids: readonly string[],
+    records: readonly (Buffer | null)[],
+    type: IndexedType,
+  ): Pieces<EntitiesAnswer['entities']> {
+    const entities = Object.create(null) as Record<string, JsonObject | null>;
+    for (const [i, id] of ids.entries()) {
+      const record = records[i] ?? null;
+      entities[id] = record === null ? null : this.#decode(record, type, id);
+      yield;
+    }
+    return entities;
   }
 
   /** An entity that was uploaded with an `entity_key` has no value under the type's key, unless it carries its own. */

@@ -86,10 +86,11 @@ export function checkRow(
     if (name === EVENT_TIME || shape.keys.includes(name)) continue;
     const field = shape.layout.byName.get(name);
     if (field === undefined) {
-      const guess = nearest(name, [...shape.layout.byName.keys(), ...shape.keys, EVENT_TIME]);
-      const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-      const detail = `view ${shape.view} has no feature ${JSON.stringify(shownName(name))}${help}`;
-      violations.add(pointerTo(pointer, name), 'unknown_feature', detail);
+      violations.add(pointerTo(pointer, name), 'unknown_feature', () => {
+        const guess = nearest(name, [...shape.layout.byName.keys(), ...shape.keys, EVENT_TIME]);
+        const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+        return `view ${shape.view} has no feature ${JSON.stringify(shownName(name))}${help}`;
+      });
       continue;
     }
     const value = row[name] ?? null;

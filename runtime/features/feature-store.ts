@@ -1,4 +1,5 @@
 import { MillraceError } from '../api/errors.js';
+import { eachPiece, inTurns } from '../api/pieces.js';
 import type { EntityType, FeatureView } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
@@ -112,7 +113,7 @@ export class FeatureStore {
   async pushRows(viewName: string, rows: readonly unknown[]): Promise<PushAnswer> {
     const view = this.#viewOf(viewName);
     const now = this.#now();
-    const checked = this.#check(rows, view, now, checkRow, 'The push');
+    const checked = await this.#check(rows, view, now, checkRow, 'The push');
     const outcomes = await this.#merge('stored', view, checked, ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
     );
@@ -135,9 +136,9 @@ export class FeatureStore {
     const { view: name, rows } = this.#read(body);
     const view = this.#viewOf(name);
     const now = this.#now();
-    const keys = this.#check(rows, view, now, checkKey, 'The deletion');
     // A row that is pushed next without an event time is newer than the deletion.
     this.#next = now + 1;
+    const keys = await this.#check(rows, view, now, checkKey, 'The deletion');
     const kept = deletionsKept(view.definition);
     const outcomes = await this.#merge('deleted', view, keys, ({ eventTime }) =>
       encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
@@ -171,16 +172,18 @@ export class FeatureStore {
   }
 
   /** @throws MillraceError invalid_body, with all that is wrong with the rows */
-  #check<T>(
+  async #check<T>(
     rows: readonly unknown[],
     view: StoredView,
     now: number,
     check: (row: unknown, shape: RowShape, arrival: Arrival, at: string, into: Violations) => T | undefined,
     what: string,
-  ): readonly T[] {
+  ): Promise<readonly T[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };
-    const checked = rows.map((row, i) => check(row, view, arrival, pointerTo('/rows', i), violations));
+    const checked = await inTurns(
+      eachPiece(rows, (row, i) => check(row, view, arrival, pointerTo('/rows', i), violations)),
+    );
     violations.throwIfAny(what);
     return checked as readonly T[];
   }
@@ -205,10 +208,12 @@ export class FeatureStore {
   ): Promise<SegmentOutcome[]> {
     if (rows.length === 0) return [];
     const { group, of } = view.definition;
-    const segments = rows.map((row): SegmentWrite => ({
-      key: featureKey(this.#prefix, group, of, row.ids),
-      segment: segmentOf(row),
-    }));
+    const segments = await inTurns(
+      eachPiece(rows, (row): SegmentWrite => ({
+        key: featureKey(this.#prefix, group, of, row.ids),
+        segment: segmentOf(row),
+      })),
+    );
     try {
       // The layout first: in a cluster it may lie on another server than the segments that need it.
       if (done === 'stored') await this.#store.write([this.#layouts.record(view.layout)]);

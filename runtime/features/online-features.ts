@@ -1,12 +1,13 @@
 import type { Column } from '../api/columns.js';
+import { inTurns, type Pieces } from '../api/pieces.js';
 import { DEFAULTED, isKnown, Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import { looseColumn } from '../frame/frame.js';
 import type { EntityType, FeatureView } from '../config/model.js';
+import { JsonWriter, type JsonText } from '../json/json-text.js';
 import { Deadline } from '../pipeline/deadline.js';
 import { FeatureDecoder, type WantedFeature } from '../store/feature-decoder.js';
-import { eventTimeAt, findSegment, viewId } from '../store/feature-record.js';
 import { featureKey } from '../store/keys.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
@@ -41,7 +42,7 @@ export interface OnlineReport {
   readonly featureStatuses: StatusCounts;
 }
 
-/** One list for each entity and feature, one element for each row. */
+/** What is answered: one list for each entity and feature, one element for each row. */
 export interface OnlineAnswer {
   readonly metadata: { readonly feature_names: readonly string[] };
   readonly results: readonly {
@@ -56,6 +57,7 @@ export type OnlineStatus = 'INVALID' | 'PRESENT' | 'NULL_VALUE' | 'NOT_FOUND' | 
 
 /** What Feast gives where there is no time. */
 const NO_TIME = '1970-01-01T00:00:00Z';
+const NO_TIME_TEXT = JSON.stringify(NO_TIME);
 
 /** Features that one read brings: views with the same keys, in the same place. */
 interface Group {
@@ -67,8 +69,14 @@ interface Group {
 /** A group's cells, and when its rows were true. */
 interface GroupCells {
   readonly columns: readonly Column[];
-  readonly eventTime: (row: number, view: string) => number | undefined;
+  readonly eventTimes: EventTimes;
 }
+
+/** Of a view: by row, epoch milliseconds; undefined where it has no row. */
+type EventTimes = (view: string) => (row: number) => number | undefined;
+
+/** Rows that are decoded, or values that are written, before others may have their turn. */
+const PIECE = 64;
 
 /**
  * Reads features for other programs, in the shape of Feast's feature server: the values that ranking reads, by the same
@@ -94,7 +102,7 @@ export class OnlineFeatures {
   async read(
     body: unknown,
     gone?: AbortSignal,
-  ): Promise<{ readonly answer: OnlineAnswer; readonly report: OnlineReport }> {
+  ): Promise<{ readonly answer: JsonText<OnlineAnswer>; readonly report: OnlineReport }> {
     const request = readOnlineRequest(body, this.#parts.views, this.#parts.types);
     const now = this.#clock();
     const groups = groupsOf(request.features);
@@ -108,7 +116,7 @@ export class OnlineFeatures {
         ),
       );
       return {
-        answer: answerOf(request, groups, cells),
+        answer: await inTurns(writeAnswer(request, groups, cells), () => deadline.check()),
         report: { roundTrips: groups.length, keysRead: groups.length * request.rows, featureStatuses },
       };
     } finally {
@@ -120,11 +128,11 @@ export class OnlineFeatures {
     const wanted = group.asked.map(({ view, feature }): WantedFeature => ({ view, feature }));
     const columns = wanted.map(({ feature }) => columnFor(feature.type, rows));
     const ids = Array.from({ length: rows }, (_, row) => group.keys.map((key) => key.ids[row] ?? ''));
-    const eventTime =
+    const eventTimes =
       group.source === undefined
         ? await this.#readStore(wanted, ids, columns, now, deadline)
         : await this.#readSource(wanted, ids, columns, now, deadline);
-    return { columns, eventTime };
+    return { columns, eventTimes };
   }
 
   async #readStore(
@@ -133,10 +141,10 @@ export class OnlineFeatures {
     columns: readonly Column[],
     now: number,
     deadline: Deadline,
-  ): Promise<GroupCells['eventTime']> {
+  ): Promise<EventTimes> {
     const { store, layouts, prefix } = this.#parts;
     const [first] = wanted;
-    if (first === undefined) return () => undefined;
+    if (first === undefined) return () => () => undefined;
     const { group, of } = first.view;
     const decoder = new FeatureDecoder(wanted);
     const keys = ids.map((key) => featureKey(prefix, group, of, key));
@@ -145,13 +153,13 @@ export class OnlineFeatures {
     for (const record of records)
       if (record !== null) decoder.missingLayouts(record, 0, record.length, missing);
     if (missing.size > 0) await deadline.within(layouts.resolve(missing));
-    records.forEach((record, row) => void decoder.decode(record, 0, record?.length ?? 0, columns, row, now));
-    return (row, view) => {
+    await decodeRows(records.length, deadline, (row) => {
       const record = records[row] ?? null;
-      const id = viewId(view);
-      const at =
-        record === null ? -1 : findSegment(record, 0, record.length, id.readInt32LE(0), id.readInt32LE(4));
-      return record === null || at < 0 ? undefined : eventTimeAt(record, at);
+      decoder.decode(record, 0, record?.length ?? 0, columns, row, now);
+    });
+    return (view) => {
+      const timeOf = decoder.eventTimes(view);
+      return (row) => timeOf(records[row] ?? null);
     };
   }
 
@@ -161,37 +169,25 @@ export class OnlineFeatures {
     columns: readonly Column[],
     now: number,
     deadline: Deadline,
-  ): Promise<GroupCells['eventTime']> {
+  ): Promise<EventTimes> {
     const reader = this.#parts.sources.readerOf(wanted);
     const rows: SourceRows = await deadline.within(reader.read(ids, deadline.signal));
-    for (let row = 0; row < ids.length; row++) rows.decode(row, columns, row, now);
-    return (row, view) => rows.eventTime(row, view);
+    await decodeRows(ids.length, deadline, (row) => {
+      rows.decode(row, columns, row, now);
+    });
+    return (view) => (row) => rows.eventTime(row, view);
   }
 }
 
-function answerOf(
-  request: OnlineRequest,
-  groups: readonly Group[],
-  cells: readonly GroupCells[],
-): OnlineAnswer {
-  const results = new Map<AskedFeature, OnlineAnswer['results'][number]>();
-  groups.forEach(({ asked }, g) =>
-    asked.forEach((one, i) => {
-      const { columns, eventTime } = cells[g] as GroupCells;
-      results.set(one, resultOf(one, columns[i] as Column, request.rows, eventTime));
-    }),
-  );
-  return {
-    metadata: { feature_names: [...request.entities, ...request.features].map(({ name }) => name) },
-    results: [
-      ...request.entities.map(({ sent }) => ({
-        values: sent,
-        statuses: sent.map((): OnlineStatus => 'PRESENT'),
-        event_timestamps: sent.map(() => NO_TIME),
-      })),
-      ...request.features.flatMap((one) => results.get(one) ?? []),
-    ],
+/** Decodes rows in turns of the event loop. */
+function decodeRows(rows: number, deadline: Deadline, decode: (row: number) => void): Promise<void> {
+  const work = function* (): Pieces<void> {
+    for (let row = 0; row < rows; row++) {
+      decode(row);
+      if (row % PIECE === PIECE - 1) yield;
+    }
   };
+  return inTurns(work(), () => deadline.check());
 }
 
 function groupsOf(features: readonly AskedFeature[]): Group[] {
@@ -217,22 +213,97 @@ function columnFor(type: ValueType, rows: number): Column {
   return looseColumn(shape, rows);
 }
 
-function resultOf(
-  { view, feature }: AskedFeature,
-  column: Column,
-  rows: number,
-  eventTime: GroupCells['eventTime'],
-): OnlineAnswer['results'][number] {
-  const values: JsonValue[] = [];
-  const statuses: OnlineStatus[] = [];
-  const times: string[] = [];
-  for (let row = 0; row < rows; row++) {
-    const status = column.status[row] ?? Status.absent;
-    values.push(isKnown(status) ? valueAt(column, row, feature.type) : null);
-    statuses.push(onlineStatus(status));
-    times.push(timeText(eventTime(row, view.name)));
+/** Writes the answer a column at a time: a list of times is written once for all features of a view. */
+function* writeAnswer(
+  { rows, entities, features }: OnlineRequest,
+  groups: readonly Group[],
+  cells: readonly GroupCells[],
+): Pieces<JsonText<OnlineAnswer>> {
+  const columns = new Map<AskedFeature, Column>();
+  const times = new Map<FeatureView, JsonText>();
+  for (const [g, { asked }] of groups.entries()) {
+    const { columns: read, eventTimes } = cells[g] as GroupCells;
+    for (const [i, one] of asked.entries()) {
+      columns.set(one, read[i] as Column);
+      if (!times.has(one.view)) times.set(one.view, yield* timesText(rows, eventTimes(one.view.name)));
+    }
   }
-  return { values, statuses, event_timestamps: times };
+  const writer = new JsonWriter();
+  const names = [...entities, ...features].map(({ name }) => name);
+  writer.write(`{"metadata":{"feature_names":${JSON.stringify(names)}},"results":[`);
+  let start = '{"values":[';
+  for (const { sent } of entities) {
+    writer.write(start + JSON.stringify(sent).slice(1));
+    writer.write(`,"statuses":${repeated('"PRESENT"', rows)}`);
+    writer.write(`,"event_timestamps":${repeated(NO_TIME_TEXT, rows)}}`);
+    start = ',{"values":[';
+    yield;
+  }
+  for (const one of features) {
+    const column = columns.get(one) as Column;
+    writer.write(start);
+    yield* writeValues(writer, column, rows, one.feature.type);
+    writer.write(`],"statuses":${statusesText(column, rows)},"event_timestamps":`);
+    writer.add(times.get(one.view) as JsonText);
+    writer.write('}');
+    start = ',{"values":[';
+  }
+  writer.write(']}');
+  return writer.end();
+}
+
+/** Values go to JSON.stringify many at a time, but a list or vector of thousands of elements by itself. */
+function* writeValues(writer: JsonWriter, column: Column, rows: number, type: ValueType): Pieces<void> {
+  let cells: JsonValue[] = [];
+  let elements = 0;
+  let separator = '';
+  for (let row = 0; row < rows; row++) {
+    const cell = isKnown(column.status[row] ?? Status.absent) ? valueAt(column, row, type) : null;
+    cells.push(cell);
+    elements += Array.isArray(cell) ? cell.length : 1;
+    if (elements < 16 * PIECE && row < rows - 1) continue;
+    writer.write(separator + JSON.stringify(cells).slice(1, -1));
+    separator = ',';
+    cells = [];
+    elements = 0;
+    yield;
+  }
+}
+
+/** By status byte. */
+const STATUS_TEXTS = Array.from({ length: 2 * DEFAULTED }, (_, byte) => JSON.stringify(onlineStatus(byte)));
+
+function statusesText({ status }: Column, rows: number): string {
+  const [first] = status;
+  let same = 1;
+  while (same < rows && status[same] === first) same++;
+  if (same >= rows) return repeated(STATUS_TEXTS[first ?? Status.absent] ?? '', rows);
+  let text = STATUS_TEXTS[first ?? Status.absent] ?? '';
+  for (let row = 1; row < rows; row++) text += `,${STATUS_TEXTS[status[row] ?? Status.absent] ?? ''}`;
+  return `[${text}]`;
+}
+
+function repeated(text: string, times: number): string {
+  return times === 0 ? '[]' : `[${`${text},`.repeat(times - 1)}${text}]`;
+}
+
+/** The list of a view's times. Rows that were written together have one time, whose text is made once. */
+function* timesText(rows: number, timeOf: (row: number) => number | undefined): Pieces<JsonText> {
+  const texts = new Map<number | undefined, string>();
+  const writer = new JsonWriter();
+  writer.write('[');
+  for (let row = 0; row < rows; row++) {
+    const time = timeOf(row);
+    let text = texts.get(time);
+    if (text === undefined) {
+      text = `"${timeText(time)}"`;
+      texts.set(time, text);
+    }
+    writer.write(row === 0 ? text : `,${text}`);
+    if (row % PIECE === PIECE - 1) yield;
+  }
+  writer.write(']');
+  return writer.end();
 }
 
 function valueAt(column: Column, row: number, type: ValueType): JsonValue {

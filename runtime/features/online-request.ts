@@ -103,7 +103,7 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
     columns.push({
       name,
       sent,
-      ids: sent.map((id, i) => readId(id, name, pointerTo(pointer, i), violations)),
+      ids: sent.map((id, i) => readId(id, name, pointer, i, violations)),
     });
   }
   return columns;
@@ -113,12 +113,12 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
  * Ids are texts here and often whole numbers where the request comes from. Callers send an empty text for an entity that
  * they do not know: nothing is stored under it, so that its row is not found.
  */
-function readId(id: unknown, name: string, pointer: string, violations: Violations): string {
+function readId(id: unknown, name: string, pointer: string, index: number, violations: Violations): string {
   if (id === '') return id;
   const problem = idProblem(id);
   if (problem === undefined) return idText(id) ?? '';
   const detail = `${shownName(name)}: ${problem}, found ${describe(id)}`;
-  violations.add(pointer, 'invalid_id', detail);
+  violations.add(pointerTo(pointer, index), 'invalid_id', detail);
   return '';
 }
 

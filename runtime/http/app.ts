@@ -9,7 +9,7 @@ import { explain, rank } from './rank.js';
 import { readBody, withBody } from './read-body.js';
 import { answerReference, answerReferenceBundle } from './reference.js';
 import { beginRequest, requestState } from './request-state.js';
-import { sendJson, sendText } from './respond.js';
+import { sendJson, sendLargeJson, sendText } from './respond.js';
 import { DEFAULT_LIMITS, type HttpServices } from './services.js';
 
 /**
@@ -39,12 +39,9 @@ export function createHttpApp(services: HttpServices): Express {
     uploadBody,
     answer((body) => entities.upload(body)),
   );
-  post(
-    app,
-    PATHS.getEntities,
-    otherBody,
-    answer((body) => entities.get(body)),
-  );
+  post(app, PATHS.getEntities, otherBody, async (req, res) => {
+    await sendLargeJson(res, await withBody(req, (body) => entities.get(body)));
+  });
   post(
     app,
     PATHS.deleteEntities,
@@ -73,7 +70,7 @@ export function createHttpApp(services: HttpServices): Express {
     const { gone } = requestState(res);
     const read = await withBody(req, (body) => online.read(body, gone));
     metrics.read(read.report);
-    sendJson(res, 200, read.answer);
+    await sendLargeJson(res, read.answer);
   });
 
   post(

@@ -4,7 +4,7 @@ import type { HttpMetrics } from './metrics.js';
 import { withBody } from './read-body.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId, type RequestState } from './request-state.js';
-import { sendJson } from './respond.js';
+import { sendJson, sendLargeJson } from './respond.js';
 
 /** Spellings of the header that names a run; the first that is there and can be used wins. */
 const RUN_ID_HEADERS = ['x-millrace-run-id', 'x-wyvern-run-id'];
@@ -20,7 +20,8 @@ export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
       // A ranking that went on without a step says so.
       if (report.skippedSteps.length > 0)
         res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
-      sendJson(res, 200, answer);
+      if (answer.events === undefined) sendJson(res, 200, answer);
+      else await sendLargeJson(res, answer);
     });
   };
 }
@@ -31,7 +32,7 @@ export function explain(pipeline: Pipeline): RequestHandler {
     const state = requestState(res);
     await withBody(req, async (body) => {
       setRequestId(res, rankingRequestId(body, state.id));
-      sendJson(res, 200, await pipeline.explain(body, contextOf(req, state)));
+      await sendLargeJson(res, await pipeline.explain(body, contextOf(req, state)));
     });
   };
 }

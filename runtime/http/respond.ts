@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { MillraceError } from '../api/errors.js';
+import { inTurns } from '../api/pieces.js';
+import { writeJson } from '../json/json-text.js';
 
-/** Answers a value as JSON, written once. */
+/** Answers a small value as JSON, written once. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -8,6 +11,20 @@ export function sendJson(
   type = 'application/json',
 ): void {
   sendText(res, status, type, JSON.stringify(value));
+}
+
+/** Answers a value that may be large, written in turns of the event loop; not at all once the client is gone. */
+export async function sendLargeJson(res: ServerResponse, value: unknown): Promise<void> {
+  const { chunks, length } = await inTurns(writeJson(value), () => {
+    if (res.closed) throw new MillraceError('deadline_exceeded', 'the client is gone');
+  });
+  res.statusCode = 200;
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', length);
+  res.cork();
+  for (const chunk of chunks) res.write(chunk);
+  res.uncork();
+  res.end();
 }
 
 /** Answers a text of the given media type. */

@@ -1,8 +1,8 @@
+import type { Pieces } from '../api/pieces.js';
 import { Status, statusName, type StatusName } from '../api/status.js';
-import type { Plan } from '../compile/plan.js';
+import type { NamedColumn, Plan } from '../compile/plan.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
-import type { Scope } from '../frame/layout.js';
 import { finiteOrNull } from './answer.js';
 import type {
   ExplainedCandidate,
@@ -40,7 +40,7 @@ export interface FinishedRun {
 }
 
 /** Tells why a request was answered as it was. The frame must still be the request's. */
-export function explain(run: FinishedRun): Explanation {
+export function* explain(run: FinishedRun): Pieces<Explanation> {
   const { plan, request, frame, ranking, report } = run;
   return {
     request_id: request.requestId,
@@ -69,7 +69,7 @@ export function explain(run: FinishedRun): Explanation {
       values,
     })),
     steps: run.steps.map((step) => explainStep(step, run)),
-    request: valuesOf(plan, frame, 'request', 0),
+    request: valuesOf(plan.shown.request, frame, 0),
     ...(plan.definition.task === 'rank'
       ? {}
       : {
@@ -77,7 +77,7 @@ export function explain(run: FinishedRun): Explanation {
             plan.answer.values.map(({ name, slot }) => [name, explainCell(frame, slot, 0)]),
           ),
         }),
-    page: explainPage(run),
+    page: yield* explainPage(run),
     answer: run.answer,
   };
 }
@@ -127,10 +127,17 @@ function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Recor
   return counts;
 }
 
-function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun): ExplainedCandidate[] {
+function* explainPage({
+  plan,
+  request,
+  frame,
+  ranking,
+  page,
+  trace,
+}: FinishedRun): Pieces<ExplainedCandidate[]> {
   const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
   // Both lists are in the order run; a step's score changes come before its moves.
-  const told = [
+  const edits = [
     ...trace.changes.map(({ step, row, before, after }) => ({
       row,
       step,
@@ -145,30 +152,34 @@ function explainPage({ plan, request, frame, ranking, page, trace }: FinishedRun
           : { step: step.number, as: step.as, pinned_to: position },
     })),
   ];
-  const order = new Map(trace.steps.map((step, place) => [step, place]));
-  told.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
-  for (const { row, change } of told) changes.get(row)?.push(change);
+  const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
+  edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
+  for (const { row, change } of edits) changes.get(row)?.push(change);
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
-  return page.map(({ row, score }) => ({
-    candidate_id: request.ids[row] ?? '',
-    place: places.get(row) ?? 0,
-    ranked_score: finiteOrNull(score),
-    score: finiteOrNull(ranking.scores[row] ?? 0),
-    changes: changes.get(row) ?? [],
-    values: valuesOf(plan, frame, 'candidate', row),
-  }));
+  const told: ExplainedCandidate[] = [];
+  for (const { row, score } of page) {
+    told.push({
+      candidate_id: request.ids[row] ?? '',
+      place: places.get(row) ?? 0,
+      ranked_score: finiteOrNull(score),
+      score: finiteOrNull(ranking.scores[row] ?? 0),
+      changes: changes.get(row) ?? [],
+      values: valuesOf(plan.shown.candidate, frame, row),
+    });
+    yield;
+  }
+  return told;
 }
 
-/** What the plan reads and computes of one row, in the order of its columns; `score` is told apart. */
-function valuesOf(plan: Plan, frame: Frame, scope: Scope, row: number): Record<string, ExplainedValue> {
-  const values: [string, ExplainedValue][] = [];
-  plan.layout.columns.forEach(({ shape, name }, slot) => {
-    if (shape.scope === scope && name !== undefined && name !== 'score')
-      values.push([name, explainCell(frame, slot, row)]);
-  });
-  for (const { name, slot } of plan.definitions)
-    if (plan.layout.columns[slot]?.shape.scope === scope) values.push([name, explainCell(frame, slot, row)]);
-  return Object.fromEntries(values);
+/** What the plan reads and computes of one row; `score` is told apart. */
+function valuesOf(
+  columns: readonly NamedColumn[],
+  frame: Frame,
+  row: number,
+): Record<string, ExplainedValue> {
+  const values: Record<string, ExplainedValue> = {};
+  for (const { name, slot } of columns) values[name] = explainCell(frame, slot, row);
+  return values;
 }
 
 function explainCell(frame: Frame, slot: number, row: number): ExplainedValue {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inTurns } from '../api/pieces.js';
 import type { Plan } from '../compile/plan.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
@@ -86,10 +87,11 @@ export async function runPipeline(
     endStage('components');
 
     const page = cutPage(ranking, request.paging);
+    const check = (): void => deadline.check();
     const answer: PipelineAnswer = {
       ...answerOf(plan, frame, request, page),
       ...(trace !== undefined && request.includeEvents
-        ? { events: eventsOf(plan, frame, ranking, request, page, trace, runId) }
+        ? { events: await inTurns(eventsOf(plan, frame, ranking, request, page, trace, runId), check) }
         : {}),
     };
     endStage('page');
@@ -98,7 +100,10 @@ export async function runPipeline(
     const report = reportOf(request, batch, steps, statuses, clock);
     const explanation =
       trace !== undefined && isExplained
-        ? explain({ plan, request, runId, frame, ranking, page, steps, trace, statuses, report, answer })
+        ? await inTurns(
+            explain({ plan, request, runId, frame, ranking, page, steps, trace, statuses, report, answer }),
+            check,
+          )
         : undefined;
     if (report.skippedSteps.length === 0) releaseWhenRead(plan, frame, steps);
     return explanation === undefined ? { answer, report } : { answer, report, explanation };

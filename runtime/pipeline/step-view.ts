@@ -113,7 +113,8 @@ export function readCell(frame: Frame, slot: number, row: number): FeatureValue 
   return cause === undefined ? { value, status } : { value, status, cause };
 }
 
-function valueAt(column: Column, at: number): FeatureValue['value'] {
+/** What a cell holds whose status is a known one. */
+export function valueAt(column: Column, at: number): FeatureValue['value'] {
   switch (column.kind) {
     case 'number':
     case 'text':

@@ -22,21 +22,23 @@ export interface Move {
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
   readonly moves: Move[] = [];
-  /** The steps that ran or failed; not those that `when:` left out. */
-  readonly steps: PlannedStep[] = [];
+  /** The steps that ran or failed, with the rows that were left before them; not those that `when:` left out. */
+  readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
   #before: RankingSnapshot | undefined;
+  #rows: Int32Array = new Int32Array();
 
   /** @param isRehearsal whether the request is only explained, so that steps with effects outside it are left out */
   constructor(readonly isRehearsal = false) {}
 
   before(_step: PlannedStep, ranking: Ranking): void {
     this.#before = ranking.snapshot();
+    this.#rows = ranking.rows;
   }
 
   after({ step, outcome }: StepReport, ranking: Ranking): void {
     const before = this.#before;
     if (outcome === 'not_asked_for' || before === undefined) return;
-    this.steps.push(step);
+    this.runs.push({ step, rows: this.#rows });
     const now = ranking.snapshot();
     const pinnedBefore = new Map(before.pins);
     const pinned = new Map(now.pins);

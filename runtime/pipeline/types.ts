@@ -1,12 +1,13 @@
-import type { JsonValue } from '../api/types.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
 import type { StatusCounts } from '../features/status-counts.js';
+import type { JsonText } from '../json/json-text.js';
 import type { Explanation } from './explanation.js';
 
 /** What the route of a pipeline that ranks answers: exactly the fields of the wire contract. */
 export interface RankingAnswer {
   readonly ranked_candidates: readonly RankedCandidate[];
   /** Only when the request says `include_events: true`. */
-  readonly events?: readonly JsonValue[];
+  readonly events?: JsonText<readonly JsonObject[]>;
 }
 
 /** What the route of a pipeline that scores answers: the entity's id under its key, its score, what `answer:` names. */
@@ -16,8 +17,8 @@ export interface ScoreAnswer {
   /** What tells the two kinds of answers apart. */
   readonly ranked_candidates?: undefined;
   /** Only when the request says `include_events: true`. */
-  readonly events?: readonly JsonValue[];
-  readonly [name: string]: JsonValue | undefined;
+  readonly events?: JsonText<readonly JsonObject[]>;
+  readonly [name: string]: JsonValue | JsonText<readonly JsonObject[]> | undefined;
 }
 
 export type PipelineAnswer = RankingAnswer | ScoreAnswer;

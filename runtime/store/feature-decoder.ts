@@ -83,6 +83,18 @@ export class FeatureDecoder {
     for (let i = 0; i < columns.length; i++) this.#defaults.write(columns, i, row, cause);
   }
 
+  /** When a view's row was true, epoch milliseconds; undefined where the record has none. @param name of the view */
+  eventTimes(name: string): (record: Buffer | null) => number | undefined {
+    const view = this.#views.find((one) => one.view.name === name);
+    return (record) => {
+      const at =
+        record === null || view === undefined
+          ? -1
+          : findSegment(record, 0, record.length, view.low, view.high);
+      return record === null || at < 0 ? undefined : eventTimeAt(record, at);
+    };
+  }
+
   /** Adds the ids of layouts that this process does not know yet: see LayoutRegistry.resolve. */
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
     for (const view of this.#views) {

@@ -97,8 +97,7 @@ describe('a stream of feature rows', () => {
       features: ['stats:orders'],
       entities: { product_id: ids },
     });
-    const { results } = answer as unknown as { results: { values: unknown[] }[] };
-    return results.at(-1)?.values ?? [];
+    return [...(answer.toJSON().results.at(-1)?.values ?? [])];
   }
 
   it('is stored, acknowledged, and what has a later event time stays', async () => {

@@ -178,7 +178,7 @@ async function expectReadable(app: App, store: MemoryStore): Promise<void> {
     'more:boost',
   ];
   const { answer } = await app.online.read({ features, entities: { product_id } });
-  for (const { values, statuses, event_timestamps } of answer.results)
+  for (const { values, statuses, event_timestamps } of answer.toJSON().results)
     for (const [row, id] of product_id.entries()) {
       if (id !== HURT) expect(statuses[row]).to.equal('PRESENT');
       if (statuses[row] === 'INVALID') expect(values[row]).to.equal(null);

@@ -206,7 +206,7 @@ describe('features that Feast keeps', () => {
     const features = ['stats:ctr', 'stats:orders', 'own:clicks'];
     const { results } = await getOnline(app.online, { features, entities: { product_id: ids } });
     let compared = 0;
-    for (const { event_data: data } of (answer.events ?? []) as unknown as readonly {
+    for (const { event_data: data } of (answer.events?.toJSON() ?? []) as unknown as readonly {
       event_data: FeatureEvent;
     }[]) {
       const result = results[features.indexOf(data.feature_name) + 1];
@@ -264,5 +264,5 @@ describe('features that Feast keeps', () => {
 });
 
 async function getOnline(online: OnlineFeatures, body: unknown): Promise<OnlineAnswer> {
-  return (await online.read(body)).answer;
+  return (await online.read(body)).answer.toJSON();
 }

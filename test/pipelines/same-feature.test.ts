@@ -285,7 +285,7 @@ for (const engine of ['embedded', 'redis'] as const) {
 
     async function readOnline(): Promise<Map<string, Map<string, { value: unknown; status: OnlineStatus }>>> {
       const seen = new Map<string, Map<string, { value: unknown; status: OnlineStatus }>>();
-      const { answer } = await project.app.online.read({
+      const read = await project.app.online.read({
         features: NAMES,
         entities: {
           product_id: STATES,
@@ -295,6 +295,7 @@ for (const engine of ['embedded', 'redis'] as const) {
         },
         full_feature_names: true,
       });
+      const answer = read.answer.toJSON();
       answer.metadata.feature_names.forEach((name, i) => {
         const result = answer.results[i];
         const rows = STATES.map(

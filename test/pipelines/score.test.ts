@@ -236,7 +236,7 @@ describe('a pipeline that scores', () => {
       include_events: true,
       request_id: 'r',
     });
-    const events = (answer.events ?? []) as {
+    const events = (answer.events?.toJSON() ?? []) as unknown as {
       event_type: string;
       event_data: JsonObject;
       request_id: string;

@@ -76,7 +76,7 @@ export async function startProject(
     const [pipeline] = app.pipelines;
     if (pipeline === undefined) throw new Error('the project has a pipeline');
     const { answer, report } = await pipeline.run(body, { requestId: randomUUID() });
-    return { ranked: [...rankedIn(answer)], events: answer.events ?? [], report };
+    return { ranked: [...rankedIn(answer)], events: answer.events?.toJSON() ?? [], report };
   };
   return {
     app,

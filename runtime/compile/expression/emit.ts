@@ -11,6 +11,7 @@ import { columnKindFor, shapeFor } from './types.js';
 export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean): CompiledExpression {
   const kernels: Kernel[] = [];
   const scratch = Scratch.of(layout);
+  const computed = root.tag === 'operation';
 
   const place = (operand: Operand, isResult: boolean): number => {
     if (operand.tag === 'source') return operand.slot;
@@ -28,13 +29,25 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
 
   if (!perCandidate || root.scope === 'candidate') {
     const slot = place(root, true);
-    return Object.freeze({ type: root.type, scope: root.scope, slot, kernels: Object.freeze(kernels) });
+    return Object.freeze({
+      type: root.type,
+      scope: root.scope,
+      slot,
+      computed,
+      kernels: Object.freeze(kernels),
+    });
   }
   const one = place(root, false);
   const slot = layout.add(shapeFor(root.type, 'candidate'));
   kernels.push(broadcast(slot, one));
   if (root.tag === 'operation') scratch.release(one);
-  return Object.freeze({ type: root.type, scope: 'candidate', slot, kernels: Object.freeze(kernels) });
+  return Object.freeze({
+    type: root.type,
+    scope: 'candidate',
+    slot,
+    computed,
+    kernels: Object.freeze(kernels),
+  });
 }
 
 function constantSlot(value: number | string, layout: FrameLayout): number {

@@ -50,6 +50,8 @@ export type Kernel = (frame: Frame) => void;
 
 /** An expression, type-checked and compiled: run the kernels in order, then read `slot`. */
 export interface CompiledExpression extends Source {
+  /** Whether it computes a value of its own: it is neither a literal nor only another name of a value. */
+  readonly computed: boolean;
   readonly kernels: readonly Kernel[];
 }
 

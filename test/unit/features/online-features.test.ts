@@ -248,5 +248,5 @@ describe('OnlineFeatures', () => {
 });
 
 async function getOnline(online: OnlineFeatures, body: unknown): Promise<OnlineAnswer> {
-  return (await online.read(body)).answer;
+  return (await online.read(body)).answer.toJSON();
 }
