@@ -82,7 +82,8 @@ function outputFaults(outputs: unknown, kind: ComponentKind): ComponentFault[] {
 function nameOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  if (typeof value === 'string') return `\`${value}\``;
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return `\`${String(value)}\``;
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return typeof value === 'function' ? 'a function' : `\`${String(value as number)}\``;
+  return `a ${typeof value}`;
 }

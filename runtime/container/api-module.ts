@@ -29,10 +29,9 @@ export function resolveApiToThisCopy(): void {
     data: { specifier: SPECIFIER, url: API.href },
   });
   const loader = Module as unknown as CommonJsLoader;
-  const resolve = loader._resolveFilename;
-  loader._resolveFilename = function (request, ...rest) {
-    return request === SPECIFIER ? fileURLToPath(API) : resolve.call(this, request, ...rest);
-  };
+  const resolve = loader._resolveFilename.bind(loader);
+  loader._resolveFilename = (request, ...rest) =>
+    request === SPECIFIER ? fileURLToPath(API) : resolve(request, ...rest);
 }
 
 interface Resolved {
@@ -52,5 +51,5 @@ interface SynchronousHooks {
 }
 
 interface CommonJsLoader {
-  _resolveFilename(this: unknown, request: string, ...rest: unknown[]): string;
+  _resolveFilename(request: string, ...rest: unknown[]): string;
 }

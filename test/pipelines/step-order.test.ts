@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { compileProject } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
 import {
-  linkMillrace,
   pluginFiles,
   scoresOf,
   startProject,
@@ -93,7 +92,6 @@ describe('the order of feature steps', () => {
 
   async function told(files: Record<string, string>): Promise<string> {
     const root = await writeProject({ ...FILES, ...files });
-    await linkMillrace(root);
     try {
       const { diagnostics } = await compileProject(root);
       return renderDiagnostics(diagnostics, { color: false, width: 100 });
