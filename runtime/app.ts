@@ -3,7 +3,9 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from './config/diagnostics.js';
+import { loadSchemas } from './config/load-project.js';
 import type { ProjectConfig } from './config/model.js';
+import { registerData } from './container/generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from './entities/entity-index.js';
@@ -71,6 +73,31 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.logger),
     metrics,
   );
+}
+
+/** What stores entities and features, and runs no pipeline. */
+export interface DataApp {
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may be wrong
+ * or not there yet.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
+  const { config, diagnostics } = await loadSchemas(settings.project);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+  registerData(services, config);
+  const store = services.resolve(TOKENS.store);
+  return {
+    entities: services.resolve(TOKENS.entityIndex),
+    features: services.resolve(TOKENS.featureStore),
+    close: () => store.close(),
+  };
 }
 
 /** Apart, so that nothing but the reloader holds the first generation, and that only as long as it serves. */

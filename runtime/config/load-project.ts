@@ -70,6 +70,26 @@ export async function loadProject(
   });
 }
 
+/** What stores data needs of a project: its entity types and views, whatever its pipelines, models and plugins are. */
+export interface LoadedSchemas {
+  /** Undefined if `diagnostics` has errors. */
+  readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
+  /** Everything found in the files of `schemas/`. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the entity types and views of a project. Never rejects for what the files hold. */
+export async function loadSchemas(
+  root: string,
+  environment: Environment = process.env,
+): Promise<LoadedSchemas> {
+  const diagnostics = new Diagnostics();
+  if (!(await hasFolder(root, '.'))) reportNoFolder(root, diagnostics);
+  const { checkable, diagnostics: all } = await loadProject(root, environment);
+  diagnostics.addAll(all.filter(({ at }) => at.file.path.startsWith('schemas/')));
+  return { config: diagnostics.hasErrors ? undefined : checkable, diagnostics: diagnostics.all };
+}
+
 /** A type or view whose file is wrong is still declared: its own errors are enough. */
 function declaredNames(files: readonly SourceFile[], parsed: readonly ParsedFile[]): Set<string> {
   return new Set([...files.map(stemOf), ...parsed.flatMap(({ alias }) => alias ?? [])]);
@@ -96,13 +116,7 @@ function checkReferences(
 
 async function reportNoPipelines(root: string, diagnostics: Diagnostics): Promise<void> {
   const at = placeOf('pipelines');
-  if (!(await hasFolder(root, '.')))
-    diagnostics.error(
-      'missing_file',
-      at,
-      `there is no project folder ${root}`,
-      'give the folder that holds pipelines/ and schemas/',
-    );
+  if (!(await hasFolder(root, '.'))) reportNoFolder(root, diagnostics);
   else if (!(await hasFolder(root, 'pipelines')))
     diagnostics.error(
       'missing_file',
@@ -117,4 +131,13 @@ async function reportNoPipelines(root: string, diagnostics: Diagnostics): Promis
       'pipelines/ holds no pipeline',
       'add a file such as pipelines/ranking.yaml',
     );
+}
+
+function reportNoFolder(root: string, diagnostics: Diagnostics): void {
+  diagnostics.error(
+    'missing_file',
+    placeOf('pipelines'),
+    `there is no project folder ${root}`,
+    'give the folder that holds pipelines/ and schemas/',
+  );
 }

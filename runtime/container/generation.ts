@@ -33,8 +33,19 @@ export async function registerGeneration(
   );
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
-  const { prefix } = settings;
-  const { entities: types, views } = config;
+  registerData(container, config);
+  registerReaders(container, config, plans);
+  return async () => {
+    await Promise.all([sources.release(), resident.release()]);
+  };
+}
+
+/** Wires what stores entities and features, and needs their schemas alone. */
+export function registerData(
+  container: DependencyContainer,
+  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+): void {
+  const { prefix } = container.resolve(TOKENS.settings);
   container.register(TOKENS.entityIndex, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -59,6 +70,14 @@ export async function registerGeneration(
         }),
     ),
   });
+}
+
+function registerReaders(
+  container: DependencyContainer,
+  { entities: types, views }: ProjectConfig,
+  plans: readonly Plan[],
+): void {
+  const { prefix } = container.resolve(TOKENS.settings);
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -87,9 +106,6 @@ export async function registerGeneration(
         }),
     ),
   });
-  return async () => {
-    await Promise.all([sources.release(), resident.release()]);
-  };
 }
 
 /** Feature views outside the store; what reads them is loaded by projects alone that have some. */

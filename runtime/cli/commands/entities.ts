@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
 import type { CliContext } from '../context.js';
-import { lookUp, readProject } from '../project-types.js';
+import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
@@ -39,7 +39,7 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
       help: 'name the field that holds the id with --key',
     },
     async columnTypes() {
-      const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
+      const entity = lookUp((await readSchemas(context, flags)).entities, type, 'entity type');
       const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);
       for (const [name, { type: its }] of entity.attributes) {
         types.set(name, its);
