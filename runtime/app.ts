@@ -57,7 +57,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { services, first } = await start(settings, overrides, outbound);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
-    compile: () => compileProject(settings.project, settings.prefix, settings.modelHosts, outbound),
+    compile: () => compileProject(settings.project, settings, outbound),
     create: (compiled) => createServing(services, compiled),
   });
   const metrics = services.resolve(TOKENS.metrics);
@@ -106,7 +106,7 @@ async function start(
   overrides: Overrides,
   outbound: OutboundMetrics,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
-  const compiled = await compileProject(settings.project, settings.prefix, settings.modelHosts, outbound);
+  const compiled = await compileProject(settings.project, settings, outbound);
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { LinkedFolders } from './config/linked-folders.js';
 import { nearest } from './config/nearest.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
@@ -112,6 +113,15 @@ export const SETTINGS = {
     description: 'How long a request of `get-online-features` may take, in milliseconds.',
     expected: 'a number of milliseconds, 1 to 60000',
     parse: wholeNumber(1, 60_000),
+  }),
+  linkedFolders: row({
+    env: 'MILLRACE_LINKED_FOLDERS',
+    value: 'DIRS',
+    default: '',
+    description:
+      'Folders outside the project that links of model files and plugins may lead to, e.g. `/var/cache/dvc,/mnt/mlruns`. None unless given.',
+    expected: 'folders, with commas between them',
+    parse: (text) => LinkedFolders.parse(text),
   }),
   ...RESIDENT_SETTINGS,
   ...RELOAD_SETTINGS,

@@ -7,6 +7,7 @@ import { pluginToken } from '../api/tokens.js';
 import { NAME_PATTERN } from '../api/types.js';
 import type { PluginRegistry } from '../compile/step-compiler.js';
 import type { Diagnostics } from '../config/diagnostics.js';
+import type { LinkedFolders } from '../config/linked-folders.js';
 import { nameHelp } from '../config/marks.js';
 import { placeOf, reasonOf } from '../config/project-files.js';
 import { SourceFile, type Span } from '../config/source.js';
@@ -36,12 +37,19 @@ interface Folder {
   readonly shown: string;
 }
 
-/** Registers the shipped plugins and those of the project's `plugins/` folder, and reports what is wrong with them. */
-export async function registerPlugins(project: string, diagnostics: Diagnostics): Promise<PluginRegistry> {
+/**
+ * Registers the shipped plugins and those of the project's `plugins/` folder, and reports what is wrong with them.
+ * @param linked where links of the project may lead
+ */
+export async function registerPlugins(
+  project: string,
+  linked: LinkedFolders,
+  diagnostics: Diagnostics,
+): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
   const places = new Map<string, Span>();
   for (const folder of await pluginFolders(project)) {
-    const loaded = await loadPlugin(folder);
+    const loaded = (await refusal(folder, project, linked)) ?? (await loadPlugin(folder));
     if (isFaults(loaded)) {
       for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
     } else if (places.has(loaded.name)) {
@@ -79,7 +87,7 @@ async function pluginFolders(project: string): Promise<Folder[]> {
 async function foldersIn(parent: string): Promise<Folder[]> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
   const folders = entries
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .map(({ name }) => ({ path: join(parent, name), shown: `plugins/${name}` }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
   const isPlugin = await Promise.all(folders.map(({ path }) => mayBePlugin(path)));
@@ -88,11 +96,26 @@ async function foldersIn(parent: string): Promise<Folder[]> {
 
 /** A folder that no plugin can be called after, and that holds none, is no plugin: node_modules, .git and such. */
 async function mayBePlugin(path: string): Promise<boolean> {
+  if (await isFile(path)) return false; // a link to a file
   return NAME_PATTERN.test(basename(path)) || (await isFile(join(path, 'index.js')));
 }
 
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
+}
+
+/** Of a plugin of the project that a link leads to, or leads away from: why it may not be loaded. */
+async function refusal(
+  { path, shown }: Folder,
+  project: string,
+  linked: LinkedFolders,
+): Promise<readonly PluginFault[] | undefined> {
+  if (dirname(path) === SHIPPED) return undefined;
+  for (const one of [shown, `${shown}/index.js`]) {
+    const followed = await linked.follow(project, one).catch(() => undefined);
+    if (typeof followed === 'object') return [{ at: placeOf(one), ...followed }];
+  }
+  return undefined;
 }
 
 async function loadPlugin({ path, shown }: Folder): Promise<Plugin | readonly PluginFault[]> {
