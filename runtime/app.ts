@@ -3,7 +3,9 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from './config/diagnostics.js';
+import { loadSchemas } from './config/load-project.js';
 import type { ProjectConfig } from './config/model.js';
+import { registerData } from './container/generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from './entities/entity-index.js';
@@ -55,7 +57,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { services, first } = await start(settings, overrides, outbound);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
-    compile: () => compileProject(settings.project, settings.prefix, settings.modelHosts, outbound),
+    compile: () => compileProject(settings.project, settings, outbound),
     create: (compiled) => createServing(services, compiled),
   });
   const metrics = services.resolve(TOKENS.metrics);
@@ -73,13 +75,38 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   );
 }
 
+/** What stores entities and features, and runs no pipeline. */
+export interface DataApp {
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may be wrong
+ * or not there yet.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
+  const { config, diagnostics } = await loadSchemas(settings.project);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+  registerData(services, config);
+  const store = services.resolve(TOKENS.store);
+  return {
+    entities: services.resolve(TOKENS.entityIndex),
+    features: services.resolve(TOKENS.featureStore),
+    close: () => store.close(),
+  };
+}
+
 /** Apart, so that nothing but the reloader holds the first generation, and that only as long as it serves. */
 async function start(
   settings: Settings,
   overrides: Overrides,
   outbound: OutboundMetrics,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
-  const compiled = await compileProject(settings.project, settings.prefix, settings.modelHosts, outbound);
+  const compiled = await compileProject(settings.project, settings, outbound);
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);

@@ -1,7 +1,11 @@
 import closeWithGrace from 'close-with-grace';
+import { pino, type Logger } from 'pino';
 import { createApp, type App } from './app.js';
+import type { Overrides } from './container/services.js';
+import { strayPlugin, type StrayKind } from './container/stray-errors.js';
 import { describeError } from './http/describe-error.js';
 import { listen } from './http/listen.js';
+import { StrayMetrics } from './http/stray-metrics.js';
 import { placeOf } from './project/reloader.js';
 import { listFiles } from './project/snapshot.js';
 import { ProjectWatcher, versionsOf } from './project/watcher.js';
@@ -18,9 +22,9 @@ export interface RunningService {
 }
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; nothing is left open then. */
-export async function startService(settings: Settings): Promise<RunningService> {
+export async function startService(settings: Settings, overrides: Overrides = {}): Promise<RunningService> {
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-  const app = await createApp(settings);
+  const app = await createApp(settings, overrides);
   try {
     const server = await listen(app.http(), settings, {
       refused: (status) => app.metrics.refused(status),
@@ -67,12 +71,14 @@ async function watchProject({
 
 /** Starts a service that ends with the process; resolves once it answers. */
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
-  const service = await startService(settings);
-  const { logger, pipelines } = service.app;
+  const logger = pino({ level: settings.logLevel });
+  const guard = new ProcessGuard(settings, logger);
+  const service = await startService(settings, { logger });
+  const { pipelines } = service.app;
   for (const warning of service.app.warnings) logger.warn(placeOf(warning), warning.message);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
   logger.info({ url: service.url, store: settings.store, reference: `${service.url}/redoc` }, 'listening');
-  endWithProcess(service, settings);
+  endWithProcess(service, settings, guard);
   if (reloadsAtSignal(settings)) process.on('SIGHUP', () => void service.app.reload());
   return service;
 }
@@ -84,22 +90,77 @@ function reloadsAtSignal({ reload }: Settings): boolean {
 
 /**
  * Closes the service when the process is told to stop (SIGTERM, SIGINT) or when an error was caught nowhere, and
- * exits. A second signal exits at once.
+ * exits. A second signal or error exits at once.
  */
-export function endWithProcess(service: RunningService, settings: Settings): void {
-  const { logger } = service.app;
-  closeWithGrace(
+export function endWithProcess(
+  service: RunningService,
+  settings: Settings,
+  guard = new ProcessGuard(settings, service.app.logger),
+): void {
+  const { logger, metrics } = service.app;
+  guard.metrics.register(metrics.registry);
+  const ending = closeWithGrace(
     {
       delay: settings.drainMs + 5000,
       logger: false,
-      skip: ['beforeExit', ...(reloadsAtSignal(settings) ? (['SIGHUP'] as const) : [])],
+      skip: [
+        'beforeExit',
+        'uncaughtException',
+        'unhandledRejection',
+        ...(reloadsAtSignal(settings) ? (['SIGHUP'] as const) : []),
+      ],
     },
-    async ({ signal, err }) => {
-      if (err === undefined) logger.info({ signal }, 'stopping');
-      else logger.fatal({ error: describeError(err) }, 'stopping after an error that nothing caught');
+    async ({ signal }) => {
+      if (signal !== undefined) logger.info({ signal }, 'stopping');
       await service.close();
+      if (guard.hasFailed) process.exit(1);
     },
   );
+  guard.onFailure(() => ending.close());
+}
+
+/**
+ * Decides what an error that nothing caught means for the process. One of a plugin is logged and counted, and the service
+ * goes on: it left the plugin's own code, which no request waits for. Any other may have left Millrace halfway through its
+ * work, and ends the process.
+ */
+class ProcessGuard {
+  readonly metrics = new StrayMetrics();
+  #end = (): void => process.exit(1);
+  #hasFailed = false;
+
+  constructor(
+    { project }: Settings,
+    private readonly logger: Logger,
+  ) {
+    process.on('uncaughtException', (error) => this.#caught(project, 'exception', error));
+    process.on('unhandledRejection', (reason) => this.#caught(project, 'rejection', reason));
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** @param end ends the process, and closes the service before */
+  onFailure(end: () => void): void {
+    this.#end = end;
+  }
+
+  #caught(project: string, kind: StrayKind, error: unknown): void {
+    const plugin = strayPlugin(project, kind, error);
+    if (plugin !== undefined) {
+      this.metrics.count(plugin, kind);
+      this.logger.error(
+        { plugin, kind, error: describeError(error) },
+        'a plugin left an error that nothing caught',
+      );
+      return;
+    }
+    this.logger.fatal({ error: describeError(error) }, 'stopping after an error that nothing caught');
+    if (this.#hasFailed) process.exit(1);
+    this.#hasFailed = true;
+    this.#end();
+  }
 }
 
 /** An address that a client on this machine can use: not 0.0.0.0, and IPv6 in brackets. */

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { LinkedFolders } from './config/linked-folders.js';
 import { nearest } from './config/nearest.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
@@ -115,6 +116,15 @@ export const SETTINGS = {
     parse: wholeNumber(1, 60_000),
   }),
   ...FEATURE_SETTINGS,
+  linkedFolders: row({
+    env: 'MILLRACE_LINKED_FOLDERS',
+    value: 'DIRS',
+    default: '',
+    description:
+      'Folders outside the project that links of model files and plugins may lead to, e.g. `/var/cache/dvc,/mnt/mlruns`. None unless given.',
+    expected: 'folders, with commas between them',
+    parse: (text) => LinkedFolders.parse(text),
+  }),
   ...RESIDENT_SETTINGS,
   ...RELOAD_SETTINGS,
   modelHosts: row({

@@ -15,6 +15,7 @@ import { HttpMetrics } from '../runtime/http/metrics.js';
 import { OutboundMetrics } from '../runtime/http/outbound-metrics.js';
 import { countReloads } from '../runtime/http/reload-metrics.js';
 import { countResident } from '../runtime/http/resident-metrics.js';
+import { StrayMetrics } from '../runtime/http/stray-metrics.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -62,6 +63,7 @@ function settingTable(): string {
 function metricTable(): string {
   const { registry } = new HttpMetrics();
   new OutboundMetrics().register(registry);
+  new StrayMetrics().register(registry);
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

@@ -12,7 +12,12 @@ import type { Stemming } from './analyzer.js';
 import { readTextStatistics, type TextStatistics } from './statistics.js';
 import { TextMatch, type SearchedField } from './text-match.js';
 
-export { buildTextStatistics, writeTextStatistics, type TextStatistics } from './statistics.js';
+export {
+  buildTextStatistics,
+  writeTextStatistics,
+  type FieldTexts,
+  type TextStatistics,
+} from './statistics.js';
 
 /** What a user writes under `with:`, checked and bound. */
 interface TextMatchOptions {

@@ -14,8 +14,11 @@ export interface TextStatistics {
 
 const FORMAT = 'millrace-text-statistics/1';
 
-/** A text, or the fields of a document that are searched together; undefined for a field that it lacks. */
-type Document = string | readonly (string | undefined)[];
+/** What a document has of a field: a text, or a list of texts; undefined if it lacks the field. */
+export type FieldTexts = string | readonly string[] | undefined;
+
+/** A text, or the fields of a document that are searched together. */
+type Document = string | readonly FieldTexts[];
 
 /**
  * Reads a collection once.
@@ -32,15 +35,17 @@ export async function buildTextStatistics(
   for await (const document of documents) {
     const fields = typeof document === 'string' ? [document] : document;
     const terms = new Set<string>();
-    for (const [index, text] of fields.entries()) {
+    for (const [index, field] of fields.entries()) {
       const total = (totals[index] ??= { tokens: 0, texts: 0 });
-      if (text === undefined) continue;
-      const tokens = analyzer.tokens(text);
-      total.tokens += tokens.length;
+      if (field === undefined) continue;
       total.texts++;
-      for (const token of tokens) terms.add(token);
+      for (const text of typeof field === 'string' ? [field] : field) {
+        const tokens = analyzer.tokens(text);
+        total.tokens += tokens.length;
+        for (const token of tokens) terms.add(token);
+      }
     }
-    if (fields.some((text) => text !== undefined)) count++;
+    if (fields.some((field) => field !== undefined)) count++;
     for (const term of terms) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
   }
   const meanLengths = totals.map(({ tokens, texts }) => (texts > 0 ? tokens / texts : 0));

@@ -1,3 +1,4 @@
+import { recognise } from './brand.js';
 import { ERROR_CODES, type ErrorCode } from './error-codes.js';
 
 /** One thing that is wrong with a body: where (a JSON pointer, '' for the whole body), what, and the remedy. */
@@ -41,3 +42,4 @@ export class MillraceError extends Error {
     return ERROR_CODES[this.code].title;
   }
 }
+recognise(MillraceError, 'MillraceError');

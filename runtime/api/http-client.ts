@@ -1,3 +1,5 @@
+import { recognise } from './brand.js';
+
 /** What a request to another server may take. */
 export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
@@ -63,3 +65,4 @@ export class OutboundError extends Error {
     this.name = 'OutboundError';
   }
 }
+recognise(OutboundError, 'OutboundError');

@@ -11,6 +11,7 @@
  * `propertyNames: { "millrace": … }` makes the keys of a mapping expressions: the option arrives as `KeyedOption[]`.
  * What was an expression arrives at `create` as an `Input`, an id as a string, a file as a `ProjectFile`.
  */
+import { recognise } from './brand.js';
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
 import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
@@ -91,6 +92,7 @@ export class OptionError extends Error {
     this.name = 'OptionError';
   }
 }
+recognise(OptionError, 'OptionError');
 
 /** A feature's value for one identifier. `value` is undefined where the status is not a known one. */
 export interface FeatureValue {

@@ -1,15 +1,18 @@
 import { ProjectInvalidError } from '../app.js';
-import { loadProject } from '../config/load-project.js';
+import { loadSchemas } from '../config/load-project.js';
 import { nearest } from '../config/nearest.js';
 import type { ProjectConfig } from '../config/model.js';
 import type { SettingFlags } from '../settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
 
-/** The project's files, as far as a command needs their types. @throws ProjectInvalidError */
-export async function readProject(context: CliContext, flags: SettingFlags): Promise<ProjectConfig> {
+/** The entity types and views of the project. Its pipelines may have errors. @throws ProjectInvalidError */
+export async function readSchemas(
+  context: CliContext,
+  flags: SettingFlags,
+): Promise<Pick<ProjectConfig, 'entities' | 'views'>> {
   const { project } = settingsOf(context, flags);
-  const { config, diagnostics } = await loadProject(project, context.env);
+  const { config, diagnostics } = await loadSchemas(project, context.env);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
   return config;
 }

@@ -1,8 +1,9 @@
 import { webcrypto } from 'node:crypto';
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, posix, relative, resolve } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import type { ProjectFile } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics.js';
+import { isWithin, LinkedFolders } from '../config/linked-folders.js';
 import { nearest } from '../config/nearest.js';
 import { reasonOf, whyNoFile } from '../config/project-files.js';
 import type { Located } from '../config/source.js';
@@ -20,12 +21,17 @@ export async function contentVersion(content: Uint8Array): Promise<string> {
  */
 export class OptionFiles {
   readonly #root: string;
+  readonly #linked: LinkedFolders;
   readonly #files = new Map<string, Promise<ProjectFile | Failure>>();
   readonly #versions = new Map<string, string | undefined>();
 
-  /** @param root the project's folder */
-  constructor(root: string) {
+  /**
+   * @param root the project's folder
+   * @param linked where links of the project may lead
+   */
+  constructor(root: string, linked = LinkedFolders.none) {
     this.#root = root;
+    this.#linked = linked;
   }
 
   /** Of every file that was asked for, by path below the project; undefined for one that could not be read. */
@@ -44,18 +50,15 @@ export class OptionFiles {
     return undefined;
   }
 
-  /** A path that leaves the project's folder is refused, through links too. */
+  /** A path that leaves the project's folder is refused, through links too, unless these lead to an allowed folder. */
   async #read(path: string): Promise<ProjectFile | Failure> {
-    const outside = (to: string): boolean => to.startsWith('..') || isAbsolute(to);
-    if (isAbsolute(path) || outside(relative(this.#root, resolve(this.#root, path)))) {
+    if (isAbsolute(path) || !isWithin(this.#root, resolve(this.#root, path))) {
       return new Failure(`\`${path}\` is outside the project`, 'give a path below the project folder');
     }
     this.#versions.set(path, undefined);
     try {
-      const real = await realpath(join(this.#root, path));
-      if (outside(relative(await realpath(this.#root), real))) {
-        return new Failure(`\`${path}\` is a link that leaves the project`);
-      }
+      const real = await this.#linked.follow(this.#root, path);
+      if (typeof real !== 'string') return new Failure(real.message, real.help);
       const why = whyNoFile(await stat(real));
       if (why !== undefined) return new Failure(`file \`${path}\` cannot be read: ${why}`);
       const content = await readFile(real);

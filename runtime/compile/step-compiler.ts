@@ -5,11 +5,12 @@ import { checkOptions, type CheckedOptions, type OptionPath } from '../config/ch
 import type { Diagnostics } from '../config/diagnostics.js';
 import type { PipelineDefinition, StepDefinition } from '../config/model.js';
 import { nearest } from '../config/nearest.js';
-import type { Located } from '../config/source.js';
+import type { Located, Span } from '../config/source.js';
 import type { FrameLayout } from '../frame/layout.js';
 import type { Caller } from '../outbound/http-connector.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';
+import { componentFaults } from './check-component.js';
 import type { Kernel } from './expression/environment.js';
 import type { FeatureBindings } from './feature-bindings.js';
 import type { HistoryReads } from './history-reads.js';
@@ -24,6 +25,8 @@ import { StepNeeded } from './step-order.js';
 export interface PluginRegistry {
   get(name: string): Plugin | undefined;
   names(): Iterable<string>;
+  /** The file of a plugin. */
+  place(name: string): Span | undefined;
 }
 
 export interface CompileSettings {
@@ -184,6 +187,8 @@ export class StepCompiler {
     needs: Map<string, NeededFeature>,
   ): Promise<Component | undefined> {
     const need = (name: string, place?: OptionPath, about?: string): Input => {
+      if (typeof name !== 'string' || name.trim() === '')
+        throw new Error('`need` takes a name such as product.price or view:feature, and got none');
       const at = place === undefined ? step.use.at : checked.locate(place);
       const bound = this.#parts.inputs.bind(
         { value: name, at },
@@ -199,7 +204,7 @@ export class StepCompiler {
     const { definition, settings } = this.#parts;
     const name = (step.as ?? step.use).value;
     try {
-      return await plugin.create(options as never, {
+      const created: unknown = await plugin.create(options as never, {
         name,
         candidateType: definition.subject.value,
         need: (name, place) => need(name, place),
@@ -210,6 +215,7 @@ export class StepCompiler {
         http: settings.services.http({ pipeline: definition.name, step: name }),
         findPackage: (wanted) => settings.services.findPackage(wanted),
       });
+      return this.#checked(created, plugin, step);
     } catch (error) {
       if (error === NEED_REPORTED) return undefined;
       if (error instanceof StepNeeded) throw error;
@@ -225,6 +231,14 @@ export class StepCompiler {
       }
       return undefined;
     }
+  }
+
+  /** What `create` returned, if it is a component; what is wrong with it is the plugin's fault, not the step's. */
+  #checked(created: unknown, plugin: Plugin, step: StepDefinition): Component | undefined {
+    const faults = componentFaults(created, plugin.kind);
+    const at = this.#parts.plugins.place(plugin.name) ?? step.use.at;
+    for (const { message, help } of faults) this.#parts.own.error('plugin_failed', at, message, help);
+    return faults.length === 0 ? (created as Component) : undefined;
   }
 
   /** Where `getFeature` finds what the component needs. */

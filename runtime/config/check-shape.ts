@@ -32,7 +32,8 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   return known;
 }
 
-function newAjv(): Ajv2020 {
+/** ajv in its strict mode, with the keyword `millrace`. */
+export function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictRequired: false,

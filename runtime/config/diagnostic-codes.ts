@@ -16,7 +16,7 @@ export const DIAGNOSTIC_CODES = {
   unknown_view: 'No such feature view.',
   unknown_feature: 'The view or component has no such feature.',
   unknown_plugin: 'No plugin of that name.',
-  plugin_failed: 'A plugin of the project cannot be loaded.',
+  plugin_failed: 'A plugin cannot be loaded, or is not made as a plugin is.',
   unknown_name: 'A name in an expression means nothing.',
   unknown_function: 'No such function.',
   view_not_required: 'A feature view is used but not listed under features:.',

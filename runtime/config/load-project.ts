@@ -71,6 +71,26 @@ export async function loadProject(
   });
 }
 
+/** What stores data needs of a project: its entity types and views, whatever its pipelines, models and plugins are. */
+export interface LoadedSchemas {
+  /** Undefined if `diagnostics` has errors. */
+  readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
+  /** Everything found in the files of `schemas/`. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the entity types and views of a project. Never rejects for what the files hold. */
+export async function loadSchemas(
+  root: string,
+  environment: Environment = process.env,
+): Promise<LoadedSchemas> {
+  const diagnostics = new Diagnostics();
+  if (!(await hasFolder(root, '.'))) reportNoFolder(root, diagnostics);
+  const { checkable, diagnostics: all } = await loadProject(root, environment);
+  diagnostics.addAll(all.filter(({ at }) => at.file.path.startsWith('schemas/')));
+  return { config: diagnostics.hasErrors ? undefined : checkable, diagnostics: diagnostics.all };
+}
+
 /** A type or view whose file is wrong is still declared: its own errors are enough. */
 function declaredNames(files: readonly SourceFile[], parsed: readonly ParsedFile[]): Set<string> {
   return new Set([...files.map(stemOf), ...parsed.flatMap(({ alias }) => alias ?? [])]);
@@ -99,8 +119,7 @@ function checkReferences(
 async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics: Diagnostics): Promise<void> {
   const at = placeOf('pipelines');
   if (!(await hasFolder(root, '.'))) {
-    const help = 'give the folder that holds pipelines/ and schemas/';
-    diagnostics.error('missing_file', at, `there is no project folder ${root}`, help);
+    reportNoFolder(root, diagnostics);
     return;
   }
   const message = (await hasFolder(root, 'pipelines'))
@@ -115,4 +134,13 @@ async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics:
       help,
     );
   else diagnostics.error('missing_file', at, message, help);
+}
+
+function reportNoFolder(root: string, diagnostics: Diagnostics): void {
+  diagnostics.error(
+    'missing_file',
+    placeOf('pipelines'),
+    `there is no project folder ${root}`,
+    'give the folder that holds pipelines/ and schemas/',
+  );
 }

@@ -34,6 +34,15 @@ export function markOf(schema: JsonObject): Mark | undefined {
   return { kind: 'expression', type: expression, scope };
 }
 
+/** What a plugin's schema can give as one word. */
+export const MARK_WORDS: readonly string[] = [...EXPRESSION_TYPES, 'id', 'file'];
+
+/** Whether a value of the keyword means something in the schema of a plugin. */
+export function isMark(mark: JsonValue): boolean {
+  if (markOf({ millrace: mark }) === undefined) return false;
+  return !isObject(mark) || Object.keys(mark).every((key) => key === 'expression' || key === 'scope');
+}
+
 /** Schema of the keyword's own values. */
 export const MARK_SCHEMA = {
   anyOf: [

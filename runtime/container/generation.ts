@@ -34,8 +34,20 @@ export async function registerGeneration(
   );
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
+  registerData(container, config);
+  registerReaders(container, config, plans);
+  return async () => {
+    await Promise.all([sources.release(), resident.release()]);
+  };
+}
+
+/** Wires what stores entities and features, and needs their schemas alone. */
+export function registerData(
+  container: DependencyContainer,
+  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+): void {
+  const settings = container.resolve(TOKENS.settings);
   const { prefix } = settings;
-  const { entities: types, views } = config;
   container.register(TOKENS.entityIndex, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -61,6 +73,14 @@ export async function registerGeneration(
         }),
     ),
   });
+}
+
+function registerReaders(
+  container: DependencyContainer,
+  { entities: types, views }: ProjectConfig,
+  plans: readonly Plan[],
+): void {
+  const { prefix, oldestEventTime, onlineMs } = container.resolve(TOKENS.settings);
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -72,7 +92,7 @@ export async function registerGeneration(
           types,
           sources: c.resolve(TOKENS.featureSources),
           clock: c.resolve(TOKENS.clock),
-          limitMs: c.resolve(TOKENS.settings).onlineMs,
+          limitMs: onlineMs,
         }),
     ),
   });
@@ -85,14 +105,11 @@ export async function registerGeneration(
           prefix,
           types,
           tracking: trackingOf(plans),
-          oldestEvent: settings.oldestEventTime,
+          oldestEvent: oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),
     ),
   });
-  return async () => {
-    await Promise.all([sources.release(), resident.release()]);
-  };
 }
 
 /** Feature views outside the store; what reads them is loaded by projects alone that have some. */

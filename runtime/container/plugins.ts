@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
 import type { Plugin } from '../api/plugin.js';
@@ -7,7 +7,13 @@ import { pluginToken } from '../api/tokens.js';
 import { NAME_PATTERN } from '../api/types.js';
 import type { PluginRegistry } from '../compile/step-compiler.js';
 import type { Diagnostics } from '../config/diagnostics.js';
-import { placeOf } from '../config/project-files.js';
+import type { LinkedFolders } from '../config/linked-folders.js';
+import { nameHelp } from '../config/marks.js';
+import { placeOf, reasonOf } from '../config/project-files.js';
+import { SourceFile, type Span } from '../config/source.js';
+import { findJsonFault } from '../http/json-fault.js';
+import { resolveApiToThisCopy } from './api-module.js';
+import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
 
 /** The plugins that ship with Millrace, beside the compiled runtime. */
 const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
@@ -15,99 +21,155 @@ const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 
 /** Millrace's own folder. */
 const HOME = dirname(dirname(SHIPPED));
 
-const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule', 'effect']);
+/** What Node before 20.19 cannot load, by its words. */
+const OLD_NODE: readonly (readonly [string, string])[] = [
+  [
+    'import statement outside a module',
+    'add a package.json to the project: { "type": "module", "private": true }',
+  ],
+  ['require() of ES Module', 'write `import` instead of `require`, or run Node 20.19 or later'],
+];
 
-/** Registers the shipped plugins and those of the project's `plugins/` folder. What is wrong with one is told. */
-export async function registerPlugins(project: string, diagnostics: Diagnostics): Promise<PluginRegistry> {
+/** A folder of a plugin. */
+interface Folder {
+  readonly path: string;
+  /** As a diagnostic names it, below the project or below Millrace. */
+  readonly shown: string;
+}
+
+/**
+ * Registers the shipped plugins and those of the project's `plugins/` folder, and reports what is wrong with them.
+ * @param linked where links of the project may lead
+ */
+export async function registerPlugins(
+  project: string,
+  linked: LinkedFolders,
+  diagnostics: Diagnostics,
+): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
-  const names = new Set<string>();
-  for (const folder of await pluginFolders(SHIPPED, project)) {
-    try {
-      const plugin = await loadPlugin(folder);
-      if (names.has(plugin.name)) throw new Fault(folder, `a plugin called ${plugin.name} is there already`);
-      names.add(plugin.name);
-      container.register(pluginToken(plugin.name), { useValue: plugin });
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const place = relative(project, error.place).replaceAll(sep, '/');
-      diagnostics.error('plugin_failed', placeOf(place), error.message, error.help);
+  const places = new Map<string, Span>();
+  for (const folder of await pluginFolders(project)) {
+    const loaded = (await refusal(folder, project, linked)) ?? (await loadPlugin(folder));
+    if (isFaults(loaded)) {
+      for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
+    } else if (places.has(loaded.name)) {
+      diagnostics.error(
+        'plugin_failed',
+        placeOf(folder.shown),
+        `Millrace ships a plugin called \`${loaded.name}\``,
+        'give the folder and the plugin another name',
+      );
+    } else {
+      places.set(loaded.name, placeOf(`${folder.shown}/index.js`));
+      container.register(pluginToken(loaded.name), { useValue: loaded });
     }
   }
   return {
-    names: () => names,
-    get: (name) => (names.has(name) ? container.resolve(pluginToken(name)) : undefined),
+    names: () => places.keys(),
+    get: (name) => (places.has(name) ? container.resolve(pluginToken(name)) : undefined),
+    place: (name) => places.get(name),
   };
 }
 
-async function pluginFolders(shipped: string, project: string): Promise<string[]> {
-  const folders = await foldersIn(shipped);
+async function pluginFolders(project: string): Promise<Folder[]> {
+  const shipped = await foldersIn(SHIPPED);
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
   const sources = join(HOME, 'plugins');
-  const shippedNames = new Set(folders.map((folder) => basename(folder)));
-  const isSource = (folder: string): boolean =>
-    dirname(folder) === sources && shippedNames.has(basename(folder));
-  return [...folders, ...own.filter((folder) => !isSource(folder))];
+  const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
+  const isSource = ({ path }: Folder): boolean =>
+    dirname(path) === sources && shippedNames.has(basename(path));
+  const added = own.filter((folder) => !isSource(folder));
+  if (added.length > 0) resolveApiToThisCopy();
+  return [...shipped, ...added];
 }
 
-async function foldersIn(parent: string): Promise<string[]> {
+async function foldersIn(parent: string): Promise<Folder[]> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && NAME_PATTERN.test(entry.name))
-    .map((entry) => join(parent, entry.name))
-    .sort();
+  const folders = entries
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => ({ path: join(parent, name), shown: `plugins/${name}` }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  const isPlugin = await Promise.all(folders.map(({ path }) => mayBePlugin(path)));
+  return folders.filter((_, index) => isPlugin[index]);
 }
 
-async function loadPlugin(folder: string): Promise<Plugin> {
-  const file = join(folder, 'index.js');
-  if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw new Fault(
-      folder,
-      'there is no index.js',
-      'a plugin written in TypeScript has to be compiled first',
-    );
-  }
-  const { plugin } = await importPlugin(file);
-  if (plugin === undefined) throw new Fault(file, 'it exports no `plugin`');
-  if (plugin.name !== basename(folder)) {
-    throw new Fault(
-      file,
-      `the plugin calls itself ${String(plugin.name)}, and its folder ${basename(folder)}`,
-    );
-  }
-  if (
-    typeof plugin.create !== 'function' ||
-    typeof plugin.options !== 'object' ||
-    !KINDS.has(String(plugin.kind))
-  ) {
-    throw new Fault(
-      file,
-      'a plugin has name, kind, summary, options and create',
-      'make it with definePlugin',
-    );
-  }
-  return plugin as Plugin;
+/** A folder that no plugin can be called after, and that holds none, is no plugin: node_modules, .git and such. */
+async function mayBePlugin(path: string): Promise<boolean> {
+  if (await isFile(path)) return false; // a link to a file
+  return NAME_PATTERN.test(basename(path)) || (await isFile(join(path, 'index.js')));
 }
 
-async function importPlugin(file: string): Promise<{ readonly plugin?: Partial<Plugin> }> {
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
+}
+
+/** Of a plugin of the project that a link leads to, or leads away from: why it may not be loaded. */
+async function refusal(
+  { path, shown }: Folder,
+  project: string,
+  linked: LinkedFolders,
+): Promise<readonly PluginFault[] | undefined> {
+  if (dirname(path) === SHIPPED) return undefined;
+  for (const one of [shown, `${shown}/index.js`]) {
+    const followed = await linked.follow(project, one).catch(() => undefined);
+    if (typeof followed === 'object') return [{ at: placeOf(one), ...followed }];
+  }
+  return undefined;
+}
+
+async function loadPlugin({ path, shown }: Folder): Promise<Plugin | readonly PluginFault[]> {
+  const file = join(path, 'index.js');
+  const name = basename(path);
+  if (!NAME_PATTERN.test(name))
+    return [
+      { at: placeOf(shown), message: `\`${name}\` cannot be the name of a plugin`, help: nameHelp(name) },
+    ];
+  if (!(await isFile(file))) {
+    const help = 'a plugin written in TypeScript has to be compiled first';
+    return [{ at: placeOf(shown), message: 'there is no index.js', help }];
+  }
+  // Before the module, which reads it too and can say less of what is wrong with it.
+  const schema = await readSchema(path, shown);
+  if (schema !== undefined && isFaults(schema)) return schema;
+  const index = placeOf(`${shown}/index.js`);
+  const source: PluginSource = { name, index, schema, isShipped: dirname(path) === SHIPPED };
   try {
-    return (await import(pathToFileURL(file).href)) as { readonly plugin?: Partial<Plugin> };
+    return checkPlugin((await import(pathToFileURL(file).href)) as Record<string, unknown>, source);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const help = message.includes("package 'millrace'")
-      ? `let Node find it from the project's folder: npm install ${HOME}`
-      : undefined;
-    throw new Fault(file, `it cannot be loaded: ${message}`, help);
+    const message = firstLine(error);
+    const help = OLD_NODE.find(([part]) => message.includes(part))?.[1];
+    return [
+      { at: index, message: `it cannot be loaded: ${message}`, ...(help === undefined ? {} : { help }) },
+    ];
   }
 }
 
-/** What is wrong with a plugin, and which file or folder of it. */
-class Fault extends Error {
-  constructor(
-    readonly place: string,
-    message: string,
-    readonly help?: string,
-  ) {
-    super(message);
+async function readSchema(
+  path: string,
+  shown: string,
+): Promise<PluginSource['schema'] | readonly PluginFault[]> {
+  const shownFile = `${shown}/options.schema.json`;
+  let text: string;
+  try {
+    text = await readFile(join(path, 'options.schema.json'), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    return [{ at: placeOf(shownFile), message: `the file cannot be read: ${reasonOf(error)}` }];
   }
+  const file = new SourceFile(shownFile, text);
+  const fault = findJsonFault(text);
+  if (fault === undefined) return { file, value: JSON.parse(text) as unknown };
+  const at = { file, start: fault.offset, end: Math.min(text.length, fault.offset + 1) };
+  return [{ at, message: `the file is not JSON: expected ${fault.expected}` }];
+}
+
+/** Node adds the modules that asked for a module that it does not find, each on a line. */
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n')[0] ?? message;
+}
+
+function isFaults(value: object): value is readonly PluginFault[] {
+  return Array.isArray(value);
 }

@@ -51,7 +51,9 @@ export class Ranking {
     return { type: this.candidateType, id };
   }
 
-  remove(rows: Iterable<number>): void {
+  /** @throws RangeError, and nothing is removed, if a row does not exist */
+  remove(rows: readonly number[]): void {
+    for (const row of rows) this.#checkRow(row);
     for (const row of rows) {
       this.#kept[row] = 0;
       this.#pins.delete(row);
@@ -60,6 +62,7 @@ export class Ranking {
   }
 
   bury(row: number): void {
+    this.#checkRow(row);
     const tier = this.#frame.tiers[row];
     if (tier !== undefined && tier < BURIED) this.#frame.tiers[row] = tier + BURIED;
   }
@@ -68,9 +71,14 @@ export class Ranking {
   pin(row: number, position: number): void {
     if (!Number.isInteger(position) || position < 1)
       throw new RangeError(`a position is a whole number from 1, not ${position}`);
+    this.#checkRow(row);
     if (this.#kept[row] !== 1) return;
     for (const [other, taken] of this.#pins) if (taken === position) this.#pins.delete(other);
     this.#pins.set(row, position);
+  }
+
+  #checkRow(row: number): void {
+    if (this.#kept[row] === undefined) throw new RangeError(`there is no row ${String(row)}`);
   }
 
   rowOf(id: string): number | undefined {

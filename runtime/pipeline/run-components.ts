@@ -7,10 +7,11 @@ import type {
   StepOutput,
 } from '../api/plugin.js';
 import { MillraceError } from '../api/errors.js';
-import { isKnown, Status } from '../api/status.js';
+import { Status } from '../api/status.js';
 import type { Plan, PlannedStep } from '../compile/plan.js';
 import { writeMissing } from '../frame/cells.js';
 import { looseColumn, type Frame } from '../frame/frame.js';
+import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { Deadline } from './deadline.js';
 import { StepEdit, type Ranking } from './ranking.js';
 import { StepView } from './step-view.js';
@@ -85,12 +86,12 @@ async function runStep(
       case 'model': {
         const component = step.component as FeatureComponent;
         await finish(component.compute(view, outputsOf(step, frame)), deadline);
-        for (const slot of step.outputs.values()) settle(frame, slot);
+        settleOutputs(step, frame);
         return report(step, {});
       }
       case 'filter': {
         const component = step.component as FilterComponent;
-        const { removed, reason, undecided } = await finish(component.select(view), deadline);
+        const { removed, reason, undecided } = checkSelection(await finish(component.select(view), deadline));
         ranking.remove(removed);
         return report(step, { removed, reason, skipped: undecided });
       }
@@ -98,7 +99,7 @@ async function runStep(
         const component = step.component as RuleComponent;
         const edit = new StepEdit(ranking);
         try {
-          const done = await finish(component.apply(view, edit), deadline);
+          const done = checkReport(await finish(component.apply(view, edit), deadline));
           return report(step, keepFinite(done, ranking, before?.scores));
         } finally {
           edit.end();
@@ -155,22 +156,6 @@ function failColumn(frame: Frame, slot: number): void {
   const column = looseColumn(frame.shape(slot), frame.count);
   for (let row = 0; row < frame.count; row++) writeMissing(column, row, Status.failed);
   frame.columns[slot] = column;
-}
-
-/** Holds every number output to the frame's rule: a value is known exactly if it is finite. */
-function settle(frame: Frame, slot: number): void {
-  const column = frame.columns[slot];
-  if (column?.kind !== 'number') return;
-  const { values, status } = column;
-  for (let row = 0; row < frame.count; row++) {
-    const known = isKnown(status[row] ?? Status.absent);
-    if (known && !Number.isFinite(values[row])) {
-      status[row] = Status.absent;
-      values[row] = NaN;
-    } else if (!known) {
-      values[row] = NaN;
-    }
-  }
 }
 
 /** A score that is not finite leaves the candidate's score as it was, and is counted; none yet stays none. */

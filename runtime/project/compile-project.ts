@@ -8,6 +8,7 @@ import { packageFinder } from '../compile/find-package.js';
 import { OptionFiles } from '../compile/option-files.js';
 import type { Plan } from '../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../config/diagnostics.js';
+import { LinkedFolders } from '../config/linked-folders.js';
 import { loadProject } from '../config/load-project.js';
 import type { ProjectConfig } from '../config/model.js';
 import { registerPlugins } from '../container/plugins.js';
@@ -15,7 +16,7 @@ import { AllowedHosts } from '../outbound/allowed-hosts.js';
 import { httpConnector, type OutboundObserver } from '../outbound/http-connector.js';
 import { describePlan } from '../pipeline/describe.js';
 import type { PlanDescription } from '../pipeline/types.js';
-import { SETTINGS } from '../settings.js';
+import { SETTINGS, type Settings } from '../settings.js';
 
 /** A project with errors. They are in `diagnostics`, warnings too. */
 export class ProjectInvalidError extends MillraceError {
@@ -54,6 +55,9 @@ export interface CompiledProject {
   close(): Promise<unknown[]>;
 }
 
+/** What of the settings a project is compiled by. */
+export type CompileOptions = Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>>;
+
 /**
  * Loads, checks and compiles a project, and warms its components: exactly what start-up and a reload do, and nothing that
  * needs the store.
@@ -61,8 +65,11 @@ export interface CompiledProject {
  */
 export async function compileProject(
   root: string,
-  prefix: string = SETTINGS.prefix.default,
-  modelHosts: AllowedHosts = AllowedHosts.none,
+  {
+    prefix = SETTINGS.prefix.default,
+    modelHosts = AllowedHosts.none,
+    linkedFolders = LinkedFolders.none,
+  }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
   const loaded = await loadProject(root);
@@ -70,10 +77,10 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const { checkable } = loaded;
-  const files = new OptionFiles(checkable?.root ?? root);
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
   // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
   if (checkable !== undefined) {
-    const plugins = await registerPlugins(checkable.root, diagnostics);
+    const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
     const services = {
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compileProject } from '../../runtime/app.js';
@@ -69,8 +69,6 @@ describe('examples in the docs', () => {
     );
     expect(Object.keys(files)).to.have.length(8);
     root = await writeProject({ ...files, 'package.json': '{ "type": "module" }' });
-    await mkdir(join(root, 'node_modules'));
-    await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
     const now = Date.UTC(2026, 0, 31);
     const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });
     const app = await createApp(settings, { clock: () => now });

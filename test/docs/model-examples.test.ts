@@ -30,7 +30,10 @@ describe('the pipelines of docs/models.md', () => {
 
   async function problems(hosts = ''): Promise<string> {
     const { default: prefix } = SETTINGS.prefix;
-    const compiled = await compileProject(root, prefix, AllowedHosts.parse(hosts));
+    const compiled = await compileProject(root, {
+      prefix,
+      modelHosts: AllowedHosts.parse(hosts) ?? AllowedHosts.none,
+    });
     await compiled.close();
     return renderDiagnostics(compiled.diagnostics, { color: false, width: 100 });
   }

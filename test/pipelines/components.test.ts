@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { createApp, ProjectInvalidError, type App } from '../../runtime/app.js';
 import { loadSettings } from '../../runtime/settings.js';
-import { idsOf, linkMillrace, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
+import { idsOf, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
 
 const FILES = {
   'package.json': '{ "type": "module" }',
@@ -93,7 +93,6 @@ describe('the steps of a pipeline', () => {
 
   async function start(components: string, limits = ''): Promise<App> {
     root = await writeProject({ ...FILES, 'pipelines/ranking.yaml': pipeline(components, limits) });
-    await linkMillrace(root);
     app = await createApp(loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' }));
     return app;
   }

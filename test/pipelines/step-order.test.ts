@@ -2,14 +2,7 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { compileProject } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
-import {
-  linkMillrace,
-  pluginFiles,
-  scoresOf,
-  startProject,
-  writeProject,
-  type TestProject,
-} from '../support/project.js';
+import { pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 
 /** Feature steps that stand together run in the order of their needs, however they are written. */
 
@@ -93,7 +86,6 @@ describe('the order of feature steps', () => {
 
   async function told(files: Record<string, string>): Promise<string> {
     const root = await writeProject({ ...FILES, ...files });
-    await linkMillrace(root);
     try {
       const { diagnostics } = await compileProject(root);
       return renderDiagnostics(diagnostics, { color: false, width: 100 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { compileProject } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
-import { linkMillrace, writeProject } from './project.js';
+import { writeProject } from './project.js';
 import { repositoryPath } from './repository.js';
 
 export interface Mistake {
@@ -51,7 +51,6 @@ export function testMistakes(
     it(mistake.what, async () => {
       const root = await writeProject({ ...files, 'pipelines/ranking.yaml': pipeline(mistake) });
       try {
-        if ('package.json' in files) await linkMillrace(root);
         const { diagnostics } = await compileProject(root);
         const rendered = renderDiagnostics(diagnostics, { color: false, width: 80 });
         found.push(`## ${mistake.what}\n\n${rendered}\n`);

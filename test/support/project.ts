@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../runtime/app.js';
 import type { PipelineAnswer, RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
 import { loadSettings } from '../../runtime/settings.js';
-import { repositoryPath } from './repository.js';
 
 /** A project in a folder of its own, on an embedded store, without HTTP. */
 export interface TestProject {
@@ -34,7 +33,7 @@ export async function writeProject(files: Readonly<Record<string, string>>): Pro
   return root;
 }
 
-/** A plugin of the project's own without options, from the text of its `create`; wants `linkMillrace`. */
+/** A plugin of the project's own without options, from the text of its `create`. */
 export const pluginFiles = (name: string, kind: string, create: string): Record<string, string> => ({
   [`plugins/${name}/options.schema.json`]:
     '{ "type": "object", "additionalProperties": false, "properties": {} }',
@@ -42,12 +41,6 @@ export const pluginFiles = (name: string, kind: string, create: string): Record<
 export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 'A test.', options: { type: 'object', additionalProperties: false, properties: {} }, create(options, build) { ${create} } });
 `,
 });
-
-/** Lets a project's own plugins import `millrace/api`; the project needs a package.json. */
-export async function linkMillrace(root: string): Promise<void> {
-  await mkdir(join(root, 'node_modules'));
-  await symlink(repositoryPath(), join(root, 'node_modules', 'millrace'));
-}
 
 /** Starts the project of the files; the clock, settings and logger can be set. */
 export async function startProject(
@@ -59,7 +52,6 @@ export async function startProject(
   } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
-  if ('package.json' in files) await linkMillrace(root);
   const settings = loadSettings(
     { LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded', ...options.env },
     { project: root },

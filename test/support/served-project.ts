@@ -6,7 +6,7 @@ import { createApp, type App } from '../../runtime/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { loadSettings } from '../../runtime/settings.js';
 import { MemoryStore } from './memory-store.js';
-import { linkMillrace, writeProject } from './project.js';
+import { writeProject } from './project.js';
 
 export interface LogLine {
   readonly level: number;
@@ -40,7 +40,6 @@ export async function serveFiles(
   redisUrl?: string,
 ): Promise<ServedProject> {
   const root = await writeProject(files);
-  if ('package.json' in files) await linkMillrace(root);
   const log: LogLine[] = [];
   const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
   const settings = loadSettings({ REDIS_URL: redisUrl }, { project: root });

@@ -3,7 +3,7 @@ import type { ValueType } from '../../api/types.js';
 import { idText } from '../../store/keys.js';
 import type { InputRow } from '../input/rows.js';
 import type { CliContext } from '../context.js';
-import { lookUp, readProject } from '../project-types.js';
+import { lookUp, readSchemas } from '../project-types.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
@@ -38,7 +38,7 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
       help: 'name the field that holds the id with --key',
     },
     async columnTypes() {
-      const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
+      const entity = lookUp((await readSchemas(context, flags)).entities, type, 'entity type');
       const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);
       for (const [name, { type: its }] of entity.attributes) {
         types.set(name, its);

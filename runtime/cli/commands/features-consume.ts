@@ -52,7 +52,7 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
   const signal = context.stopSignal();
   const logger = pino({ level: settings.logLevel }, context.stdout);
   const source = new FeatureStream({ url: given ?? settings.redisUrl, stream, group, consumer, rejected });
-  const target = await openTarget(context, rest);
+  const target = await openTarget(context, rest, 'data');
   try {
     logger.info({ stream, group, consumer, into: target.name }, 'consuming');
     const totals = await consume(source, target, { claimIdleMs: claimIdle, signal, logger });

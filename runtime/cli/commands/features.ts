@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
 import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
 import type { CliContext } from '../context.js';
-import { lookUp, readProject } from '../project-types.js';
+import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { consumeFeaturesCommand } from './features-consume.js';
 import { importFeastCommand } from './features-import-feast.js';
@@ -40,7 +40,7 @@ async function loadFeatures(
       isOrdered: (row) => !Object.hasOwn(row.value, EVENT_TIME),
     },
     async columnTypes() {
-      const project = await readProject(context, flags);
+      const project = await readSchemas(context, flags);
       const definition = lookUp(project.views, view, 'feature view');
       const types = new Map<string, ValueType>([[EVENT_TIME, { kind: 'timestamp' }]]);
       for (const key of rowKeys(definition, project.entities)) types.set(key, { kind: 'string' });

@@ -21,8 +21,8 @@ export function planCommand(context: CliContext): Command {
 }
 
 async function printPlan(context: CliContext, name: string, flags: Flags): Promise<void> {
-  const { project, prefix, modelHosts } = settingsOf(context, flags);
-  const compiled = await compileProject(project, prefix, modelHosts);
+  const settings = settingsOf(context, flags);
+  const compiled = await compileProject(settings.project, settings);
   await compiled.close();
   const { pipelines, diagnostics } = compiled;
   if (diagnostics.some((d) => d.severity === 'error')) throw new ProjectInvalidError(diagnostics);

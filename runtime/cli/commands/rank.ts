@@ -24,7 +24,7 @@ export function rankCommand(context: CliContext): Command {
 
 async function printAnswer(context: CliContext, pipeline: string, file: string, flags: Flags): Promise<void> {
   const body = await readBody(context, file);
-  const target = await openTarget(context, flags);
+  const target = await openTarget(context, flags, 'pipelines');
   try {
     if (flags.explain === true) {
       const explanation = await target.explain(pipeline, body);

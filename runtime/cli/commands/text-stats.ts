@@ -1,14 +1,19 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { buildTextStatistics, writeTextStatistics } from '../../../plugins/text_match/index.js';
+import {
+  buildTextStatistics,
+  writeTextStatistics,
+  type FieldTexts,
+} from '../../../plugins/text_match/index.js';
 import type { ColumnTypes } from '../input/csv.js';
 import type { SettingFlags } from '../../settings.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';
+import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { startProgress } from '../load/progress.js';
-import { lookUp, readProject } from '../project-types.js';
+import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -45,17 +50,17 @@ export function textStatsCommand(context: CliContext): Command {
 }
 
 async function countTexts(context: CliContext, paths: readonly string[], flags: Flags): Promise<void> {
-  const fields = await textFields(context, paths, flags);
+  const parsed = await textPaths(context, paths, flags);
   const input = await openInput(flags.from, {
     stdin: context.stdin,
     format: flags.format,
     columnTypes: () => Promise.resolve<ColumnTypes>(new Map()),
   });
   let skipped = 0;
-  const documents = textsOf(context, input, fields, () => (skipped += 1));
+  const documents = documentsOf(context, input, parsed, () => (skipped += 1));
   const statistics = await buildTextStatistics(documents, flags.stemming);
   if (statistics.documents === 0)
-    throw new CommandFailure(`no row of ${flags.from} has a ${fields.join(' or ')}`);
+    throw new CommandFailure(`no row of ${flags.from} has a ${paths.join(' or ')}`);
   const content = writeTextStatistics(statistics);
   if (flags.out === undefined) context.stdout.write(content);
   else await writeWhole(resolve(flags.out), content);
@@ -67,46 +72,32 @@ async function countTexts(context: CliContext, paths: readonly string[], flags: 
   );
 }
 
-/** The attributes that the paths name, all texts of one entity type. */
-async function textFields(
+/** The paths, all of one entity type. */
+async function textPaths(
   context: CliContext,
   paths: readonly string[],
   flags: SettingFlags,
-): Promise<readonly string[]> {
-  const { entities } = await readProject(context, flags);
-  const types = new Set<string>();
-  const fields = paths.map((path) => {
-    const [, type, attribute] = /^(\w+)\.(\w+)$/.exec(path) ?? [];
-    if (type === undefined || attribute === undefined)
-      throw new UsageError(
-        `${path} is no path; expected an entity type and an attribute, e.g. product.title`,
-      );
-    types.add(type);
-    const found = lookUp(lookUp(entities, type, 'entity type').attributes, attribute, `attribute of ${type}`);
-    if (found.type.kind !== 'string')
-      throw new UsageError(`${path} is no text; its type is ${found.type.kind}`);
-    return attribute;
-  });
+): Promise<readonly TextPath[]> {
+  const { entities } = await readSchemas(context, flags);
+  const parsed = paths.map((path) => parseTextPath(path, entities));
+  const types = new Set(parsed.map(({ entity }) => entity));
   if (types.size > 1) throw new UsageError(`the paths are of several entity types: ${[...types].join(', ')}`);
-  return fields;
+  return parsed;
 }
 
-/** The fields of each row; rows that cannot be read, or hold something else than text, count as skipped. */
-async function* textsOf(
+/** The fields of each row; rows that cannot be read count as skipped. */
+async function* documentsOf(
   context: CliContext,
   input: Input,
-  fields: readonly string[],
+  paths: readonly TextPath[],
   skip: () => void,
-): AsyncGenerator<readonly (string | undefined)[]> {
+): AsyncGenerator<readonly FieldTexts[]> {
   const progress = startProgress(context.stderr, 'reading', input.totalBytes);
   let read = 0;
   for await (const { rows, bad } of input.chunks()) {
     bad.forEach(skip);
     for (const { value } of rows) {
-      yield fields.map((field) => {
-        const text = Object.hasOwn(value, field) ? value[field] : undefined;
-        return typeof text === 'string' ? text : undefined;
-      });
+      yield paths.map((path) => path.textsOf(value));
     }
     read += rows.length;
     progress.update(input.bytesRead(), read);

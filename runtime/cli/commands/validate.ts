@@ -17,8 +17,9 @@ export function validateCommand(context: CliContext): Command {
 }
 
 async function checkProject(context: CliContext, flags: Flags): Promise<void> {
-  const { project, prefix, modelHosts } = settingsOf(context, flags);
-  const compiled = await compileProject(project, prefix, modelHosts);
+  const settings = settingsOf(context, flags);
+  const { project } = settings;
+  const compiled = await compileProject(project, settings);
   await compiled.close();
   const { config, pipelines, diagnostics } = compiled;
   const errors = diagnostics.filter((d) => d.severity === 'error').length;

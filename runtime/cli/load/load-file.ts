@@ -59,7 +59,7 @@ export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJ
 
 async function loadInput(input: Input, context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
   const checkpoint = await checkpointOf(context, flags, job);
-  const target = await openTarget(context, flags);
+  const target = await openTarget(context, flags, 'data');
   let report: LoadReport;
   try {
     const progress = startProgress(context.stderr, `loading ${job.what}`, input.totalBytes);

@@ -1,29 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { createApp, type App } from '../../app.js';
+import { createApp, createDataApp, type App, type DataApp } from '../../app.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
-import { unknownPipeline, type DataTarget } from './target.js';
+import { unknownPipeline, type DataTarget, type TargetWork } from './target.js';
 
 /**
  * Works on the store of the settings, in this process. A call costs next to nothing here, and rows that are stored before
  * the garbage collector comes by cost it nothing either: so the batches are small.
  */
 export class LocalTarget implements DataTarget {
-  readonly #app: App;
+  readonly #app: DataApp & Partial<Pick<App, 'pipelines'>>;
   readonly name: string;
   readonly batches = { ...LARGEST_BATCHES, rows: 250 };
 
-  private constructor(app: App, name: string) {
+  private constructor(app: DataApp & Partial<Pick<App, 'pipelines'>>, name: string) {
     this.#app = app;
     this.name = name;
   }
 
-  /** @throws ProjectInvalidError, MillraceError store_unavailable, data_folder_in_use */
-  static async open(settings: Settings): Promise<LocalTarget> {
-    return new LocalTarget(await createApp(settings), `the ${settings.store} store`);
+  /**
+   * @param work of `data`, the project needs sound schemas alone; pipelines cannot be run then
+   * @throws ProjectInvalidError, MillraceError store_unavailable, data_folder_in_use
+   */
+  static async open(settings: Settings, work: TargetWork): Promise<LocalTarget> {
+    const app = await (work === 'data' ? createDataApp(settings) : createApp(settings));
+    return new LocalTarget(app, `the ${settings.store} store`);
   }
 
   async upload(
@@ -51,7 +55,7 @@ export class LocalTarget implements DataTarget {
   }
 
   #pipeline(name: string): Pipeline {
-    const { pipelines } = this.#app;
+    const { pipelines = [] } = this.#app;
     const pipeline = pipelines.find((candidate) => candidate.name === name);
     if (pipeline === undefined)
       throw unknownPipeline(

@@ -6,6 +6,9 @@ import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
 
+/** What a command does with a target: stores data, or runs pipelines too. */
+export type TargetWork = 'data' | 'pipelines';
+
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
   /** For messages: what answers. */

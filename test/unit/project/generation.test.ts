@@ -8,7 +8,7 @@ import { compileProject } from '../../../runtime/project/compile-project.js';
 import { createGeneration } from '../../../runtime/project/generation.js';
 import { loadSettings } from '../../../runtime/settings.js';
 import { MemoryStore } from '../../support/memory-store.js';
-import { linkMillrace, pluginFiles, writeProject } from '../../support/project.js';
+import { pluginFiles, writeProject } from '../../support/project.js';
 
 const FILES = {
   ...pluginFiles(
@@ -28,7 +28,6 @@ describe('a generation of the project', () => {
     Object.assign(globalThis, { closedEffects });
     const root = await writeProject(FILES);
     try {
-      await linkMillrace(root);
       const log: { msg: string }[] = [];
       const logger = pino({ level: 'warn' }, { write: (text) => void log.push(JSON.parse(text) as never) });
       const services = await registerServices(

@@ -1,0 +1,89 @@
+import type { ComponentKind, OutputKind } from '../api/plugin.js';
+import { NAME_PATTERN } from '../api/types.js';
+import { nameHelp } from '../config/marks.js';
+import { nearest } from '../config/nearest.js';
+
+/** What a component of a kind does its work by. */
+const WORK: Readonly<Record<ComponentKind, string>> = {
+  feature: 'compute',
+  model: 'compute',
+  filter: 'select',
+  rule: 'apply',
+  effect: 'run',
+};
+
+const OUTPUT_KINDS: readonly OutputKind[] = ['number', 'bool', 'text'];
+
+export interface ComponentFault {
+  readonly message: string;
+  readonly help?: string;
+}
+
+/** What is wrong with what `create` of a plugin returned; nothing if it is a component of the kind. */
+export function componentFaults(created: unknown, kind: ComponentKind): ComponentFault[] {
+  const work = WORK[kind];
+  if (typeof created !== 'object' || created === null)
+    return [
+      {
+        message: `\`create\` returned ${nameOf(created)}: a ${kind} is an object with \`${work}\``,
+        ...(created === undefined ? { help: 'return the component from `create`' } : {}),
+      },
+    ];
+  const component = created as Readonly<Record<string, unknown>>;
+  const faults: ComponentFault[] = [];
+  if (typeof component[work] !== 'function') faults.push(withoutWork(component, kind));
+  if (kind === 'feature' || kind === 'model') faults.push(...outputFaults(component.outputs, kind));
+  for (const name of ['warm', 'close'] as const)
+    if (component[name] !== undefined && typeof component[name] !== 'function')
+      faults.push({
+        message: `the component's \`${name}\` is ${nameOf(component[name])}: expected a function`,
+      });
+  if (component.version !== undefined && typeof component.version !== 'string')
+    faults.push({
+      message: `the component's \`version\` is ${nameOf(component.version)}: expected a text`,
+      help: "give the file's `version`",
+    });
+  return faults;
+}
+
+function withoutWork(component: Readonly<Record<string, unknown>>, kind: ComponentKind): ComponentFault {
+  const work = WORK[kind];
+  const message = `the component that \`create\` returned has no \`${work}\`: a ${kind} works by it`;
+  const others = Object.keys(WORK) as ComponentKind[];
+  const other = others.find((one) => typeof component[WORK[one]] === 'function');
+  return other === undefined
+    ? { message }
+    : { message, help: `it has \`${WORK[other]}\`: give the plugin the kind \`${other}\`` };
+}
+
+function outputFaults(outputs: unknown, kind: ComponentKind): ComponentFault[] {
+  if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs))
+    return [
+      {
+        message: `the component's \`outputs\` are ${nameOf(outputs)}: a ${kind} says which columns it writes`,
+        help: "for example { value: 'number' }",
+      },
+    ];
+  return Object.entries(outputs as Readonly<Record<string, unknown>>).flatMap(([name, is]) => {
+    const faults: ComponentFault[] = [];
+    if (!NAME_PATTERN.test(name))
+      faults.push({ message: `\`${name}\` cannot be the name of an output`, help: nameHelp(name) });
+    if (!OUTPUT_KINDS.some((known) => known === is)) {
+      const guess = typeof is === 'string' ? nearest(is, OUTPUT_KINDS) : undefined;
+      faults.push({
+        message: `the output \`${name}\` is of the kind ${nameOf(is)}: expected one of ${OUTPUT_KINDS.join(', ')}`,
+        ...(guess === undefined ? {} : { help: `did you mean \`${guess}\`?` }),
+      });
+    }
+    return faults;
+  });
+}
+
+function nameOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return `\`${String(value)}\``;
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return `a ${typeof value}`;
+}

@@ -1,0 +1,168 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { millrace } from '../../support/command-line.js';
+import { writeProject } from '../../support/project.js';
+
+const SCHEMAS = {
+  'schemas/entities/product.yaml': `
+entity: product
+extends: ProductEntity
+attributes:
+  title: string
+  price: float
+  tags: list(string)
+  brand: ref(brand)
+  variants:
+    list: { colour: string, sizes: float }
+`,
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string }\n',
+  'schemas/features/product_stats.yaml': 'view: product_stats\nof: [product]\nfeatures: { orders: int }\n',
+};
+
+const PRODUCTS = [
+  {
+    product_id: 'a',
+    title: 'kettle',
+    tags: ['Red', 'tea time'],
+    variants: [{ colour: 'red' }, { colour: 'blue' }],
+  },
+  { product_id: 'b', title: 'lamp', tags: [], variants: [{ sizes: 2 }] },
+  { product_id: 'c', tags: ['red red'], variants: null },
+  { product_id: 'd', title: null },
+]
+  .map((product) => JSON.stringify(product))
+  .join('\n');
+
+describe('commands that work on data', () => {
+  let root = '';
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  /** What a project may lack while its data is loaded. */
+  const unfinished: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'whose model file is not there yet': {
+      'pipelines/ranked.yaml':
+        'pipeline: ranked\nrank: product\ncomponents:\n  - use: lightgbm\n    with: { model: models/ltr.txt }\n',
+    },
+    'whose other pipeline has an error': {
+      'pipelines/other.yaml': 'pipeline: other\nrank: prodct\ncomponents:\n  - use: scor\n',
+    },
+    'that uses a variable which is not set': {
+      'pipelines/other.yaml': 'pipeline: other\nroute: "${NO_SUCH_ROUTE}"\nrank: product\ncomponents: []\n',
+    },
+    'whose plugin cannot be loaded': {
+      'pipelines/own.yaml': 'pipeline: own\nrank: product\ncomponents:\n  - use: own\n',
+      'plugins/own/index.js': 'throw new Error("boom");',
+    },
+    'without pipelines': {},
+  };
+  for (const [what, files] of Object.entries(unfinished)) {
+    it(`work in a project ${what}`, async () => {
+      root = await writeProject({
+        ...SCHEMAS,
+        ...files,
+        'products.jsonl': PRODUCTS,
+        'stats.csv': 'product_id,orders\na,9\n',
+      });
+      const store = ['--project', root, '--store', 'embedded', '--data-dir', join(root, 'data')];
+      const entities = await millrace([
+        'entities',
+        'load',
+        'product',
+        join(root, 'products.jsonl'),
+        ...store,
+      ]);
+      expect(entities.stderr).to.equal('');
+      expect(entities.stdout).to.match(/^4 product entities loaded/);
+      const features = await millrace([
+        'features',
+        'load',
+        'product_stats',
+        join(root, 'stats.csv'),
+        ...store,
+      ]);
+      expect(features.stderr).to.equal('');
+      expect(features.stdout).to.match(/^1 product_stats row/);
+      const counted = await millrace([
+        ...['text-stats', 'product.title', '--project', root],
+        ...['--from', join(root, 'products.jsonl')],
+      ]);
+      expect(counted.stderr).to.match(/^2 texts/);
+    });
+  }
+
+  it('report errors of the schemas, and no others', async () => {
+    root = await writeProject({
+      ...SCHEMAS,
+      'schemas/features/wrong.yaml': 'view: wrong\nof: [product]\nfeatures: { a: flaot }\n',
+      'pipelines/other.yaml': 'pipeline: other\nrank: prodct\ncomponents: []\n',
+      'products.jsonl': PRODUCTS,
+    });
+    const store = ['--project', root, '--store', 'embedded', '--data-dir', join(root, 'data')];
+    const { code, stderr } = await millrace([
+      ...['entities', 'load', 'product', join(root, 'products.jsonl')],
+      ...store,
+    ]);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('schemas/features/wrong.yaml:3:16').and.contain('1 error');
+    expect(stderr).not.to.contain('pipelines/');
+  });
+
+  it('name a project folder that is not there', async () => {
+    root = await writeProject({ 'products.jsonl': PRODUCTS });
+    const missing = join(root, 'none');
+    const { code, stderr } = await millrace([
+      ...['entities', 'load', 'product', join(root, 'products.jsonl')],
+      ...['--project', missing, '--store', 'embedded', '--data-dir', join(root, 'data')],
+    ]);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain(`there is no project folder ${missing}`);
+  });
+
+  it('count the words of lists of texts', async () => {
+    root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
+    const out = join(root, 'stats.json');
+    const count = async (...paths: string[]): Promise<unknown> => {
+      const { code, stderr } = await millrace([
+        ...['text-stats', ...paths, '--project', root],
+        ...['--from', join(root, 'products.jsonl'), '--out', out],
+      ]);
+      expect(code, stderr).to.equal(0);
+      return JSON.parse(await readFile(out, 'utf8')) as unknown;
+    };
+    // a, b and c have a list; b's is empty.
+    expect(await count('product.tags')).to.deep.include({
+      documents: 3,
+      mean_lengths: [5 / 3],
+      frequencies: { red: 2, tea: 1, time: 1 },
+    });
+    expect(await count('product.variants.colour')).to.deep.include({
+      documents: 2,
+      mean_lengths: [1],
+      frequencies: { blue: 1, red: 1 },
+    });
+    expect(await count('product.title', 'product.tags')).to.deep.include({
+      documents: 3,
+      mean_lengths: [1, 5 / 3],
+    });
+  });
+
+  for (const [path, message] of [
+    ['product.price', 'product.price is no text; its type is float'],
+    ['product.variants', 'product.variants is no text; its type is list(record)'],
+    ['product.variants.sizes', 'product.variants.sizes is no text; its type is float'],
+    ['product.brand.name', 'product.brand.name goes on in brand entities, which the file does not hold'],
+    ['product.title.length', 'product.title has no attributes; its type is string'],
+    ['product.variants.color', 'did you mean colour?'],
+    ['title', 'title is no path'],
+  ] as const)
+    it(`refuse to count the words of ${path}`, async () => {
+      root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
+      const { code, stderr } = await millrace([
+        ...['text-stats', path, '--project', root],
+        ...['--from', join(root, 'products.jsonl')],
+      ]);
+      expect(code).not.to.equal(0);
+      expect(stderr).to.contain(message);
+    });
+});
