@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
-import { nearest } from './config/nearest.js';
+import { nearest } from './api/nearest.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';

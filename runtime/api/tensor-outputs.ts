@@ -1,4 +1,5 @@
-import { OptionError, type StepOutput } from './plugin.js';
+import { nearest } from './nearest.js';
+import { OptionError, tryEach, type StepOutput } from './plugin.js';
 import { Status } from './status.js';
 import type { GatheredTensors, TensorBatch } from './tensor-inputs.js';
 import { describeShape, type Tensor } from './tensor.js';
@@ -32,7 +33,13 @@ export function bindOutputs(
 ): TensorOutputs {
   if (written === undefined) return new TensorOutputs([onlyOutput(specs)]);
   return new TensorOutputs(
-    Object.entries(written).map(([as, text]) => boundOutput(as, text, specs, ['outputs', as])),
+    tryEach(
+      Object.entries(written).map(
+        ([as, text]) =>
+          () =>
+            boundOutput(as, text, specs, ['outputs', as]),
+      ),
+    ),
   );
 }
 
@@ -58,8 +65,14 @@ function boundOutput(
   if (specs === undefined) return bound;
   const exact = specs.find((one) => one.name === text);
   const spec = exact ?? specs.find((one) => one.name === name);
-  if (spec === undefined)
-    throw new OptionError(path, `the model has no output \`${name}\``, `it has ${listOf(specs)}`);
+  if (spec === undefined) {
+    const guess = nearest(
+      name,
+      specs.map((one) => one.name),
+    );
+    const help = guess === undefined ? `it has ${listOf(specs)}` : `did you mean \`${guess}\`?`;
+    throw new OptionError(path, `the model has no output \`${name}\``, help);
+  }
   if (spec.shape === undefined)
     throw new OptionError(path, `the model's output \`${spec.name}\` is ${spec.problem ?? 'not a tensor'}`);
   const found = exact === undefined ? bound : { as, of: text, index: undefined };

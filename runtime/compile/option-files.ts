@@ -3,7 +3,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, resolve } from 'node:path';
 import type { ProjectFile } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { reasonOf, whyNoFile } from '../config/project-files.js';
 import type { Located } from '../config/source.js';
 

@@ -4,7 +4,7 @@ import type { Component } from '../api/plugin.js';
 import { checkOptions, type CheckedOptions, type OptionPath } from '../config/check-options.js';
 import type { Diagnostics } from '../config/diagnostics.js';
 import type { PipelineDefinition, StepDefinition } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { Located } from '../config/source.js';
 import type { FrameLayout } from '../frame/layout.js';
 import type { Caller } from '../outbound/http-connector.js';
@@ -198,20 +198,31 @@ export class StepCompiler {
         findPackage: (wanted) => settings.services.findPackage(wanted),
       });
     } catch (error) {
-      if (error === NEED_REPORTED) return undefined;
-      if (error instanceof StepNeeded) throw error;
-      if (error instanceof OptionError) {
-        this.#parts.own.error('invalid_option', checked.locate(error.path), error.message, error.help);
-      } else {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#parts.own.error(
-          'component_failed',
-          step.use.at,
-          `\`${step.use.value}\` could not be built: ${reason}`,
-        );
-      }
+      const faults = faultsIn(error);
+      const needed = faults.find((fault) => fault instanceof StepNeeded);
+      if (needed !== undefined) throw needed;
+      for (const fault of faults) this.#reportFault(fault, step, checked);
       return undefined;
     }
+  }
+
+  #reportFault(fault: unknown, step: StepDefinition, checked: CheckedOptions): void {
+    if (fault === NEED_REPORTED) return;
+    if (fault instanceof OptionError) {
+      this.#parts.own.error(
+        'invalid_option',
+        checked.locate(fault.path, fault.part),
+        fault.message,
+        fault.help,
+      );
+      return;
+    }
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    this.#parts.own.error(
+      'component_failed',
+      step.use.at,
+      `\`${step.use.value}\` could not be built: ${reason}`,
+    );
   }
 
   /** Where `getFeature` finds what the component needs. */
@@ -251,6 +262,11 @@ export class StepCompiler {
 function versionOf(component: Component): { readonly version?: string } {
   const { version } = component as Partial<ModelComponent>;
   return version === undefined ? {} : { version };
+}
+
+/** A plugin may throw several faults at once, as an AggregateError. */
+function faultsIn(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? error.errors.flatMap(faultsIn) : [error];
 }
 
 /** Thrown through a plugin's `create` when a name that it needs was wrong and has been reported. */

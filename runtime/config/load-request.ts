@@ -9,7 +9,7 @@ import type {
   RequestDefinition,
   RequestField,
 } from './model.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { checkSpellings, readType, readTypeText, TYPE_KINDS, type TypeContext } from './parse-type.js';
 import { REQUEST_FIELDS } from './reserved-names.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';

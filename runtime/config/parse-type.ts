@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ListElementType, type ValueType } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
 import { nameHelp } from './marks.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
 import { foundWords } from './shape-words.js';
 import { entriesOf, locatedText, spanOf } from './tree.js';

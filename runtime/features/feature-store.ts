@@ -1,6 +1,6 @@
 import { MillraceError } from '../api/errors.js';
 import type { EntityType, FeatureView } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import { encodeSegment, viewId } from '../store/feature-record.js';
 import { featureKey } from '../store/keys.js';

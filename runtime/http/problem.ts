@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { describeError } from './describe-error.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';

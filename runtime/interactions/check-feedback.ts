@@ -2,7 +2,7 @@ import { INTERACTION_TYPES } from '../api/interactions.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { checkCarried, checkId, UnknownFields } from '../pipeline/check-carried.js';
 import { timestampOf } from '../store/timestamp.js';
 import { describe, isJsonList, isJsonObject, own } from '../store/value-fit.js';

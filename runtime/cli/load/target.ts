@@ -1,5 +1,5 @@
 import { MillraceError } from '../../api/errors.js';
-import { nearest } from '../../config/nearest.js';
+import { nearest } from '../../api/nearest.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';

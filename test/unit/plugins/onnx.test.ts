@@ -358,6 +358,12 @@ describe(withOnnxRuntime('onnx'), function () {
         dense,
         { inputs: [x, x], outputs: { score: 'scores' } },
         ['outputs', 'score'],
+        'did you mean `score`?',
+      ],
+      [
+        dense,
+        { inputs: [x, x], outputs: { score: 'logits' } },
+        ['outputs', 'score'],
         'it has `score` [?, 1]',
       ],
       [dense, { inputs: [x, x], outputs: { score: 'score[1]' } }, ['outputs', 'score'], 'has 1 numbers'],
