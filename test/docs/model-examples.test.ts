@@ -32,7 +32,7 @@ describe('the pipelines of docs/models.md', () => {
     const { default: prefix } = SETTINGS.prefix;
     const compiled = await compileProject(root, prefix, AllowedHosts.parse(hosts));
     await compiled.close();
-    return renderDiagnostics(compiled.diagnostics, { color: false, width: 100 });
+    return renderDiagnostics(compiled.diagnostics, { color: false, width: 1000 });
   }
 
   it('run in phases, each on the best of the one before', async () => {

@@ -46,7 +46,7 @@ async function messageOf(components: string): Promise<string> {
     await project.close();
   } catch (error) {
     if (error instanceof ProjectInvalidError)
-      return renderDiagnostics(error.diagnostics, { color: false, width: 200 });
+      return renderDiagnostics(error.diagnostics, { color: false, width: 1000 });
     throw error;
   }
   return expect.fail('the project was taken');
