@@ -10,6 +10,8 @@ export interface OutputSpec {
   /** Undefined for what is not a tensor of numbers; `problem` says what it is. */
   readonly shape: readonly (number | undefined)[] | undefined;
   readonly problem?: string;
+  /** Of a classifier's probabilities: the labels, in the order of the columns. */
+  readonly classes?: readonly string[];
 }
 
 interface BoundOutput {
@@ -23,7 +25,7 @@ interface BoundOutput {
 
 /**
  * Binds `outputs:`, from the step's names to the model's: `probabilities`, or `probabilities[1]` for the second number of
- * each row. Left out, the only output is `score`.
+ * each row. Left out, the only output is `score`; of a classifier with two classes, the probability of the second.
  * @param specs undefined where the model does not say
  * @throws OptionError at the output's place for one that the model has not, or that is not one number a row
  */
@@ -46,11 +48,15 @@ export function bindOutputs(
 function onlyOutput(specs: readonly OutputSpec[] | undefined): BoundOutput {
   const [only, ...others] = specs ?? [];
   if (specs === undefined || only === undefined) return { as: 'score', of: undefined, index: undefined };
+  const classified = specs.filter(({ classes }) => classes !== undefined);
+  const [probabilities] = classified;
+  if (probabilities?.classes?.length === 2 && classified.length === 1)
+    return boundOutput('score', `${probabilities.name}[1]`, specs, ['model']);
   if (others.length === 0) return boundOutput('score', only.name, specs, ['model']);
   throw new OptionError(
     [],
     `the model has ${specs.length} outputs, and \`outputs\` does not say which to take`,
-    `it has ${listOf(specs)}; write e.g. outputs: { score: ${JSON.stringify(only.name)} }`,
+    `it has ${listOf(specs)}; write e.g. outputs: { score: ${exampleOf(probabilities ?? only)} }`,
   );
 }
 
@@ -83,7 +89,7 @@ function boundOutput(
     throw new OptionError(
       path,
       `the model's output \`${spec.name}\` ${describeShape(spec.shape)} has ${width} numbers for each candidate`,
-      `write \`${spec.name}[0]\` … \`${spec.name}[${width - 1}]\` for one of them`,
+      `write \`${spec.name}[0]\` … \`${spec.name}[${width - 1}]\` for one of them${classesOf(spec)}`,
     );
   }
   return found;
@@ -91,8 +97,23 @@ function boundOutput(
 
 function listOf(specs: readonly OutputSpec[]): string {
   return specs
-    .map(({ name, shape, problem }) => `\`${name}\` ${shape ? describeShape(shape) : (problem ?? '')}`)
+    .map(
+      (spec) =>
+        `\`${spec.name}\` ${spec.shape ? describeShape(spec.shape) + classesOf(spec) : (spec.problem ?? '')}`,
+    )
     .join(', ');
+}
+
+const MOST_CLASSES = 10;
+
+function classesOf({ classes }: OutputSpec): string {
+  if (classes === undefined) return '';
+  const shown = classes.slice(0, MOST_CLASSES).map((label, at) => `[${at}] ${JSON.stringify(label)}`);
+  return ` (classes ${shown.join(', ')}${classes.length > MOST_CLASSES ? ', …' : ''})`;
+}
+
+function exampleOf({ name, classes }: OutputSpec): string {
+  return JSON.stringify(classes === undefined ? name : `${name}[${classes.length - 1}]`);
 }
 
 /** The bound outputs of a model: what the component declares, and how answers become its columns. */
