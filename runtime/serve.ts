@@ -1,5 +1,7 @@
 import closeWithGrace from 'close-with-grace';
+import { pino, type Logger } from 'pino';
 import { createApp, type App } from './app.js';
+import { logConsole } from './console-log.js';
 import { describeError } from './http/describe-error.js';
 import { listen } from './http/listen.js';
 import { placeOf } from './project/reloader.js';
@@ -18,9 +20,9 @@ export interface RunningService {
 }
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; nothing is left open then. */
-export async function startService(settings: Settings): Promise<RunningService> {
+export async function startService(settings: Settings, logger?: Logger): Promise<RunningService> {
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-  const app = await createApp(settings);
+  const app = await createApp(settings, logger === undefined ? {} : { logger });
   try {
     const server = await listen(app.http(), settings, {
       refused: (status) => app.metrics.refused(status),
@@ -67,8 +69,13 @@ async function watchProject({
 
 /** Starts a service that ends with the process; resolves once it answers. */
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
-  const service = await startService(settings);
-  const { logger, pipelines } = service.app;
+  const logger = pino({ level: settings.logLevel });
+  const printAgain = logConsole(logger);
+  const service = await startService(settings, logger).catch((error: unknown) => {
+    printAgain();
+    throw error;
+  });
+  const { pipelines } = service.app;
   for (const warning of service.app.warnings) logger.warn(placeOf(warning), warning.message);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
   logger.info({ url: service.url, store: settings.store, reference: `${service.url}/redoc` }, 'listening');
