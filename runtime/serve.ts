@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { pino, type Logger } from 'pino';
 import { createApp, type App } from './app.js';
+import { logConsole } from './console-log.js';
 import type { Overrides } from './container/services.js';
 import { strayPlugin, type StrayKind } from './container/stray-errors.js';
 import { describeError } from './http/describe-error.js';
@@ -73,7 +74,11 @@ async function watchProject({
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
   const logger = pino({ level: settings.logLevel });
   const guard = new ProcessGuard(settings, logger);
-  const service = await startService(settings, { logger });
+  const printAgain = logConsole(logger);
+  const service = await startService(settings, { logger }).catch((error: unknown) => {
+    printAgain();
+    throw error;
+  });
   const { pipelines } = service.app;
   for (const warning of service.app.warnings) logger.warn(placeOf(warning), warning.message);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { MillraceError } from './api/errors.js';
 import { NAME_PATTERN } from './api/types.js';
+import { nearest } from './api/nearest.js';
 import { LinkedFolders } from './config/linked-folders.js';
-import { nearest } from './config/nearest.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './outbound/allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';

@@ -27,7 +27,7 @@ export const plugin = definePlugin<CategoryIndexOptions>({
 
 function vocabularyOf({ categories, file }: CategoryIndexOptions): Vocabulary {
   if (categories !== undefined && file !== undefined) {
-    throw new OptionError(['file'], '`categories` and `file` are both given', 'give one of the two');
+    throw new OptionError(['file'], '`categories` and `file` are both given', 'give one of the two', 'key');
   }
   if (categories !== undefined) return positions(categories, ['categories']);
   if (file !== undefined) return readVocabulary(file, ['file']);

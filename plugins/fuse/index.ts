@@ -21,9 +21,14 @@ export const plugin = definePlugin<FuseOptions>({
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ inputs, method, k, missing }) {
     if (method !== 'rrf' && k !== undefined)
-      throw new OptionError(['k'], `\`k\` means nothing to ${method}`, 'remove it, or use `method: rrf`');
+      throw new OptionError(
+        ['k'],
+        `\`k\` means nothing to ${method}`,
+        'remove it, or use `method: rrf`',
+        'key',
+      );
     if (method === 'rrf' && missing !== undefined)
-      throw new OptionError(['missing'], 'to rrf a missing value adds nothing', 'remove the line');
+      throw new OptionError(['missing'], 'to rrf a missing value adds nothing', 'remove the line', 'key');
     return new Fuse(
       inputs.map(({ input, value }) => ({ input, weight: value })),
       method === 'rrf' ? { name: 'rrf', k: k ?? USUAL_K } : { name: method, missing: missing ?? 'absent' },

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import {
   definePlugin,
   OptionError,
+  tryEach,
   type BuildContext,
   type Input,
   type KeyedOption,
@@ -42,14 +43,22 @@ function fromFile(options: LinearOptions, file: ProjectFile, build: BuildContext
       [option],
       `\`${option}\` and \`model\` are both given`,
       `\`${file.path}\` has its own ${option}`,
+      'key',
     );
   }
   const model = readModelFile(file, ['model']);
-  const terms = [...model.weights].map(([name, weight]) => {
+  const termOf = (name: string, weight: WrittenWeight): Term => {
     const input = build.need(name, ['model']);
     if (isNumeric(input)) return term(input, weight, model.missing);
     throw new OptionError(['model'], `\`${file.path}\` gives a weight to \`${name}\`, which is not a number`);
-  });
+  };
+  const terms = tryEach(
+    [...model.weights].map(
+      ([name, weight]) =>
+        () =>
+          termOf(name, weight),
+    ),
+  );
   return new LinearModel(terms, model.bias, file.version);
 }
 

@@ -35,6 +35,7 @@ function outputsByText(categories: OneHotOptions['categories']): Map<string, num
         ['categories', name],
         `\`${OTHER}\` is the output for texts of no category`,
         'give this category another name',
+        'key',
       );
     }
     for (const [index, text] of (typeof texts === 'string' ? [texts] : texts).entries()) {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../runtime/api/types.js';
 import { inputSpecs, outputSpecs } from './model-values.js';
 import { OnnxModel } from './onnx-model.js';
 import { OnnxSession } from './session.js';
+import { withoutZipMap } from './zip-map.js';
 
 interface OnnxOptions {
   readonly model: ProjectFile;
@@ -21,14 +22,15 @@ export const plugin = definePlugin<OnnxOptions>({
   summary: 'An ONNX model, dense or of trees, run in process by ONNX Runtime.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
-    const session = await openSession(options, build);
+    const { content, maps } = withoutZipMap(options.model.content);
+    const session = await openSession(options, content, build);
     try {
       const inputs = bindTensors(inputSpecs(session.model), options.inputs, build, {
         nan: true,
         batch: options.batch,
       });
-      const outputs = bindOutputs(outputSpecs(session.model), options.outputs);
-      return new OnnxModel(options.model, session, inputs, outputs);
+      const outputs = bindOutputs(outputSpecs(session.model, maps), options.outputs);
+      return new OnnxModel(options.model, session, inputs, outputs, maps);
     } catch (error) {
       await session.close();
       throw error;
@@ -36,7 +38,11 @@ export const plugin = definePlugin<OnnxOptions>({
   },
 });
 
-async function openSession({ model, threads }: OnnxOptions, build: BuildContext): Promise<OnnxSession> {
+async function openSession(
+  { model, threads }: OnnxOptions,
+  content: Uint8Array,
+  build: BuildContext,
+): Promise<OnnxSession> {
   const modulePath = build.findPackage('onnxruntime-node');
   if (modulePath === undefined) {
     throw new OptionError(
@@ -46,7 +52,7 @@ async function openSession({ model, threads }: OnnxOptions, build: BuildContext)
     );
   }
   try {
-    return await OnnxSession.open({ modulePath, threads, model: model.content });
+    return await OnnxSession.open({ modulePath, threads, model: content });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OptionError(['model'], `\`${model.path}\` is no ONNX model that can be used: ${reason}`);

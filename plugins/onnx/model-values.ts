@@ -1,7 +1,8 @@
 import { OptionError } from '../../runtime/api/plugin.js';
 import type { OutputSpec } from '../../runtime/api/tensor-outputs.js';
 import { isTensorType, type TensorSpec } from '../../runtime/api/tensor.js';
-import type { LoadedModel } from './session-messages.js';
+import type { LoadedModel, LoadedValue } from './session-messages.js';
+import type { ClassScores } from './zip-map.js';
 
 /** @throws OptionError for an input of a type that features cannot have */
 export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
@@ -15,15 +16,19 @@ export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
   });
 }
 
-export function outputSpecs({ outputs }: LoadedModel): OutputSpec[] {
-  return outputs.map(({ name, type, shape }) => {
-    if (type === undefined) return { name, shape: undefined, problem: NO_TENSOR };
-    if (type === 'string' || !isTensorType(type))
-      return { name, shape: undefined, problem: `of ${type}, not numbers` };
-    return { name, shape };
+/** @param maps outputs of the file whose numbers the session gives as tensors */
+export function outputSpecs({ outputs }: LoadedModel, maps: ReadonlyMap<string, ClassScores>): OutputSpec[] {
+  const tensors = new Set(Array.from(maps.values(), ({ tensor }) => tensor));
+  const mapped = Array.from(maps, ([name, { tensor, classes }]): OutputSpec => {
+    const found = outputs.find((output) => output.name === tensor);
+    return { name, shape: found?.shape ?? [undefined, classes.length], classes };
   });
+  return [...outputs.filter(({ name }) => !tensors.has(name)).map(outputSpec), ...mapped];
 }
 
-/** What converters make of class probabilities unless told otherwise. */
-const NO_TENSOR =
-  'a sequence of maps (ZipMap), not a tensor; convert the model with zipmap=False, as in convert_sklearn(model, options={"zipmap": False})';
+function outputSpec({ name, type, shape }: LoadedValue): OutputSpec {
+  if (type === undefined) return { name, shape: undefined, problem: 'a sequence or a map, not a tensor' };
+  if (type === 'string' || !isTensorType(type))
+    return { name, shape: undefined, problem: `of ${type}, not numbers` };
+  return { name, shape };
+}

@@ -3,6 +3,7 @@ import type { TensorBatch, TensorInputs } from '../../runtime/api/tensor-inputs.
 import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
 import { isTensorType, type Tensor } from '../../runtime/api/tensor.js';
 import type { OnnxSession } from './session.js';
+import type { ClassScores } from './zip-map.js';
 
 /** An ONNX model as a component. Inputs are copied out of the frame before the model runs on its own thread. */
 export class OnnxModel implements ModelComponent {
@@ -13,13 +14,23 @@ export class OnnxModel implements ModelComponent {
   readonly #outputs: TensorOutputs;
   readonly #wanted: readonly string[];
 
-  constructor(file: ProjectFile, session: OnnxSession, inputs: TensorInputs, outputs: TensorOutputs) {
+  readonly #maps: ReadonlyMap<string, ClassScores>;
+
+  /** @param maps outputs that are asked for by the name of their tensor */
+  constructor(
+    file: ProjectFile,
+    session: OnnxSession,
+    inputs: TensorInputs,
+    outputs: TensorOutputs,
+    maps: ReadonlyMap<string, ClassScores>,
+  ) {
     this.version = file.version;
     this.outputs = outputs.declared;
     this.#session = session;
     this.#inputs = inputs;
     this.#outputs = outputs;
     this.#wanted = outputs.wanted ?? [];
+    this.#maps = maps;
   }
 
   /** Runs the model once on zeros: what its file does not tell of shapes shows now. */
@@ -46,11 +57,17 @@ export class OnnxModel implements ModelComponent {
 
   async #run({ tensors }: TensorBatch, signal: AbortSignal): Promise<Map<string, Tensor>> {
     const inputs = Array.from(tensors, ([name, tensor]) => ({ name, ...tensor }));
-    const outputs = await this.#session.run(inputs, this.#wanted, signal);
+    const tensorOf = (name: string): string => this.#maps.get(name)?.tensor ?? name;
+    const asked = new Set(this.#wanted.map(tensorOf));
+    const answered = await this.#session.run(inputs, [...asked], signal);
+    const byName = new Map(answered.map((tensor) => [tensor.name, tensor]));
     return new Map(
-      outputs.map(({ name, type, shape, data }) => {
+      this.#wanted.flatMap((name) => {
+        const tensor = byName.get(tensorOf(name));
+        if (tensor === undefined) return [];
+        const { type, shape, data } = tensor;
         if (!isTensorType(type)) throw new Error(`the model's output ${name} is ${type}, not numbers`);
-        return [name, { type, shape, data }];
+        return [[name, { type, shape, data }]];
       }),
     );
   }

@@ -23,7 +23,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      const wrong = (what: string): OptionError => new OptionError(['headers', name], what);
+      const wrong = (what: string, part: 'key' | 'value' = 'key'): OptionError =>
+        new OptionError(['headers', name], what, undefined, part);
       if (RESERVED.has(name.toLowerCase())) throw wrong(`\`${name}\` is not a header that a step can set`);
       try {
         validateHeaderName(name);
@@ -33,7 +34,7 @@ export function checkedHeaders(headers: Readonly<Record<string, string>>): Recor
       try {
         validateHeaderValue(name, value);
       } catch {
-        throw wrong(`the value of \`${name}\` has characters that a header cannot hold`);
+        throw wrong(`the value of \`${name}\` has characters that a header cannot hold`, 'value');
       }
       return [name.toLowerCase(), value];
     }),

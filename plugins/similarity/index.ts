@@ -19,7 +19,7 @@ export const plugin = definePlugin<SimilarityOptions>({
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ vectors, texts }): FeatureComponent {
     if (vectors !== undefined && texts !== undefined) {
-      throw new OptionError(['texts'], '`vectors` and `texts` are both given', 'use a step for each');
+      throw new OptionError(['texts'], '`vectors` and `texts` are both given', 'use a step for each', 'key');
     }
     if (vectors !== undefined) {
       checkSizes(vectors);

@@ -3,6 +3,7 @@ import type { ColumnKind } from '../../runtime/api/columns.js';
 import {
   definePlugin,
   OptionError,
+  tryEach,
   type Input,
   type KeyedOption,
   type ProjectFile,
@@ -51,21 +52,32 @@ export const plugin = definePlugin<TextMatchOptions>({
 
 function searchedFields({ field, fields }: TextMatchOptions): readonly SearchedField[] {
   if (field !== undefined && fields !== undefined) {
-    throw new OptionError(['fields'], '`field` and `fields` are both given', 'move the field into `fields`');
+    throw new OptionError(
+      ['fields'],
+      '`field` and `fields` are both given',
+      'move the field into `fields`',
+      'key',
+    );
   }
   if (fields !== undefined) {
-    return fields.map(({ input, value }) => ({
-      input: searchable(input, ['fields', input.text]),
-      weight: value,
-    }));
+    return tryEach(
+      fields.map(({ input, value }) => () => ({
+        input: searchable(input, ['fields', input.text], 'key'),
+        weight: value,
+      })),
+    );
   }
   if (field !== undefined) return [{ input: searchable(field, ['field']), weight: 1 }];
   throw new OptionError([], '`field` is missing', 'add e.g. `field: product.title`');
 }
 
-function searchable(input: Input, path: readonly string[]): Input<'text' | 'texts'> {
+function searchable(
+  input: Input,
+  path: readonly string[],
+  part: 'key' | 'value' = 'value',
+): Input<'text' | 'texts'> {
   if (isText(input)) return input;
-  throw new OptionError(path, `\`${input.text}\` is neither a text nor a list of texts`);
+  throw new OptionError(path, `\`${input.text}\` is neither a text nor a list of texts`, undefined, part);
 }
 
 function isText(input: Input): input is Input<'text'> | Input<'texts'> {

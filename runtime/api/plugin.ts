@@ -81,18 +81,42 @@ export interface BuildContext {
   findPackage(name: string): string | undefined;
 }
 
-/** Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. */
+/**
+ * Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. An AggregateError reports
+ * several at once.
+ */
 export class OptionError extends Error {
   constructor(
     readonly path: readonly (string | number)[],
     message: string,
     readonly help?: string,
+    /** Which part is wrong where the path ends with the key of a mapping. */
+    readonly part: 'key' | 'value' = 'value',
   ) {
     super(message);
     this.name = 'OptionError';
   }
 }
 recognise(OptionError, 'OptionError');
+
+/**
+ * Runs every function and returns their results, so that one load reports every fault.
+ * @throws what the only one that failed threw, or an AggregateError of all that was thrown
+ */
+export function tryEach<T>(tries: readonly (() => T)[]): T[] {
+  const results: T[] = [];
+  const faults: unknown[] = [];
+  for (const attempt of tries) {
+    try {
+      results.push(attempt());
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length === 1) throw faults[0];
+  if (faults.length > 1) throw new AggregateError(faults);
+  return results;
+}
 
 /** A feature's value for one identifier. `value` is undefined where the status is not a known one. */
 export interface FeatureValue {

@@ -1,4 +1,5 @@
-import { OptionError, type BuildContext, type Input, type StepInput } from './plugin.js';
+import { nearest } from './nearest.js';
+import { OptionError, tryEach, type BuildContext, type Input, type StepInput } from './plugin.js';
 import { Status } from './status.js';
 import { TensorPart, type Missing } from './tensor-part.js';
 import {
@@ -76,11 +77,19 @@ export function bindTensors(
 ): TensorInputs {
   const names = specs.map(({ name }) => `\`${name}\``).join(', ');
   const given = isList(written) ? onlyInput(specs, written, names) : new Map(Object.entries(written ?? {}));
-  for (const name of given.keys()) {
-    if (specs.some((spec) => spec.name === name)) continue;
-    throw new OptionError(['inputs', name], `the model has no input \`${name}\``, `it has ${names}`);
-  }
-  const tensors = specs.map((spec) => {
+  const specNames = specs.map((spec) => spec.name);
+  const unknown = new Map<string, string | undefined>();
+  for (const name of given.keys())
+    if (!specNames.includes(name))
+      unknown.set(
+        name,
+        nearest(
+          name,
+          specNames.filter((one) => !given.has(one)),
+        ),
+      );
+  const meant = new Set(unknown.values());
+  const bind = (spec: TensorSpec): BoundTensor => {
     const path = isList(written) ? ['inputs'] : ['inputs', spec.name];
     const input = given.get(spec.name);
     if (input !== undefined) return boundTensor(spec, input, path, rules);
@@ -91,7 +100,23 @@ export function bindTensors(
       `the model's input \`${spec.name}\` cannot be bound by name`,
       `give it under inputs: ${JSON.stringify(spec.name)}: [product.price, …] for ${describeShape(spec.shape)}`,
     );
-  });
+  };
+  const refuse = (name: string, guess: string | undefined): never => {
+    // The error at the misspelt name is enough: an input that is meant by one is not looked for.
+    const help = guess === undefined ? `it has ${names}` : `did you mean \`${guess}\`?`;
+    throw new OptionError(['inputs', name], `the model has no input \`${name}\``, help, 'key');
+  };
+  const [, tensors = []] = tryEach<BoundTensor[]>([
+    () =>
+      tryEach(
+        [...unknown].map(
+          ([name, guess]) =>
+            () =>
+              refuse(name, guess),
+        ),
+      ),
+    () => tryEach(specs.filter(({ name }) => !meant.has(name)).map((spec) => () => bind(spec))),
+  ]);
   return new TensorInputs(tensors, fixedBatch(specs, tensors), rules);
 }
 

@@ -1,4 +1,5 @@
-import { OptionError, type StepOutput } from './plugin.js';
+import { nearest } from './nearest.js';
+import { OptionError, tryEach, type StepOutput } from './plugin.js';
 import { Status } from './status.js';
 import type { GatheredTensors, TensorBatch } from './tensor-inputs.js';
 import { describeShape, type Tensor } from './tensor.js';
@@ -9,6 +10,8 @@ export interface OutputSpec {
   /** Undefined for what is not a tensor of numbers; `problem` says what it is. */
   readonly shape: readonly (number | undefined)[] | undefined;
   readonly problem?: string;
+  /** Of a classifier's probabilities: the labels, in the order of the columns. */
+  readonly classes?: readonly string[];
 }
 
 interface BoundOutput {
@@ -22,7 +25,7 @@ interface BoundOutput {
 
 /**
  * Binds `outputs:`, from the step's names to the model's: `probabilities`, or `probabilities[1]` for the second number of
- * each row. Left out, the only output is `score`.
+ * each row. Left out, the only output is `score`; of a classifier with two classes, the probability of the second.
  * @param specs undefined where the model does not say
  * @throws OptionError at the output's place for one that the model has not, or that is not one number a row
  */
@@ -32,18 +35,28 @@ export function bindOutputs(
 ): TensorOutputs {
   if (written === undefined) return new TensorOutputs([onlyOutput(specs)]);
   return new TensorOutputs(
-    Object.entries(written).map(([as, text]) => boundOutput(as, text, specs, ['outputs', as])),
+    tryEach(
+      Object.entries(written).map(
+        ([as, text]) =>
+          () =>
+            boundOutput(as, text, specs, ['outputs', as]),
+      ),
+    ),
   );
 }
 
 function onlyOutput(specs: readonly OutputSpec[] | undefined): BoundOutput {
   const [only, ...others] = specs ?? [];
   if (specs === undefined || only === undefined) return { as: 'score', of: undefined, index: undefined };
+  const classified = specs.filter(({ classes }) => classes !== undefined);
+  const [probabilities] = classified;
+  if (probabilities?.classes?.length === 2 && classified.length === 1)
+    return boundOutput('score', `${probabilities.name}[1]`, specs, ['model']);
   if (others.length === 0) return boundOutput('score', only.name, specs, ['model']);
   throw new OptionError(
     [],
     `the model has ${specs.length} outputs, and \`outputs\` does not say which to take`,
-    `it has ${listOf(specs)}; write e.g. outputs: { score: ${JSON.stringify(only.name)} }`,
+    `it has ${listOf(specs)}; write e.g. outputs: { score: ${exampleOf(probabilities ?? only)} }`,
   );
 }
 
@@ -58,8 +71,14 @@ function boundOutput(
   if (specs === undefined) return bound;
   const exact = specs.find((one) => one.name === text);
   const spec = exact ?? specs.find((one) => one.name === name);
-  if (spec === undefined)
-    throw new OptionError(path, `the model has no output \`${name}\``, `it has ${listOf(specs)}`);
+  if (spec === undefined) {
+    const guess = nearest(
+      name,
+      specs.map((one) => one.name),
+    );
+    const help = guess === undefined ? `it has ${listOf(specs)}` : `did you mean \`${guess}\`?`;
+    throw new OptionError(path, `the model has no output \`${name}\``, help);
+  }
   if (spec.shape === undefined)
     throw new OptionError(path, `the model's output \`${spec.name}\` is ${spec.problem ?? 'not a tensor'}`);
   const found = exact === undefined ? bound : { as, of: text, index: undefined };
@@ -70,7 +89,7 @@ function boundOutput(
     throw new OptionError(
       path,
       `the model's output \`${spec.name}\` ${describeShape(spec.shape)} has ${width} numbers for each candidate`,
-      `write \`${spec.name}[0]\` … \`${spec.name}[${width - 1}]\` for one of them`,
+      `write \`${spec.name}[0]\` … \`${spec.name}[${width - 1}]\` for one of them${classesOf(spec)}`,
     );
   }
   return found;
@@ -78,8 +97,23 @@ function boundOutput(
 
 function listOf(specs: readonly OutputSpec[]): string {
   return specs
-    .map(({ name, shape, problem }) => `\`${name}\` ${shape ? describeShape(shape) : (problem ?? '')}`)
+    .map(
+      (spec) =>
+        `\`${spec.name}\` ${spec.shape ? describeShape(spec.shape) + classesOf(spec) : (spec.problem ?? '')}`,
+    )
     .join(', ');
+}
+
+const MOST_CLASSES = 10;
+
+function classesOf({ classes }: OutputSpec): string {
+  if (classes === undefined) return '';
+  const shown = classes.slice(0, MOST_CLASSES).map((label, at) => `[${at}] ${JSON.stringify(label)}`);
+  return ` (classes ${shown.join(', ')}${classes.length > MOST_CLASSES ? ', …' : ''})`;
+}
+
+function exampleOf({ name, classes }: OutputSpec): string {
+  return JSON.stringify(classes === undefined ? name : `${name}[${classes.length - 1}]`);
 }
 
 /** The bound outputs of a model: what the component declares, and how answers become its columns. */

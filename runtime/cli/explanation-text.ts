@@ -6,7 +6,7 @@ import type {
   Explanation,
 } from '../pipeline/explanation.js';
 import { renderTable, shorten } from './table.js';
-import { wrap } from './wrap.js';
+import { wrap } from '../config/wrap.js';
 
 /** An explanation for a person to read, at most `width` columns wide. */
 export function explanationText(told: Explanation, width: number): string {

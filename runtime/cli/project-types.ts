@@ -1,6 +1,6 @@
 import { ProjectInvalidError } from '../app.js';
+import { nearest } from '../api/nearest.js';
 import { loadSchemas } from '../config/load-project.js';
-import { nearest } from '../config/nearest.js';
 import type { ProjectConfig } from '../config/model.js';
 import type { SettingFlags } from '../settings.js';
 import { settingsOf, type CliContext } from './context.js';

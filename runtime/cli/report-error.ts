@@ -4,20 +4,31 @@ import { MillraceError } from '../api/errors.js';
 import { ProjectInvalidError } from '../app.js';
 import { printable } from '../config/display-width.js';
 import { renderDiagnostics } from '../config/render.js';
+import { wrapAfter } from '../config/wrap.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, UsageError } from './failure.js';
 
 /** 0: done. 1: understood, and failed. 2: the command line or a setting is wrong. */
 export type ExitCode = 0 | 1 | 2;
 
+/** Columns that the later lines of one message are indented by. */
+const HANG = 4;
+
 /** Tells an error on stderr: what failed, and what to do about it. */
 export function reportError(error: unknown, context: CliContext): ExitCode {
   // Commander has told its own errors already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  for (const line of linesOf(error, context)) context.stderr.write(`${line}\n`);
+  for (const line of linesOf(error, context)) context.stderr.write(`${fold(line, context)}\n`);
   const wrongUsage =
     error instanceof UsageError || (error instanceof MillraceError && error.code === 'invalid_setting');
   return wrongUsage ? 2 : 1;
+}
+
+/** A terminal would break a long line inside a word. Elsewhere a line stays whole, for programs that read it. */
+function fold(line: string, { stderr }: CliContext): string {
+  const { isTTY, columns } = stderr;
+  if (isTTY !== true || columns === undefined || line.includes('\n')) return line;
+  return wrapAfter('', line, HANG, columns).join('\n');
 }
 
 function linesOf(error: unknown, context: CliContext): readonly string[] {

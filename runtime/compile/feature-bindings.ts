@@ -5,7 +5,7 @@ import type {
   FeatureView,
   PipelineDefinition,
 } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { sourceKey } from '../features/feature-source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
 import { FeatureDecoder } from '../store/feature-decoder.js';
@@ -54,6 +54,20 @@ export class FeatureBindings {
     return this.#bindings.keys();
   }
 
+  /** The full names of the features that the pipeline requires. */
+  *features(): Iterable<string> {
+    for (const { name, view, requirements } of this.#bindings.values())
+      for (const feature of view.features.keys())
+        if (requirements.some((line) => line.feature === undefined || line.feature.value === feature))
+          yield `${name}:${feature}`;
+  }
+
+  /** The full names of the features of views that the project has and the pipeline does not require. */
+  unrequired(): string[] {
+    const views = [...this.#views.values()].filter(({ name }) => !this.#bindings.has(name));
+    return views.flatMap(({ name, features }) => [...features.keys()].map((feature) => `${name}:${feature}`));
+  }
+
   /** @returns whether the requirement is right; what is wrong is told. */
   #bind(requirement: FeatureRequirement, diagnostics: Diagnostics): boolean {
     const { name, feature } = requirement;
@@ -69,7 +83,7 @@ export class FeatureBindings {
       return false;
     }
     if (feature !== undefined && !view.features.has(feature.value)) {
-      const { message, help } = this.#unknownFeature(view, feature.value);
+      const { message, help } = this.#unknownFeature(view.name, view, feature.value);
       diagnostics.error('unknown_feature', feature.at, message, help);
       return false;
     }
@@ -105,7 +119,7 @@ export class FeatureBindings {
       };
     }
     const definition = binding.view.features.get(feature);
-    if (definition === undefined) return this.#unknownFeature(binding.view, feature);
+    if (definition === undefined) return this.#unknownFeature(name, binding.view, feature);
     const allowed = binding.requirements.some(
       (line) => line.feature === undefined || line.feature.value === feature,
     );
@@ -136,13 +150,15 @@ export class FeatureBindings {
     return { slot, scope: binding.scope, types: binding.view.of, ids };
   }
 
-  #unknownFeature(view: FeatureView, feature: string): NameProblem & { readonly help: string } {
+  #unknownFeature(name: string, view: FeatureView, feature: string): NameProblem & { readonly help: string } {
     const guess = nearest(feature, view.features.keys());
     return {
       problem: 'unknown_feature',
       message: `view \`${view.name}\` has no feature \`${feature}\``,
       help:
-        guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean \`${guess}\`?`,
+        guess === undefined
+          ? `it has ${[...view.features.keys()].join(', ')}`
+          : `did you mean \`${name}:${guess}\`?`,
     };
   }
 

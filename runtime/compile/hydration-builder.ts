@@ -1,6 +1,6 @@
 import type { ValueType } from '../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
 import { EntityDecoder } from '../store/entity-decoder.js';
 import { entityKey } from '../store/keys.js';
@@ -229,6 +229,13 @@ export class HydrationBuilder {
     };
     node.wants.push(want);
     return want;
+  }
+
+  /** The paths of all attributes that are one step away from a root, e.g. `product.price`. */
+  attributeNames(): string[] {
+    return [...this.roots].flatMap(([root, { entity, carried }]) =>
+      [...new Set([...entity.attributes.keys(), ...carried.keys()])].map((name) => `${root}.${name}`),
+    );
   }
 
   unknownRoot(name: string): NameProblem {

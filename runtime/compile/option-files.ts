@@ -3,8 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import type { ProjectFile } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics.js';
+import { nearest } from '../api/nearest.js';
 import { isWithin, LinkedFolders } from '../config/linked-folders.js';
-import { nearest } from '../config/nearest.js';
 import { reasonOf, whyNoFile } from '../config/project-files.js';
 import type { Located } from '../config/source.js';
 

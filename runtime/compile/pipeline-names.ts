@@ -1,7 +1,7 @@
 import type { OutputKind } from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import type { PipelineDefinition } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { endingIn, nearest } from '../api/nearest.js';
 import type { Located } from '../config/source.js';
 import { FrameLayout, type Scope } from '../frame/layout.js';
 import {
@@ -274,19 +274,67 @@ export class PipelineNames {
   }
 
   #unknownName(name: string, segment?: number): NameProblem {
-    const names = [...this.#hydration.roots.keys(), ...this.#definition.define.keys(), 'score'];
-    const features = [...this.#bindings.names, ...this.#outputs.keys()];
-    const guess = nearest(name, names) ?? nearest(name, features);
     return {
       problem: 'unknown_name',
       ...(segment === undefined ? {} : { segment }),
-      message: `nothing here is called \`${name}\``,
-      help:
-        guess === undefined
-          ? `there is ${names.join(', ')}`
-          : features.includes(guess)
-            ? `did you mean a feature of it, \`${guess}:…\`?`
-            : `did you mean \`${guess}\`?`,
+      message: this.#producers.has(name)
+        ? `\`${name}\` is ${this.isTaken(name) === 'a feature view' ? 'a feature view' : 'a step'}, not a value`
+        : `nothing here is called \`${name}\``,
+      help: this.#helpFor(name, segment === undefined),
     };
   }
+
+  /** What stands before a colon: the views that are bound, and the steps that compute something. */
+  get #producers(): ReadonlySet<string> {
+    return new Set([...this.#bindings.names, ...this.#outputs.keys(), ...this.#order.names]);
+  }
+
+  /** @param whole whether the name stands for a value by itself, rather than for the start of a path */
+  #helpFor(name: string, whole: boolean): string {
+    const roots = [...this.#hydration.roots.keys()];
+    const names = [...roots, ...this.#definition.define.keys(), 'score'];
+    const producers = this.#producers;
+    if (whole && producers.has(name)) return this.#helpForProducer(name);
+    const guess = nearest(name, names);
+    if (guess !== undefined) return `did you mean \`${guess}\`?`;
+    if (!whole) {
+      const producer = nearest(name, producers);
+      return producer === undefined ? `there is ${names.join(', ')}` : this.#helpForProducer(producer);
+    }
+    const values = [...this.#featureNames(), ...this.#hydration.attributeNames()];
+    const named = endingIn(name, values);
+    if (named.length > 1) return `did you mean ${oneOf(named)}?`;
+    const value = named[0] ?? nearest(name, values);
+    if (value !== undefined) return `did you mean \`${value}\`?`;
+    const unrequired = this.#bindings.unrequired();
+    const feature = endingIn(name, unrequired)[0] ?? nearest(name, unrequired);
+    if (feature !== undefined)
+      return `did you mean \`${feature}\`? Add \`- ${feature.split(':', 1)[0] ?? ''}\` under \`features:\` to use it`;
+    const producer = nearest(name, producers);
+    return producer === undefined ? `there is ${names.join(', ')}` : this.#helpForProducer(producer);
+  }
+
+  /** A view or step stands where one of its values is wanted. */
+  #helpForProducer(producer: string): string {
+    const known = [...this.#featureNames()].filter((one) => one.startsWith(`${producer}:`));
+    return known.length === 0
+      ? `write \`${producer}:OUTPUT\`, with the name of an output of that step`
+      : `did you mean ${oneOf(known)}?`;
+  }
+
+  /** The full names of the features and outputs that can be used here. */
+  *#featureNames(): Iterable<string> {
+    yield* this.#bindings.features();
+    for (const [step, outputs] of this.#outputs)
+      if (outputs !== 'failed') for (const output of outputs.keys()) yield `${step}:${output}`;
+  }
+}
+
+const MOST_OFFERED = 4;
+
+function oneOf(names: readonly string[]): string {
+  const quoted = names.slice(0, MOST_OFFERED).map((name) => `\`${name}\``);
+  const more = names.length > MOST_OFFERED ? ', …' : '';
+  const last = quoted.length > 1 && more === '' ? ` or ${quoted.pop() ?? ''}` : '';
+  return quoted.join(', ') + last + more;
 }

@@ -4,7 +4,7 @@ import type { Component } from '../api/plugin.js';
 import { checkOptions, type CheckedOptions, type OptionPath } from '../config/check-options.js';
 import type { Diagnostics } from '../config/diagnostics.js';
 import type { PipelineDefinition, StepDefinition } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { Located, Span } from '../config/source.js';
 import type { FrameLayout } from '../frame/layout.js';
 import type { Caller } from '../outbound/http-connector.js';
@@ -217,18 +217,10 @@ export class StepCompiler {
       });
       return this.#checked(created, plugin, step);
     } catch (error) {
-      if (error === NEED_REPORTED) return undefined;
-      if (error instanceof StepNeeded) throw error;
-      if (error instanceof OptionError) {
-        this.#parts.own.error('invalid_option', checked.locate(error.path), error.message, error.help);
-      } else {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#parts.own.error(
-          'component_failed',
-          step.use.at,
-          `\`${step.use.value}\` could not be built: ${reason}`,
-        );
-      }
+      const faults = faultsIn(error);
+      const needed = faults.find((fault) => fault instanceof StepNeeded);
+      if (needed !== undefined) throw needed;
+      for (const fault of faults) this.#reportFault(fault, step, checked);
       return undefined;
     }
   }
@@ -239,6 +231,25 @@ export class StepCompiler {
     const at = this.#parts.plugins.place(plugin.name) ?? step.use.at;
     for (const { message, help } of faults) this.#parts.own.error('plugin_failed', at, message, help);
     return faults.length === 0 ? (created as Component) : undefined;
+  }
+
+  #reportFault(fault: unknown, step: StepDefinition, checked: CheckedOptions): void {
+    if (fault === NEED_REPORTED) return;
+    if (fault instanceof OptionError) {
+      this.#parts.own.error(
+        'invalid_option',
+        checked.locate(fault.path, fault.part),
+        fault.message,
+        fault.help,
+      );
+      return;
+    }
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    this.#parts.own.error(
+      'component_failed',
+      step.use.at,
+      `\`${step.use.value}\` could not be built: ${reason}`,
+    );
   }
 
   /** Where `getFeature` finds what the component needs. */
@@ -278,6 +289,11 @@ export class StepCompiler {
 function versionOf(component: Component): { readonly version?: string } {
   const { version } = component as Partial<ModelComponent>;
   return version === undefined ? {} : { version };
+}
+
+/** A plugin may throw several faults at once, as an AggregateError. */
+function faultsIn(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? error.errors.flatMap(faultsIn) : [error];
 }
 
 /** Thrown through a plugin's `create` when a name that it needs was wrong and has been reported. */

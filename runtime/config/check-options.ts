@@ -13,8 +13,8 @@ export interface CheckedOptions {
   readonly value: JsonObject;
   /** Every marked text, defaults included, in the order of the options. */
   readonly marks: readonly MarkedText[];
-  /** The place of the value at `path`, or of its nearest ancestor that is written in the file. */
-  readonly locate: (path: OptionPath) => Span;
+  /** The place of the value (or the key) at `path`, or of its nearest ancestor that is written in the file. */
+  readonly locate: (path: OptionPath, part?: 'key' | 'value') => Span;
 }
 
 /**
@@ -34,6 +34,7 @@ export function checkOptions(
   return Object.freeze({
     value: deepFreeze(value) as JsonObject,
     marks: deepFreeze(markedTexts(value, schemas, places)),
-    locate: (path: OptionPath) => places.value(path),
+    locate: (path: OptionPath, part?: 'key' | 'value') =>
+      part === 'key' ? places.key(path) : places.value(path),
   });
 }

@@ -3,7 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { compileSchema, newAjv } from './check-shape.js';
 import { isMark, isObject, MARK_WORDS } from './marks.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { pruneErrors } from './prune-errors.js';
 import { pointerPath } from './schema-walk.js';
 

@@ -3,7 +3,7 @@ import { collidingFeatures, type FeatureName } from '../feast/hash-fields.js';
 import { parseRedisUrl } from '../store/redis/target.js';
 import type { Diagnostics } from './diagnostics.js';
 import type { EntityType, FeastSource, FeatureView, JoinKeyType } from './model.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { SourceFile, Span } from './source.js';
 import { entriesOf, entryOf, locatedText, memberOf, textOf } from './tree.js';
 

@@ -12,7 +12,7 @@ import type {
   PipelineLimits,
   StepDefinition,
 } from './model.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { parseRequirement } from './parse-requirement.js';
 import type { TypeContext } from './parse-type.js';
 import type { Located, SourceFile, Span } from './source.js';

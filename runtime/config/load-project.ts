@@ -7,7 +7,7 @@ import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadPipelines } from './load-pipelines.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import type { ProjectConfig } from './model.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
 import { hasFolder, placeOf, readYamlFiles } from './project-files.js';
 import type { SourceFile } from './source.js';

@@ -9,8 +9,15 @@ import type {
   RequestDefinition,
   RequestField,
 } from './model.js';
-import { nearest } from './nearest.js';
-import { checkSpellings, readType, readTypeText, TYPE_KINDS, type TypeContext } from './parse-type.js';
+import { nearest } from '../api/nearest.js';
+import {
+  checkSpellings,
+  readType,
+  readTypeText,
+  ourType,
+  TYPE_KINDS,
+  type TypeContext,
+} from './parse-type.js';
 import { REQUEST_FIELDS, REQUEST_MODES } from './reserved-names.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
 import { entriesOf, locatedText, memberOf, textOf } from './tree.js';
@@ -104,8 +111,9 @@ function readScalar(
   context: TypeContext,
 ): ValueType | undefined {
   const isBareName = NAME_PATTERN.test(text.value) && !TYPE_KINDS.includes(text.value);
-  const guess = isBareName ? nearest(text.value, [...entities, ...TYPE_KINDS]) : undefined;
-  if (!isBareName || (guess !== undefined && TYPE_KINDS.includes(guess))) return readTypeText(text, context);
+  const guess = isBareName ? nearest(text.value, entities) : undefined;
+  if (!isBareName || (guess === undefined && ourType(text.value) !== undefined))
+    return readTypeText(text, context);
   context.diagnostics.error(
     'unknown_entity',
     text.at,

@@ -4,7 +4,7 @@ import { parseDuration } from '../api/duration.js';
 import { readDefault } from './read-default.js';
 import { readFeastSource } from './load-feast-source.js';
 import type { EntityType, FeatureDefinition, FeatureView } from './model.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { readType, type TypeContext } from './parse-type.js';
 import { DEFAULT_GROUP, ROW_FIELDS, STORE_GROUPS } from './reserved-names.js';
 import type { Located, SourceFile, Span } from './source.js';

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { NAME_PATTERN, typeText, type ListElementType, type ValueType } from '../api/types.js';
 import type { Diagnostics } from './diagnostics.js';
 import { nameHelp } from './marks.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { spanWithin, type Located, type SourceFile, type Span } from './source.js';
 import { foundWords } from './shape-words.js';
 import { entriesOf, locatedText, spanOf } from './tree.js';
@@ -36,10 +36,6 @@ const SYNONYMS = new Map([
   ['real', 'float'],
   ['integer', 'int'],
   ['long', 'int'],
-  ['int32', 'int'],
-  ['int64', 'int'],
-  ['float32', 'float'],
-  ['float64', 'float'],
   ['boolean', 'bool'],
   ['str', 'string'],
   ['text', 'string'],
@@ -47,12 +43,28 @@ const SYNONYMS = new Map([
   ['date', 'timestamp'],
   ['datetime', 'timestamp'],
   ['time', 'timestamp'],
-  ['array', 'list(string)'],
-  ['strings', 'list(string)'],
-  ['embedding', 'vector(n)'],
-  ['object', '{ record: { name: type } }'],
-  ['map', '{ record: { name: type } }'],
-  ['struct', '{ record: { name: type } }'],
+  ['varchar', 'string'],
+  ['char', 'string'],
+  ['category', 'string'],
+  ['categorical', 'string'],
+  ['enum', 'string'],
+  ['uuid', 'string'],
+  ['bigint', 'int'],
+  ['smallint', 'int'],
+  ['uint', 'int'],
+  ['timestamptz', 'timestamp'],
+  ['array', 'list'],
+  ['set', 'list'],
+  ['sequence', 'list'],
+  ['strings', 'list'],
+  ['embedding', 'vector'],
+  ['tensor', 'vector'],
+  ['reference', 'ref'],
+  ['object', 'record'],
+  ['map', 'record'],
+  ['dict', 'record'],
+  ['json', 'record'],
+  ['struct', 'record'],
 ]);
 
 const MAX_VECTOR = 16_384;
@@ -67,7 +79,7 @@ export function readType(at: Span, node: Node | undefined, context: TypeContext)
   const text = isScalar(node) ? locatedText(file, node) : undefined;
   if (text !== undefined) return readTypeText(text, context);
   if (isMap(node)) return readRecordType(at, node, context);
-  const help = isSeq(node) ? 'write list(string) for a list of texts' : TYPES_HELP;
+  const help = isSeq(node) ? 'write `list(string)` for a list of texts' : TYPES_HELP;
   const place = node === undefined ? at : spanOf(file, node);
   context.diagnostics.error('invalid_type', place, `expected a type, found ${foundWords(file, node)}`, help);
   return undefined;
@@ -98,7 +110,7 @@ export function readTypeText(text: Located<string>, context: TypeContext): Value
     case 'optional':
       return wrong(
         '`optional` is for the fields of a request',
-        `any attribute may be absent: write ${inside}`,
+        `any attribute may be absent: write \`${ourType(inside) ?? 'string'}\``,
       );
     default:
       return wrong(`\`${text.value}\` is not a type`, typeHelp(text.value));
@@ -140,8 +152,8 @@ function listType(inner: Located<string>, context: TypeContext): ValueType | und
     inner.at,
     `a list holds texts, references or records, not ${typeText(element)}`,
     isNumber
-      ? 'numbers of a fixed count are a vector(n)'
-      : 'write list(string), list(ref(entity)) or { list: { name: type } }',
+      ? 'numbers of a fixed count are a vector: `vector(64)`'
+      : 'write `list(string)`, `list(ref(brand))` or `{ list: { name: string } }`',
   );
   return undefined;
 }
@@ -157,7 +169,7 @@ function readRecordType(at: Span, node: Node, context: TypeContext): ValueType |
       spanOf(file, node),
       'a type that is a mapping has the one key `list` or `record`',
       glued
-        ? `write ${entry?.key ?? ''} without the colon`
+        ? `write \`${ourType(entry?.key ?? '') ?? 'string'}\`, without the colon`
         : 'for example { list: { sku: string, price: float } }',
     );
     return undefined;
@@ -168,7 +180,7 @@ function readRecordType(at: Span, node: Node, context: TypeContext): ValueType |
       'invalid_type',
       entry.value === undefined ? entry.keyAt : spanOf(file, entry.value),
       `\`${entry.key}\` as a key takes the fields of a record, found ${foundWords(file, entry.value)}`,
-      text === undefined ? undefined : `write list(${text.value})`,
+      text === undefined ? undefined : `write \`${listOf(text.value)}\``,
     );
     return undefined;
   }
@@ -231,14 +243,44 @@ export function checkSpellings(
 }
 
 function typeHelp(text: string): string {
-  const bracketed = /^list\s*[[<{]\s*(.*?)\s*[\]>}]$/i.exec(text) ?? /^(\w+)\[\]$/.exec(text);
-  if (bracketed !== null) return `write list(${bracketed[1] ?? ''})`;
-  if (/^vector\s*[[<]/i.test(text) || text === 'vector') return 'write vector(n), for example vector(64)';
-  if (text === 'ref') return 'write ref(entity), for example ref(brand)';
-  if (text === 'list') return 'write list(string) or list(ref(entity))';
-  const optional = /^(\w+)\?$/.exec(text);
-  if (optional !== null) return `any attribute may be absent: write ${optional[1] ?? ''}`;
-  const word = /^\w+/.exec(text)?.[0] ?? text;
-  const guess = SYNONYMS.get(word.toLowerCase()) ?? nearest(word, KINDS);
+  const guess = ourType(text);
   return guess === undefined ? TYPES_HELP : `did you mean \`${guess}\`?`;
+}
+
+/** Our type for one of another system, or for a misspelt one: always a type that is taken as it stands. */
+export function ourType(text: string): string | undefined {
+  const optional = /^(?:optional|nullable)\s*[([<]([\s\S]*)[)\]>]$/i.exec(text) ?? /^([\s\S]+)\?$/.exec(text);
+  if (optional !== null) return ourType((optional[1] ?? '').trim());
+  const array = /^([\s\S]+?)\s*\[\s*\]$/.exec(text);
+  if (array !== null) return listOf(array[1] ?? '');
+  const [, word = '', inside = ''] = /^\s*(\w+)\s*(?:[[<({]([\s\S]*?)[\])>}]?)?\s*$/.exec(text) ?? [];
+  const kind = kindOf(word);
+  switch (kind) {
+    case undefined:
+    case 'optional':
+      return undefined;
+    case 'list':
+      return listOf(inside);
+    case 'vector':
+      return vectorType(inside.trim()) === undefined ? 'vector(64)' : `vector(${inside.trim()})`;
+    case 'ref':
+      return NAME_PATTERN.test(inside.trim()) ? `ref(${inside.trim()})` : 'ref(brand)';
+    case 'record':
+      return '{ record: { name: string } }';
+    default:
+      return kind;
+  }
+}
+
+/** Lists hold no numbers: those of one length are vectors. */
+function listOf(inside: string): string {
+  const element = inside.trim() === '' ? 'string' : ourType(inside.trim());
+  if (element === 'int' || element === 'float' || element?.startsWith('vector') === true) return 'vector(64)';
+  if (element?.startsWith('ref') === true) return `list(${element})`;
+  return element?.startsWith('{') === true ? '{ list: { name: string } }' : 'list(string)';
+}
+
+function kindOf(word: string): string | undefined {
+  const plain = word.toLowerCase().replace(/\d+$/, '');
+  return KINDS.find((kind) => kind === plain) ?? SYNONYMS.get(plain) ?? nearest(word, KINDS);
 }

@@ -6,7 +6,7 @@ import type { DiagnosticCode } from './diagnostic-codes.js';
 import type { Diagnostics } from './diagnostics.js';
 import { isObject, nameHelp } from './marks.js';
 import type { OptionPath, Places } from './materialise.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../api/nearest.js';
 import { pruneErrors } from './prune-errors.js';
 import { pointerPath } from './schema-walk.js';
 import { expectedWords, foundWords, oneOfWords } from './shape-words.js';

@@ -1,11 +1,11 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar } from 'yaml';
-import type { Node } from 'yaml';
+import type { Document, Node } from 'yaml';
 import type { Diagnostics } from './diagnostics.js';
 import { interpolate, type Environment, type InterpolationProblem } from './interpolate.js';
 import type { SourceFile, Span } from './source.js';
 import { spanOf, textOf } from './tree.js';
 import { MAX_DEPTH, startOfTooDeep } from './yaml-depth.js';
-import { explainFault, quoted, quoteHelp, valueEnd } from './yaml-syntax.js';
+import { explainFault, quoted, quoteHelp, valueEnd, variablesInFlow } from './yaml-syntax.js';
 
 const NO_ANCHORS = 'anchors, aliases and merge keys of YAML are not read here';
 const WRITTEN_OUT =
@@ -38,15 +38,17 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
     diagnostics.error('yaml_syntax', at, `nested more than ${MAX_DEPTH} levels deep`);
     return undefined;
   }
-  const document = parseDocument(file.text, {
-    version: '1.2',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter: new LineCounter(),
-  });
+  let document = parseText(file.text);
   // What follows a fault on its line, and faults that say nothing new after the first, are mostly its echo.
   const lines = new Set<number>();
+  if (document.errors.length > 0) {
+    const { masked, faults } = variablesInFlow(file.text);
+    for (const { start, end, message, help } of faults) {
+      lines.add(file.position(start).line);
+      diagnostics.error('yaml_syntax', { file, start, end }, message, help);
+    }
+    if (faults.length > 0) document = parseText(masked);
+  }
   for (const { code, message, pos } of [...document.errors, ...document.warnings].sort(
     (a, b) => a.pos[0] - b.pos[0],
   )) {
@@ -83,6 +85,16 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
     return undefined;
   }
   return document.contents;
+}
+
+function parseText(text: string): Document.Parsed {
+  return parseDocument(text, {
+    version: '1.2',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter: new LineCounter(),
+  });
 }
 
 /** Refuses what YAML takes and a writer did not mean; fills in environment variables. */

@@ -79,29 +79,42 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
       };
   }
   return (
-    variable(text, start) ??
-    missingSpace(text, start) ??
-    specialStart(text, start) ??
-    innerColon(text, fault) ??
-    stray(text, fault)
+    missingSpace(text, start) ?? specialStart(text, start) ?? innerColon(text, fault) ?? stray(text, fault)
   );
 }
 
-/** `${NAME}` where a brace means a mapping. */
-function variable(text: string, at: number): SyntaxExplanation | undefined {
-  const open = text.lastIndexOf('${', at);
-  const line = lineAt(text, at);
-  if (open < line.start) return undefined;
-  const close = text.indexOf('}', open);
-  const end = close === -1 || close > line.end ? line.end : close + 1;
-  if (at > end) return undefined;
-  const written = text.slice(open, end);
-  return {
-    start: open,
-    end,
-    message: 'inside { } or [ ] the brace of `${` starts a mapping',
-    help: `quote the value: "${written}"`,
-  };
+/** Most variables of one file that are looked at. */
+const MOST_VARIABLES = 100;
+
+/**
+ * Every unquoted `${NAME}` inside { } or [ ], where YAML takes its brace for a mapping and then misreads the lines after
+ * it. `masked` is the text with letters in their places, as long as before, to find what else is wrong.
+ */
+export function variablesInFlow(text: string): {
+  readonly masked: string;
+  readonly faults: readonly SyntaxExplanation[];
+} {
+  const faults: SyntaxExplanation[] = [];
+  let masked = text;
+  for (const { index: start, 0: written } of [...text.matchAll(/\$\{[^{}\r\n]*\}/g)].slice(
+    0,
+    MOST_VARIABLES,
+  )) {
+    const { bracket, quote } = openEndsAt(masked, start);
+    if (bracket === undefined || quote !== undefined) continue;
+    const end = start + written.length;
+    masked = masked.slice(0, start) + 'x'.repeat(written.length) + masked.slice(end);
+    const value = valueBefore(masked, lineAt(masked, start + 1), start);
+    // An item of a list has no key of its own.
+    const isAlone = value.start > start || /[[{,]/.test(text.slice(value.start, start));
+    faults.push({
+      start,
+      end,
+      message: 'inside { } or [ ] the brace of `${` starts a mapping',
+      help: `quote the value: ${quoted(isAlone ? written : text.slice(value.start, value.end))}`,
+    });
+  }
+  return { masked, faults };
 }
 
 /** `use:filter` */

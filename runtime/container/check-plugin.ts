@@ -4,7 +4,7 @@ import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'ya
 import type { ComponentKind, Plugin } from '../api/plugin.js';
 import type { JsonObject } from '../api/types.js';
 import { schemaFaults, type SchemaFault } from '../config/check-schema.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import type { SourceFile, Span } from '../config/source.js';
 
 const KINDS: readonly ComponentKind[] = ['feature', 'filter', 'model', 'rule', 'effect'];

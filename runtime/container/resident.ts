@@ -3,7 +3,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../api/errors.js';
 import type { Plan } from '../compile/plan.js';
 import type { ProjectConfig } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { OWN_WRITES_ONLY } from '../resident/coherence.js';
 import { ResidentTables } from '../resident/resident-tables.js';
 import { SETTINGS, type Settings } from '../settings.js';

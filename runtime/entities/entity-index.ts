@@ -2,7 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import { inTurns, type Pieces } from '../api/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { decodeEntity, layoutIdOf } from '../store/entity-record.js';
 import { entityKey, idProblem, idText } from '../store/keys.js';
 import { knownLayouts } from '../store/known-layouts.js';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { jsonProblem } from '../entities/check-json.js';
 import { pointerTo, shownName, type Violations } from '../api/violations.js';
 import { readEventTime, type EventTimes } from '../store/event-time.js';

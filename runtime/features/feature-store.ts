@@ -1,7 +1,7 @@
 import { MillraceError } from '../api/errors.js';
 import { eachPiece, inTurns } from '../api/pieces.js';
 import type { EntityType, FeatureView } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EventTimes } from '../store/event-time.js';
 import { encodeSegment, encodeTombstone, viewId } from '../store/feature-record.js';

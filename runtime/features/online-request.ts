@@ -2,7 +2,7 @@ import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType, FeatureDefinition, FeatureView } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { idProblem, idText } from '../store/keys.js';
 import { describe, isJsonObject, own } from '../store/value-fit.js';
 import { rowKeys } from './row-keys.js';

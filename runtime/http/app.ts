@@ -1,5 +1,8 @@
 import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { describeError } from './describe-error.js';
 import { answerHealth, answerReadiness } from './health.js';
 import { HttpMetrics } from './metrics.js';
 import { describeApi } from './openapi/document.js';
@@ -16,7 +19,7 @@ import { DEFAULT_LIMITS, type HttpServices } from './services.js';
  * The routes of the service. Nothing is read or looked up here beyond what the request needs; the services check bodies.
  * @throws MillraceError project_invalid if two routes are the same
  */
-export function createHttpApp(services: HttpServices): Express {
+export function createHttpApp(services: HttpServices): RequestListener {
   const { entities, features, online, feedback, pipelines, logger } = services;
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const metrics = services.metrics ?? new HttpMetrics();
@@ -94,7 +97,17 @@ export function createHttpApp(services: HttpServices): Express {
 
   app.use(refuseRoute([...pipelines.map(({ route }) => route), ...Object.values(PATHS)]));
   app.use(answerProblem(logger));
-  return app;
+  return (req, res) => {
+    app(req as Request, res as Response, giveUp(res, logger));
+  };
+}
+
+/** In the place of Express's last handler, which prints a stack and answers with it: an error that was not answered. */
+function giveUp(res: ServerResponse, logger: Logger): (error?: unknown) => void {
+  return (error) => {
+    logger.error({ error: describeError(error) }, 'a request could not be answered');
+    res.destroy();
+  };
 }
 
 function createExpress(): Express {

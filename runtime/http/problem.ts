@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { describeError } from './describe-error.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
@@ -14,11 +14,13 @@ const RETRY_AFTER_SECONDS = 1;
 
 /** Answers an error as a problem document (RFC 9457), and logs those that are not the client's. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _req, res, next) => {
+  // Express takes a handler for one of errors by its four parameters.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
+  return (error: unknown, _req, res, _next) => {
     const problem = asMillraceError(error);
     log(logger, res, problem);
     if (res.headersSent) {
-      next(error); // too late for an answer: express closes the connection
+      res.destroy(); // too late for an answer: the client sees that it was cut short
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);

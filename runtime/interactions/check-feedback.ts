@@ -2,7 +2,7 @@ import { INTERACTION_TYPES } from '../api/interactions.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../api/violations.js';
 import type { EntityType } from '../config/model.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../api/nearest.js';
 import { checkCarried, readId, UnknownFields } from '../pipeline/check-carried.js';
 import { readEventTime, type EventTimes } from '../store/event-time.js';
 import { describe, isJsonList, isJsonObject, own } from '../store/value-fit.js';

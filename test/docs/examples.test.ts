@@ -56,7 +56,7 @@ describe('examples in the docs', () => {
     expect(Object.keys(files)).to.have.length(7);
     root = await writeProject(files);
     const { diagnostics, pipelines } = await compileProject(root);
-    expect(renderDiagnostics(diagnostics, { color: false, width: 100 })).to.equal('');
+    expect(renderDiagnostics(diagnostics, { color: false, width: 1000 })).to.equal('');
     expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
   });
 

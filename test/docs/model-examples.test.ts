@@ -35,7 +35,7 @@ describe('the pipelines of docs/models.md', () => {
       modelHosts: AllowedHosts.parse(hosts) ?? AllowedHosts.none,
     });
     await compiled.close();
-    return renderDiagnostics(compiled.diagnostics, { color: false, width: 100 });
+    return renderDiagnostics(compiled.diagnostics, { color: false, width: 1000 });
   }
 
   it('run in phases, each on the best of the one before', async () => {

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
+import express from 'express';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
 import { ERROR_CODES, type ErrorCode } from '../../runtime/api/error-codes.js';
 import { MillraceError } from '../../runtime/api/errors.js';
+import { HttpMetrics } from '../../runtime/http/metrics.js';
+import { answerProblem } from '../../runtime/http/problem.js';
+import { beginRequest } from '../../runtime/http/request-state.js';
 import { post, start, type Answer, type Running } from './harness.js';
 
 const RANKING = '/api/v1/ranking';
@@ -98,6 +105,37 @@ describe('problem documents', () => {
     expect(answer.json).to.include({ status: 503, code: 'store_partial_write' });
     expect(answer.json?.stored_ids).to.deep.equal(['p1']);
     expect(answer.json?.request_id).to.equal(answer.headers.get('x-request-id'));
+  });
+
+  it('cuts an answer short that fails once it has begun, and prints nothing', async () => {
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line: string) => lines.push(line) });
+    const late = express();
+    late.use(beginRequest(new HttpMetrics(), logger));
+    late.get('/late', (_req, res) => {
+      res.write('half');
+      throw new Error('too late');
+    });
+    late.use(answerProblem(logger));
+    const server = late.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const printed: unknown[] = [];
+    const print = console.error;
+    console.error = (...parts: unknown[]) => printed.push(parts);
+    try {
+      const { port } = server.address() as AddressInfo;
+      const cut: unknown = await fetch(`http://127.0.0.1:${port}/late`)
+        .then((answer) => answer.text())
+        .catch((error: unknown) => error);
+      expect(cut).to.be.instanceOf(Error);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(printed).to.deep.equal([]);
+      expect(lines.map((line) => JSON.parse(line) as unknown)).to.have.length(1);
+      expect(lines[0]).to.include('too late');
+    } finally {
+      console.error = print;
+      server.close();
+    }
   });
 
   it('answers 500 to an answer that cannot be written', async () => {

@@ -15,10 +15,12 @@ function model(...columns: readonly string[]): string {
 const FILES = {
   'schemas/entities/product.yaml':
     'entity: product\nextends: ProductEntity\nattributes: { price: float, title: string, brand: ref(brand) }\n',
-  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { rank: float }\n',
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { rank: float, price: float }\n',
   'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
   'models/named.txt': model('product__price', 'stats__ctr', 'half', 'first__score', 'product__brand__rank'),
   'models/first.txt': model('product__price'),
+  'models/swapped.txt': model('product__price', 'stats__ctr'),
+  'models/plain.txt': model('price', 'margin'),
   'models/unnamed.txt': model('Column_0', 'Column_1'),
 };
 
@@ -44,7 +46,7 @@ async function messageOf(components: string): Promise<string> {
     await project.close();
   } catch (error) {
     if (error instanceof ProjectInvalidError)
-      return renderDiagnostics(error.diagnostics, { color: false, width: 200 });
+      return renderDiagnostics(error.diagnostics, { color: false, width: 1000 });
     throw error;
   }
   return expect.fail('the project was taken');
@@ -93,9 +95,31 @@ describe('models in a pipeline', () => {
       ['{ model: models/first.txt, inputs: { product__price: product.prise } }', 'product.prise'],
       ['{ model: models/named.txt }', '`first'],
       ['{ model: models/none.txt }', 'does not exist'],
+      [
+        '{ model: models/swapped.txt, inputs: [stats:ctr, product.price] }',
+        'expected column 1 of the model, `product__price`; found `stats:ctr`, which names its column 2, `stats__ctr`; 1 more is out of order',
+      ],
+      [
+        '{ model: models/plain.txt, inputs: [half, product.price] }',
+        'found `product.price`, which names its column 1, `price`',
+      ],
     ];
     for (const [options, message] of mistakes) {
       expect(await messageOf(`  - use: lightgbm\n    as: ltr\n    with: ${options}\n`)).to.include(message);
+    }
+  });
+
+  it('take a list that does not contradict the names of the columns, and any list where there are no names', async () => {
+    for (const options of [
+      '{ model: models/swapped.txt, inputs: [product.price, stats:ctr] }',
+      '{ model: models/swapped.txt, inputs: [log1p(stats:ctr), product.price * 2] }',
+      '{ model: models/plain.txt, inputs: [product.price, half] }',
+      '{ model: models/plain.txt, inputs: [stats:ctr, half] }',
+      '{ model: models/plain.txt, inputs: [product.price, product.brand.price] }',
+      '{ model: models/unnamed.txt, inputs: [stats:ctr, product.price] }',
+    ]) {
+      const started = await startProject(pipeline(`  - use: lightgbm\n    as: ltr\n    with: ${options}\n`));
+      await started.close();
     }
   });
 });

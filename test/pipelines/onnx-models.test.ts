@@ -43,7 +43,7 @@ describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
     const compiled = await compileProject(root);
     await compiled.close();
     const { diagnostics, pipelines } = compiled;
-    expect(renderDiagnostics(diagnostics, { color: false, width: 200 })).to.equal('');
+    expect(renderDiagnostics(diagnostics, { color: false, width: 1000 })).to.equal('');
     const [step] = pipelines[0]?.describe().components ?? [];
     expect(step?.produces).to.deep.equal(['deep:score']);
     expect(step?.version).to.match(/^[0-9a-f]{12}$/);
@@ -58,7 +58,7 @@ describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
     const compiled = await compileProject(root);
     await compiled.close();
     const { diagnostics } = compiled;
-    const message = renderDiagnostics(diagnostics, { color: false, width: 200 });
+    const message = renderDiagnostics(diagnostics, { color: false, width: 1000 });
     expect(message).to.include('ranking.yaml:10:27');
     expect(message).to.include('is float32 [?, 3], and a row of `inputs` has 2 elements');
   });

@@ -163,7 +163,7 @@ describe('remote models in a pipeline', () => {
       project = await startProject(files(step), { env });
     } catch (error) {
       if (error instanceof ProjectInvalidError)
-        return renderDiagnostics(error.diagnostics, { color: false, width: 200 });
+        return renderDiagnostics(error.diagnostics, { color: false, width: 1000 });
       throw error;
     }
     return expect.fail('the project was taken');

@@ -88,7 +88,7 @@ describe('the order of feature steps', () => {
     const root = await writeProject({ ...FILES, ...files });
     try {
       const { diagnostics } = await compileProject(root);
-      return renderDiagnostics(diagnostics, { color: false, width: 100 });
+      return renderDiagnostics(diagnostics, { color: false, width: 1000 });
     } finally {
       await rm(root, { recursive: true, force: true });
     }

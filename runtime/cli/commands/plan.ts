@@ -7,7 +7,7 @@ import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
-import { wrap } from '../wrap.js';
+import { wrap } from '../../config/wrap.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 

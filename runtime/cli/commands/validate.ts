@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { compileProject } from '../../app.js';
+import type { ProjectConfig } from '../../config/model.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/render.js';
 import type { SettingFlags } from '../../settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
@@ -35,11 +36,18 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
       context.stdout.write(`${renderDiagnostics(diagnostics, styleOf(context, context.stdout))}\n\n`);
     if (errors === 0 && config !== undefined)
       context.stdout.write(
-        `ok: ${counted(pipelines.length, 'pipeline')}, ${counted(config.entities.size, 'entity type')}, ` +
+        `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
           `${counted(config.views.size, 'feature view')} in ${project}\n`,
       );
   }
   if (errors > 0) throw new CommandFailure('');
+}
+
+/** Those that have a file, apart from those that exist without one. */
+function entityTypes({ entities }: ProjectConfig): string {
+  const declared = [...entities.values()].filter(({ at }) => at !== undefined).length;
+  const rest = entities.size - declared;
+  return counted(declared, 'entity type') + (rest === 0 ? '' : ` (and ${rest} built in)`);
 }
 
 function counted(count: number, noun: string): string {

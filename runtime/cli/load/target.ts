@@ -1,5 +1,5 @@
 import { MillraceError } from '../../api/errors.js';
-import { nearest } from '../../config/nearest.js';
+import { nearest } from '../../api/nearest.js';
 import type { UploadAnswer } from '../../entities/entity-index.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';

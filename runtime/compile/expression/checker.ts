@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../../config/diagnostic-codes.js';
-import { nearest } from '../../config/nearest.js';
+import { nearest } from '../../api/nearest.js';
 import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
 import type { Environment, ExpressionProblem, NameProblem, Source } from './environment.js';
 import { FUNCTIONS } from './functions/registry.js';

@@ -203,7 +203,7 @@ describe('millrace', () => {
   it('validates a project, and says what it found', async () => {
     const good = await millrace(['validate', '--project', root]);
     expect(good.code).to.equal(0);
-    expect(good.stdout).to.match(/^ok: 2 pipelines, \d+ entity types, 1 feature view/);
+    expect(good.stdout).to.match(/^ok: 2 pipelines, 1 entity type \(and 5 built in\), 1 feature view/);
 
     const broken = {
       ...FILES,

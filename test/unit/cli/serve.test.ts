@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { writeProject } from '../../support/project.js';
+import { pluginFiles, writeProject } from '../../support/project.js';
 
 const BIN = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
 
@@ -56,6 +56,47 @@ describe('millrace serve', () => {
       child.kill(signal);
       expect(await exit).to.deep.equal([0, null]);
     });
+
+  it('prints nothing but lines of its log, whatever plugins and Node print', async () => {
+    const project = await writeProject({
+      'package.json': '{ "type": "module" }',
+      'pipelines/plain.yaml':
+        'pipeline: plain\nrank: product\ncomponents:\n  - use: chatty\n  - use: score\n    with: { value: 1 }\n',
+      ...pluginFiles(
+        'chatty',
+        'effect',
+        `console.log('made', { by: build.name }); console.error(new Error('a stack')); process.emitWarning('a warning'); return { run() {} };`,
+      ),
+    });
+    const child = spawn(
+      process.execPath,
+      [BIN, 'serve', '--project', project, '--store', 'embedded', '--port', '0'],
+      {
+        env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: `${project}/data` },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const exit = once(child, 'exit');
+    const logged: { msg?: string; source?: string; level?: number }[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      logged.push(JSON.parse(line) as object);
+      if (line.includes('"listening"')) child.kill('SIGTERM');
+    }
+    await exit;
+    await rm(project, { recursive: true });
+    expect(stderr).to.equal('');
+    const printed = logged.filter(({ source }) => source !== undefined);
+    expect(printed.map(({ level, source }) => [level, source])).to.deep.equal([
+      [30, 'console'],
+      [50, 'console'],
+      [40, 'node'],
+    ]);
+    expect(printed[0]?.msg).to.equal("made { by: 'chatty' }");
+    expect(printed[1]?.msg).to.include('Error: a stack');
+    expect(printed[2]?.msg).to.equal('a warning');
+  });
 
   it('refuses a second process for one data folder, and names the first', async () => {
     const { child } = await serve();

@@ -22,6 +22,18 @@ attributes:
   'schemas/features/taste.yaml': 'view: taste\nof: [user, brand]\nfeatures: { clicks: int }\n',
 };
 
+/** A LightGBM model with a stump for each column. */
+const model = (...columns: readonly string[]): string =>
+  `tree\nnum_tree_per_iteration=1\nmax_feature_idx=${columns.length - 1}\nobjective=lambdarank\nfeature_names=${columns.join(' ')}\n\n${columns
+    .map(
+      (_, i) =>
+        `Tree=${i}\nnum_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 1\n`,
+    )
+    .join('\n')}\nend of trees\n`;
+
+const TEXT = '  - use: text_match\n    as: title\n    with: { query: query.query, field: product.title }';
+const LTR = '  - use: lightgbm\n    as: ltr\n    with: { model: models/named.txt }';
+
 const score = (value: string): string => `  - use: score\n    with:\n      value: ${value}`;
 
 const MISTAKES: readonly Mistake[] = [
@@ -124,13 +136,65 @@ const MISTAKES: readonly Mistake[] = [
     components: '  - use: linear\n    with: { weights: { product_stats:ctr: 1, product_stats:clix: 2 } }',
   },
   {
+    what: 'model columns that are bound to nothing',
+    features: '[product_stats]',
+    components: `${TEXT}\n  - use: lightgbm\n    as: ltr\n    with: { model: models/unbound.txt }\n${score('ltr:score + title:bm25')}`,
+  },
+  {
+    what: 'wrong names for columns of a model',
+    components: `  - use: lightgbm\n    as: ltr\n    with: { model: models/named.txt, inputs: { price: product.price, product__price: product.title, cost: 1 } }`,
+  },
+  {
+    what: 'inputs of a model in another order than its columns',
+    features: '[product_stats]',
+    components: `  - use: lightgbm\n    as: ltr\n    with: { model: models/named.txt, inputs: [product_stats:ctr, product.price] }\n${score('ltr:score')}`,
+  },
+  {
+    what: 'inputs of a model with one that is its column at another place',
+    features: '[product_stats]',
+    components: `  - use: lightgbm\n    as: ltr\n    with:\n      model: models/plain.txt\n      inputs:\n        - product.price * 2\n        - product.price\n        - product_stats:clicks\n${score('ltr:score')}`,
+  },
+  {
+    what: 'a step with one output as a value',
+    features: '[product_stats]',
+    components: `${LTR}\n${score('ltr')}`,
+  },
+  { what: 'a step with several outputs as a value', components: `${TEXT}\n${score('title')}` },
+  {
+    what: 'a view as a value',
+    features: '[product_stats]',
+    components: score('product_stats'),
+  },
+  { what: 'an attribute without its entity', components: score('price') },
+  { what: 'a feature without its view', features: '[product_stats]', components: score('clicks') },
+  { what: 'a feature of a view that is not required, without the view', components: score('clicks') },
+  {
+    what: 'a feature that two views have',
+    features: '[product_stats, b: "brand_stats(product.brand)"]',
+    components: score('ctr'),
+  },
+  {
     what: 'several at once',
     features: '[product_stats]',
     components: `${score('product.pirce + product_stats:crt')}\n  - use: bost`,
   },
 ];
 
-const FILES = { ...SCHEMAS, 'models/weights.json': '{}' };
+const FILES = {
+  ...SCHEMAS,
+  'models/weights.json': '{}',
+  'models/named.txt': model('product__price', 'product_stats__ctr'),
+  'models/plain.txt': model('rating', 'margin', 'price'),
+  'models/unbound.txt': model(
+    'clicks',
+    'title_bm25',
+    'product_stats__crt',
+    'product__price',
+    'Age',
+    'price',
+    'nothing',
+  ),
+};
 
 describe('mistakes in a pipeline', () => {
   testMistakes(MISTAKES, FILES, 'test/unit/compile/golden/pipeline-mistakes.txt');

@@ -91,13 +91,36 @@ describe('readType', () => {
     ['list[string]', /list\(string\)/],
     ['list', /list\(string\)/],
     ['ref', /ref\(brand\)/],
-    ['string?', /write string/],
+    ['string?', /`string`/],
+    ['str?', /`string`/],
+    ['list(str)', /`string`/],
+    ['list[str]', /`list\(string\)`/],
+    ['List[float]', /`vector\(64\)`/],
+    ['float[]', /`vector\(64\)`/],
+    ['Array(Text)', /`list\(string\)`/],
+    ['array<ref(brand)>', /`list\(ref\(brand\)\)`/],
+    ['lists', /`list\(string\)`/],
+    ['vektor', /`vector\(64\)`/],
+    ['vector[32]', /`vector\(32\)`/],
+    ['embedding', /`vector\(64\)`/],
+    ['reff(brand)', /`ref\(brand\)`/],
+    ['dict', /record/],
+    ['records', /record/],
+    ['int64', /`int`/],
+    ['varchar(255)', /`string`/],
+    ['decimal(10,2)', /`float`/],
+    ['optional(str)', /`string`/],
+    ['Optional[int]', /`int`/],
+    ['optionl', /types are/],
+    ['{ list: str }', /`list\(string\)`/],
+    ['{ list: float }', /`vector\(64\)`/],
+    ['{ str: }', /`string`/],
     ['vector(1.5)', /vector\(64\)/],
     ['vector(-1)', /vector\(64\)/],
     ['vector(20000)', /vector\(64\)/],
     ['list(list(string))', /list\(string\)/],
     ['list(int)', /vector/],
-    ['lst(string)', /`list`/],
+    ['lst(string)', /`list\(string\)`/],
     ['__proto__', /types are/],
     ['constructor', /types are/],
     ['7', /types are/],
@@ -109,7 +132,10 @@ describe('readType', () => {
       expect(found).to.equal(undefined);
       expect(diagnostics.all).to.have.length(1);
       expect(diagnostics.all[0]?.code).to.equal('invalid_type');
-      expect(diagnostics.all[0]?.help).to.match(help);
+      const told = diagnostics.all[0]?.help ?? '';
+      expect(told).to.match(help);
+      for (const [, suggested = ''] of told.matchAll(/`([^`]+)`/g))
+        expect(read(suggested).diagnostics.all, suggested).to.deep.equal([]);
     });
   }
 });

@@ -66,6 +66,40 @@ describe('renderDiagnostics', () => {
     expect(underline).to.not.include('^^^^^^');
   });
 
+  it('breaks long messages and helps between words, to the width', () => {
+    const message = `expected ${'a name or a number, '.repeat(6)}found \`pricee\``;
+    const help = 'write one of the names that the entity type declares, '.repeat(3).trim();
+    const lines = render(wrongAt('a: pricee', 'pricee', { message, help })).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
+    expect(lines.slice(0, 3)).to.deep.equal([
+      'pipelines/p.yaml:1:4: error[unknown_name]: expected a name or a number, a name',
+      '    or a number, a name or a number, a name or a number, a name or a number, a',
+      '    name or a number, found `pricee`',
+    ]);
+    expect(lines.slice(5, 7)).to.deep.equal([
+      '   help: write one of the names that the entity type declares, write one of the',
+      '         names that the entity type declares, write one of the names that the',
+    ]);
+    const wide = render(wrongAt('a: 1', 'a', { message: '品牌 '.repeat(20).trim() })).split('\n');
+    expect(Math.max(...wide.map(widthOf))).to.be.at.most(80);
+  });
+
+  it('shows a place once where several faults follow each other there', () => {
+    const one = wrongAt('a: 1', '1', { message: 'first' });
+    expect(render(one, { ...one, message: 'second', help: 'h' })).to.equal(
+      [
+        'pipelines/p.yaml:1:4: error[unknown_name]: first',
+        ' 1 | a: 1',
+        '   |    ^',
+        '',
+        'pipelines/p.yaml:1:4: error[unknown_name]: second',
+        '   help: h',
+        '',
+        '2 errors',
+      ].join('\n'),
+    );
+  });
+
   it('underlines only the first line of a longer place, and one column of an empty one', () => {
     const text = 'a: |\n  x\n  y\nb: 1';
     expect(render(wrongAt(text, '|\n  x\n  y')).split('\n')[2]).to.equal('   |    ^');

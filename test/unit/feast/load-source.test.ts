@@ -17,7 +17,7 @@ interface Loaded {
 const load = (files: Readonly<Record<string, string>>): Promise<Loaded> =>
   withFiles({ ...PIPELINE, ...files }, async (root) => {
     const { config, diagnostics } = await loadProject(root, ENV);
-    return { views: config?.views, told: renderDiagnostics(diagnostics, { color: false, width: 100 }) };
+    return { views: config?.views, told: renderDiagnostics(diagnostics, { color: false, width: 1000 }) };
   });
 
 const stats = (

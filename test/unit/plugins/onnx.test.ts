@@ -5,6 +5,7 @@ import { Status } from '../../../runtime/api/status.js';
 import { FlatScorer } from '../../../runtime/trees/flat-scorer.js';
 import { NodeRule } from '../../../runtime/api/tree-ensemble.js';
 import { plugin } from '../../../plugins/onnx/index.js';
+import { withoutZipMap } from '../../../plugins/onnx/zip-map.js';
 import { createComponent, NO_NOTICES } from '../../support/create-component.js';
 import { attribute, denseModel, onnxModel, treeModel, type OnnxGraph } from '../../support/onnx-writer.js';
 import { findOnnxRuntime, withOnnxRuntime } from '../../support/onnx-runtime.js';
@@ -358,6 +359,12 @@ describe(withOnnxRuntime('onnx'), function () {
         dense,
         { inputs: [x, x], outputs: { score: 'scores' } },
         ['outputs', 'score'],
+        'did you mean `score`?',
+      ],
+      [
+        dense,
+        { inputs: [x, x], outputs: { score: 'logits' } },
+        ['outputs', 'score'],
         'it has `score` [?, 1]',
       ],
       [dense, { inputs: [x, x], outputs: { score: 'score[1]' } }, ['outputs', 'score'], 'has 1 numbers'],
@@ -371,30 +378,23 @@ describe(withOnnxRuntime('onnx'), function () {
     }
   });
 
-  it('asks for a choice among outputs, and says how to convert maps', async () => {
+  it('asks for a choice among outputs', async () => {
     const step = new FakeStep(2);
     const x = step.number([1, 2]);
     const content = onnxModel({
       inputs: [{ name: 'a', shape: ['N', 2] }],
       outputs: [
         { name: 'probabilities', shape: ['N', 2] },
-        { name: 'zip', zipMap: true },
+        { name: 'other', shape: ['N', 2] },
       ],
       nodes: [
         { op: 'Identity', inputs: ['a'], outputs: ['probabilities'] },
-        {
-          op: 'ZipMap',
-          domain: 'ai.onnx.ml',
-          inputs: ['probabilities'],
-          outputs: ['zip'],
-          attributes: [attribute.ints('classlabels_int64s', [0, 1])],
-        },
+        { op: 'Identity', inputs: ['a'], outputs: ['other'] },
       ],
     });
     const messages: readonly (readonly [outputs: object | undefined, message: string])[] = [
       [undefined, 'the model has 2 outputs'],
       [{ p: 'probabilities' }, 'write `probabilities[0]` … `probabilities[1]`'],
-      [{ p: 'zip' }, 'zipmap=False'],
     ];
     for (const [outputs, message] of messages) {
       const error: unknown = await model(content, { inputs: [x, x], ...(outputs && { outputs }) }).catch(
@@ -405,5 +405,87 @@ describe(withOnnxRuntime('onnx'), function () {
     }
     const built = await model(content, { inputs: [x, x], outputs: { score: 'probabilities[1]' } });
     expect(await scores(built, step)).to.deep.equal([1, 2]);
+  });
+
+  describe('classifiers with ZipMap', () => {
+    /** As converters write them: a label, and maps from class to probability; here the probabilities are the inputs. */
+    const classifier = (labels: object, width: number, more: Partial<OnnxGraph> = {}): Buffer =>
+      onnxModel({
+        inputs: [{ name: 'a', shape: ['N', width] }],
+        outputs: [
+          { name: 'label', type: 'int64', shape: ['N'] },
+          { name: 'zip', zipMap: true },
+        ],
+        nodes: [
+          { op: 'Identity', inputs: ['a'], outputs: ['tensor'] },
+          {
+            op: 'ArgMax',
+            inputs: ['tensor'],
+            outputs: ['label'],
+            attributes: [attribute.int('axis', 1), attribute.int('keepdims', 0)],
+          },
+          { op: 'ZipMap', domain: 'ai.onnx.ml', inputs: ['tensor'], outputs: ['zip'], attributes: [labels] },
+        ],
+        ...more,
+      });
+    const two = classifier(attribute.ints('classlabels_int64s', [0, 1]), 2);
+    const three = classifier(attribute.texts('classlabels_strings', ['cat', 'dog', 'owl']), 3);
+
+    it('score by the probability of the second of two classes', async () => {
+      const step = new FakeStep(3);
+      const [no, yes] = [step.number([0.75, 0.5, 1]), step.number([0.25, 0.5, 0])];
+      expect(await scores(await model(two, { inputs: [no, yes] }), step)).to.deep.equal([0.25, 0.5, 0]);
+    });
+
+    it('give the probability of any class, by the name of the output and a position', async () => {
+      const step = new FakeStep(2);
+      const inputs = [step.number([0.5, 0.125]), step.number([0.25, 0.125]), step.number([0.25, 0.75])];
+      const built = await model(three, { inputs, outputs: { cat: 'zip[0]', owl: 'zip[2]', best: 'label' } });
+      expect(await compute(built, step)).to.deep.equal({
+        cat: [0.5, 0.125],
+        owl: [0.25, 0.75],
+        best: [0, 2],
+      });
+    });
+
+    it('name the classes where one has to be chosen', async () => {
+      const x = new FakeStep(1).number([1]);
+      for (const [outputs, said] of [
+        [undefined, 'write e.g. outputs: { score: "zip[2]" }'],
+        [undefined, '`zip` [?, 3] (classes [0] "cat", [1] "dog", [2] "owl")'],
+        [{ p: 'zip' }, 'write `zip[0]` … `zip[2]` for one of them (classes [0] "cat"'],
+        [{ p: 'zip[3]' }, 'has 3 numbers for each candidate'],
+      ] as const) {
+        const options = { inputs: [x, x, x], ...(outputs && { outputs }) };
+        const error = (await model(three, options).catch((thrown: unknown) => thrown)) as OptionError;
+        expect(`${error.message} ${error.help ?? ''}`).to.include(said);
+      }
+    });
+
+    it('read the tensor also where it is an output itself, and where another node reads the maps', async () => {
+      const step = new FakeStep(1);
+      const inputs = [step.number([0.75]), step.number([0.25])];
+      const both = classifier(attribute.ints('classlabels_int64s', [7, -9]), 2, {
+        outputs: [
+          { name: 'tensor', shape: ['N', 2] },
+          { name: 'zip', zipMap: true },
+        ],
+      });
+      expect(await compute(await model(both, { inputs }), step)).to.deep.equal({ score: [0.25] });
+      const named = await model(both, { inputs, outputs: { a: 'zip[0]', b: 'zip[1]' } });
+      expect(await compute(named, step)).to.deep.equal({ a: [0.75], b: [0.25] });
+    });
+
+    it('leave other files as they are', () => {
+      const broken = Buffer.concat([two.subarray(0, two.length - 40), Buffer.from('ZipMap')]);
+      for (const content of [denseModel([1], 0), Buffer.from('ZipMap'), Buffer.alloc(0), broken])
+        expect(withoutZipMap(content).content).to.equal(content);
+      // A domain of its own has operators of its own.
+      const other = graph({
+        outputs: [{ name: 'y', zipMap: true }],
+        nodes: [{ op: 'ZipMap', domain: 'com.example', inputs: ['x'], outputs: ['y'] }],
+      });
+      expect(withoutZipMap(other).content).to.equal(other);
+    });
   });
 });

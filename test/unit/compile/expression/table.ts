@@ -12,7 +12,7 @@ import { columnKindFor, shapeFor } from '../../../../runtime/compile/expression/
 import { writeJson, writeMissing } from '../../../../runtime/frame/cells.js';
 import type { Frame } from '../../../../runtime/frame/frame.js';
 import { FrameLayout, type Scope } from '../../../../runtime/frame/layout.js';
-import { nearest } from '../../../../runtime/config/nearest.js';
+import { nearest } from '../../../../runtime/api/nearest.js';
 import { Missing, type Outcome, type Single } from '../../../support/interpreter.js';
 
 /** A named column of a test: `margin`, `product.price` or `view:feature`. */

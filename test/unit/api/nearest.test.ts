@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nearest } from '../../../runtime/config/nearest.js';
+import { nearest } from '../../../runtime/api/nearest.js';
 
 describe('nearest', () => {
   const names = [
@@ -48,6 +48,16 @@ describe('nearest', () => {
 
   it('offers no name of which several have the part', () => {
     expect(nearest('stock', ['stock_level', 'in_stock'])).to.equal(undefined);
+  });
+
+  it('takes `.`, `:`, `_` and `__` for one separator, and looks at the part after it', () => {
+    const features = ['movie_stats:votes', 'title:bm25', 'title:overlap', 'movie.year'];
+    expect(nearest('votes', features)).to.equal('movie_stats:votes');
+    expect(nearest('title_bm25', features)).to.equal('title:bm25');
+    expect(nearest('title__bm25', features)).to.equal('title:bm25');
+    expect(nearest('title.bm52', features)).to.equal('title:bm25');
+    expect(nearest('year', features)).to.equal('movie.year');
+    expect(nearest('title', features)).to.equal(undefined);
   });
 
   it('gives up on very long names instead of comparing them', () => {

@@ -4,21 +4,36 @@ const LONGEST = 64;
 /**
  * The candidate that a wrong name was most likely meant to be, for "did you mean": the one with the fewest typing
  * slips (a letter too many, too few, wrong, or two exchanged), or else the only one that has the name as a part
- * (`stock` in `number_in_stock`) or begins with it. Undefined if none is near. Of equals the first.
+ * (`stock` in `number_in_stock`, `votes` in `stats:votes`) or begins with it. The separators `.`, `:`, `_` and `__` are
+ * one character in this comparison: `title_bm25` is near to `title:bm25`. Undefined if none is near; of several
+ * that are equally near, the first.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  const wanted = name.toLowerCase();
+  const wanted = spelling(name);
   const all = [...candidates].filter((candidate) => candidate !== name);
   let best: string | undefined;
   let fewest = mostSlips(wanted) + 1;
   for (const candidate of all) {
-    const found = slips(wanted, candidate.toLowerCase(), fewest - 1);
+    const found = slips(wanted, spelling(candidate), fewest - 1);
     if (found < fewest) {
       best = candidate;
       fewest = found;
     }
   }
-  return best ?? onlyWithPart(wanted, all);
+  return best ?? only(withPart(wanted, all));
+}
+
+/** The candidates that have the name as their last part: `stats:ctr` and `user_stats:ctr` for `ctr`. */
+export function endingIn(name: string, candidates: Iterable<string>): string[] {
+  const part = spelling(name);
+  return [...candidates].filter(
+    (candidate) => /[.:]/.test(candidate) && `_${spelling(candidate)}`.endsWith(`_${part}`),
+  );
+}
+
+/** A name as names are compared: letter case and the kind of separator make no difference. */
+function spelling(name: string): string {
+  return name.length > LONGEST ? name : name.toLowerCase().replace(/[.:]|__+/g, '_');
 }
 
 /** A short name changed in one letter is another name; a long one is still recognised. */
@@ -53,11 +68,14 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Infinity;
 }
 
-function onlyWithPart(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length < 4 || name.length > LONGEST) return undefined;
-  const found = candidates.filter((candidate) => {
-    const other = candidate.toLowerCase();
+function withPart(name: string, candidates: readonly string[]): readonly string[] {
+  if (name.length < 4 || name.length > LONGEST) return [];
+  return candidates.filter((candidate) => {
+    const other = spelling(candidate);
     return other.startsWith(name) || `_${other}_`.includes(`_${name}_`);
   });
+}
+
+function only(found: readonly string[]): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
