@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
+import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
 import type { Pieces } from '../../runtime/api/pieces.js';
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
 import { isWholeImportance, SplitCounts } from './importances.js';
@@ -39,6 +39,8 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const written = list(model, 'tree_info').map((one, index) => object(one, `tree ${index}`));
   // A dump from a later iteration on counts on from there, and its importances are those of all trees up to its last.
   const first = written.length === 0 ? 0 : index(written[0]?.['tree_index'], '`tree_index`');
+  if (first < 0 || first % treesPerIteration !== 0)
+    throw new ModelFileError(`its first \`tree_index\` is ${first}`);
   for (const [position, tree] of written.entries()) {
     yield;
     if (tree['tree_index'] !== first + position) {
@@ -76,7 +78,14 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
     seen: names.map((name) => columnSeen(infos.get(name))),
     toldCategorical: [],
     pandasCategories: listOfLists(model['pandas_categorical']),
-    notices: [],
+    notices: first === 0 ? [] : [laterStart(first)],
+  };
+}
+
+function laterStart(first: number): FileNotice {
+  return {
+    message: `begins with tree ${first}: it lacks the trees before it, as dump_model(start_iteration=…) leaves them out`,
+    help: 'dump the model whole, unless those trees are meant to be left out',
   };
 }
 
@@ -162,9 +171,10 @@ function numericRule(part: Json): number {
   if (comparison !== '<=') {
     throw new ModelFileError(`a node compares by ${typeof comparison === 'string' ? comparison : 'no text'}`);
   }
-  const missing = MISSING.get(part['missing_type'] ?? 'None');
+  const missing = MISSING.get(part['missing_type']);
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
-  return missing | (part['default_left'] === true && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
+  if (typeof part['default_left'] !== 'boolean') throw new ModelFileError('a node has no `default_left`');
+  return missing | (part['default_left'] && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
 }
 
 /** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */

@@ -49,6 +49,14 @@ export function checkCount(of: Json, key: string, count: number): void {
   if (length !== count) throw new ModelFileError(`\`${key}\` has ${length} numbers instead of ${count}`);
 }
 
+/** Each is 0 or 1; old versions write false and true. */
+export function flagsAt(of: Json, key: string, count: number): number[] {
+  const read = numbersAt(of, key, count);
+  const wrong = read.find((value) => value !== 0 && value !== 1);
+  if (wrong === undefined) return read;
+  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
+}
+
 /** Whole numbers that are places in lists, or -1. */
 export function indexesAt(of: Json, key: string, count?: number): number[] {
   const read = numbersAt(of, key, count);

@@ -1,6 +1,15 @@
 import { ModelFileError } from '../../runtime/api/model-file.js';
 import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
-import { checkCount, countAt, indexesAt, measuresAt, numbersAt, objectAt, type Json } from './model.js';
+import {
+  checkCount,
+  countAt,
+  flagsAt,
+  indexesAt,
+  measuresAt,
+  numbersAt,
+  objectAt,
+  type Json,
+} from './model.js';
 
 /** What a tree has of each node that no score depends on. */
 const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
@@ -37,8 +46,8 @@ export function readTree(
   const rights = indexesAt(json, 'right_children', count);
   const features = indexesAt(json, 'split_indices', count);
   const conditions = measuresAt(json, 'split_conditions', count);
-  const defaultLeft = numbersAt(json, 'default_left', count);
-  const types = json['split_type'] === undefined ? [] : numbersAt(json, 'split_type', count);
+  const defaultLeft = flagsAt(json, 'default_left', count);
+  const types = json['split_type'] === undefined ? [] : flagsAt(json, 'split_type', count);
   const sets = categorySets(json);
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 

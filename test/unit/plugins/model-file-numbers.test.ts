@@ -92,6 +92,8 @@ function lightgbmJson(node: object, treesPerIteration = 1): void {
           split_feature: 0,
           threshold: 1,
           decision_type: '<=',
+          default_left: true,
+          missing_type: 'None',
           left_child: { leaf_index: 0, leaf_value: 1 },
           right_child: { leaf_index: 1, leaf_value: 1 },
           ...node,

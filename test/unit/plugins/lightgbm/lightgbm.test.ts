@@ -280,6 +280,8 @@ describe('lightgbm', () => {
       expect(score(json({ feature_importances: { a: 3 } }), [[0, 0]])).to.deep.equal([[20]]);
       const later = { tree_info: [part(4), part(5)], feature_importances: { a: 6 } };
       expect(score(json(later), [[0, 0]])).to.deep.equal([[20]]);
+      const [notice] = readBooster(Buffer.from(json(later)), 'raw').notices;
+      expect(notice?.message).to.include('begins with tree 4: it lacks the trees before it');
     });
 
     it('tells that leaves are missing, or there twice', () => {
