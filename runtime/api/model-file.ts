@@ -41,6 +41,11 @@ const asOnnx = (path: string, format: string): string =>
 const between = (byte: number | undefined, least: number, most: number): boolean =>
   byte !== undefined && byte >= least && byte <= most;
 
+/** As XGBoost's old binary format writes a text: its length in 8 bytes, then itself. */
+const BOOSTERS = ['gbtree', 'dart', 'gblinear'].map(
+  (name) => `${String.fromCharCode(name.length)}${'\0'.repeat(7)}${name}`,
+);
+
 const KINDS: readonly Kind[] = [
   {
     is: (content) => content.length === 0 || content.every((byte) => byte === 0),
@@ -123,7 +128,8 @@ const KINDS: readonly Kind[] = [
     help: () => 'save the model: booster.save_model("model.txt")',
   },
   {
-    is: (_, head) => head.startsWith('binf') || head.startsWith('bs64'),
+    // Since 1.0 it has a mark; before, the parameters come first and then texts with their lengths.
+    is: (_, head) => head.startsWith('binf') || BOOSTERS.some((name) => head.includes(name)),
     what: "a model in XGBoost's old binary format, which XGBoost removed in 3.1",
     help: (path) =>
       `run: pip install "xgboost<3.1"; then in Python: import xgboost; xgboost.Booster(model_file=${JSON.stringify(path)}).save_model("model.json")`,

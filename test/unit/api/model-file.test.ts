@@ -90,6 +90,15 @@ const files: readonly (readonly [what: string, content: Buffer, message: string,
     'pip install "xgboost<3.1"; then in Python: import xgboost; xgboost.Booster(model_file="models/m").save_model("model.json")',
   ],
   [
+    'the same of XGBoost 0.90, which has no mark',
+    Buffer.from(
+      `\0\0\0\x3f\x04${'\0'.repeat(131)}\x10${'\0'.repeat(7)}reg:squarederror\x06${'\0'.repeat(7)}gbtree\x02`,
+      'latin1',
+    ),
+    'old binary format, which XGBoost removed in 3.1',
+    'pip install "xgboost<3.1"',
+  ],
+  [
     'a text dump of XGBoost',
     Buffer.from('booster[0]:\n0:[f0<0.5] yes=1,no=2,missing=1\n'),
     'it is a text dump of XGBoost',
