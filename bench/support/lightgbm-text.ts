@@ -1,12 +1,22 @@
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
 /**
+ * A file from its parts: the lines of the header, the lines of each tree below its number, and what stands after the
+ * trees. The sizes of the trees are added, and the end that a file of Python has.
+ */
+export function lightGbmFile(header: readonly string[], trees: readonly string[], end = ''): string {
+  const blocks = trees.map((tree, index) => `Tree=${index}\n${tree}\n\n\n`);
+  const sizes = `tree_sizes=${blocks.map(({ length }) => length).join(' ')}`;
+  const last = end.includes('pandas_categorical:') ? end : `${end}\npandas_categorical:null\n`;
+  return `${['tree', ...header, sizes, '', ''].join('\n')}${blocks.join('')}end of trees\n${last}`;
+}
+
+/**
  * An ensemble of numeric trees with one output, as the text that LightGBM's `save_model` writes (version v4): what a
  * reader of the format needs, without what only training knew.
  */
 export function lightGbmText(ensemble: TreeEnsemble, names: readonly string[]): string {
-  return [
-    'tree',
+  const header = [
     'version=v4',
     'num_class=1',
     'num_tree_per_iteration=1',
@@ -15,16 +25,12 @@ export function lightGbmText(ensemble: TreeEnsemble, names: readonly string[]): 
     'objective=regression',
     `feature_names=${names.join(' ')}`,
     `feature_infos=${names.map(() => '[-3:3]').join(' ')}`,
-    '',
-    ...ensemble.trees.map(treeText),
-    'end of trees',
-    '',
-  ].join('\n');
+  ];
+  return lightGbmFile(header, ensemble.trees.map(treeText));
 }
 
-function treeText(tree: DecisionTree, index: number): string {
+function treeText(tree: DecisionTree): string {
   return [
-    `Tree=${index}`,
     `num_leaves=${tree.leaves.length}`,
     'num_cat=0',
     `split_feature=${tree.feature.join(' ')}`,
@@ -35,7 +41,6 @@ function treeText(tree: DecisionTree, index: number): string {
     `leaf_value=${tree.leaves.join(' ')}`,
     'is_linear=0',
     'shrinkage=1',
-    '',
   ].join('\n');
 }
 

@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { otherFile } from '../../runtime/api/model-file.js';
 import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -11,12 +12,16 @@ type Entry = readonly [category: string, code: unknown];
  * @throws OptionError at `path`
  */
 export function readVocabulary(file: ProjectFile, path: readonly (string | number)[]): Vocabulary {
-  const wrong = (what: string): OptionError =>
+  const wrong = (what: string, help?: string): OptionError =>
     new OptionError(
       path,
       `\`${file.path}\`${what}`,
-      'write a CSV file with the columns `category` and `code`, or JSON: ["lumen", "halcyon"] or {"lumen": 0, "halcyon": 1}',
+      help ??
+        'write a CSV file with the columns `category` and `code`, or JSON: ["lumen", "halcyon"] or {"lumen": 0, "halcyon": 1}',
     );
+  // As CSV, what is left of a failed download would be a header without the right names.
+  const other = otherFile(file);
+  if (other !== undefined) throw wrong(` is ${other.what}`, other.help);
   const codes = new Map<string, number>();
   const entries = file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
   for (const [index, [category, code]] of entries.entries()) {

@@ -1,9 +1,10 @@
+import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
 import type { ModelColumns } from '../../runtime/api/model-inputs.js';
 import { atOnce, type Pieces } from '../../runtime/api/pieces.js';
 import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
 import { columnsOf } from './columns.js';
-import { ModelFileError, type LightGbmModel } from './model.js';
+import type { LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';
 import { readJson } from './read-json.js';
 import { readText } from './read-text.js';
@@ -16,6 +17,7 @@ export interface Booster {
   readonly ensemble: TreeEnsemble;
   readonly columns: ModelColumns;
   readonly transform: Transform | undefined;
+  readonly notices: readonly FileNotice[];
 }
 
 /**
@@ -51,12 +53,17 @@ export function* boosterInPieces(
     },
     columns: columnsOf(model),
     transform: prediction === 'raw' ? undefined : transformOf(model, used),
+    notices: model.notices,
   };
 }
 
 function* readModel(content: Buffer): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
-  if (!/^\s*\{/.test(text)) return yield* readText(text);
+  const head = text.slice(0, 200);
+  if (/^\{[^\s"}]/.test(head) || /^\s*\[\s*("?\s*\{)/.test(head)) {
+    throw new ModelFileError('it is UBJSON or a list, such as XGBoost writes', 'write `use: xgboost`');
+  }
+  if (!/^\s*\{/.test(head)) return yield* readText(text);
   try {
     return yield* readJson(JSON.parse(text));
   } catch (error) {
@@ -66,6 +73,12 @@ function* readModel(content: Buffer): Pieces<LightGbmModel> {
 }
 
 function transformOf({ objective, average }: LightGbmModel, iterations: number): Transform | undefined {
+  if (objective === undefined) {
+    throw new ModelFileError(
+      'it has no `objective`, so it has only raw scores',
+      'write `predict: raw`, or give the text that save_model writes; dump_model leaves the objective out in LightGBM 2.0 and 2.1, and for an objective of your own',
+    );
+  }
   const convert = objectiveTransform(objective);
   if (!average) return convert;
   const mean = eachNumber((sum) => sum / iterations);

@@ -1,5 +1,6 @@
+import { ModelFileError } from '../../runtime/api/model-file.js';
 import type { ModelColumns } from '../../runtime/api/model-inputs.js';
-import { ModelFileError, type LightGbmModel } from './model.js';
+import type { LightGbmModel } from './model.js';
 
 type CategoryCodes = ReadonlyMap<string | number, number>;
 

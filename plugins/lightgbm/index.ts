@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
+import { modelFileError } from '../../runtime/api/model-file.js';
 import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
 import { inTurns } from '../../runtime/api/pieces.js';
-import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { definePlugin, type OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import { TreeModel } from '../../runtime/api/tree-model.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { boosterInPieces, type Prediction } from './booster.js';
@@ -13,16 +14,16 @@ interface LightGbmOptions {
   readonly iterations?: number;
 }
 
+/** Of a booster, or of scikit-learn's kind of model that holds one. */
+const RESAVE = 'getattr(model, "booster_", model).save_model("model.txt")';
+
 export const plugin = definePlugin<LightGbmOptions>({
   name: 'lightgbm',
   kind: 'model',
   summary: 'A LightGBM model, from its text or JSON file, scored in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create({ model, inputs, predict, iterations }, build) {
-    const wrong = (error: unknown): OptionError => {
-      const reason = error instanceof Error ? error.message : String(error);
-      return new OptionError(['model'], `\`${model.path}\` is no LightGBM model that can be used: ${reason}`);
-    };
+    const wrong = (error: unknown): OptionError => modelFileError(model, 'LightGBM', RESAVE, error);
     const booster = await inTurns(boosterInPieces(model.content, predict, iterations)).catch(
       (error: unknown) => {
         throw wrong(error);
@@ -32,6 +33,6 @@ export const plugin = definePlugin<LightGbmOptions>({
     const scorer = await build.trees.compile(booster.ensemble).catch((error: unknown) => {
       throw wrong(error);
     });
-    return new TreeModel(model, bound, scorer, booster.ensemble.outputs, booster.transform);
+    return new TreeModel(model, bound, scorer, booster.ensemble.outputs, booster.transform, booster.notices);
   },
 });

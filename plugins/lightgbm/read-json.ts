@@ -1,7 +1,9 @@
+import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
 import type { Pieces } from '../../runtime/api/pieces.js';
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
-import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
-import { listOfLists } from './read-text.js';
+import { isWholeImportance, SplitCounts } from './importances.js';
+import type { ColumnSeen, LightGbmModel } from './model.js';
+import { checkClasses, listOfLists } from './read-text.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,12 +14,13 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /**
- * Reads the JSON of `Booster.dump_model()`.
+ * Reads the JSON of `Booster.dump_model()`. The format has no count of its trees: their numbers show one that is missing
+ * between others, and the feature importances, since LightGBM 3.0, any.
  * @throws ModelFileError
  */
 export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const model = object(content, 'it');
-  if ('learner' in model) throw new ModelFileError('it is one of XGBoost; write `use: xgboost`');
+  if ('learner' in model) throw new ModelFileError('it is one of XGBoost', 'write `use: xgboost`');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
   const names = list(model, 'feature_names').map((name) => {
     if (typeof name === 'string') return name;
@@ -26,23 +29,73 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   if (names.length !== number(model, 'max_feature_idx') + 1) {
     throw new ModelFileError('`feature_names` and `max_feature_idx` differ');
   }
+  const objective = model['objective'];
+  if (objective !== undefined && typeof objective !== 'string') {
+    throw new ModelFileError('its `objective` is not a text');
+  }
+  checkClasses(objective ?? '', index(model['num_class'], '`num_class`'), treesPerIteration);
   const trees: DecisionTree[] = [];
-  for (const [index, one] of list(model, 'tree_info').entries()) {
+  const splits = new SplitCounts(names);
+  const written = list(model, 'tree_info').map((one, index) => object(one, `tree ${index}`));
+  // A dump from a later iteration on counts on from there, and its importances are those of all trees up to its last.
+  const first = written.length === 0 ? 0 : index(written[0]?.['tree_index'], '`tree_index`');
+  if (first < 0 || first % treesPerIteration !== 0)
+    throw new ModelFileError(`its first \`tree_index\` is ${first}`);
+  for (const [position, tree] of written.entries()) {
     yield;
-    const tree = object(one, `tree ${index}`);
-    trees.push(readTree(object(tree['tree_structure'], `tree ${index}`), index % treesPerIteration));
+    if (tree['tree_index'] !== first + position) {
+      throw new ModelFileError(
+        `tree ${position}: its \`tree_index\` is ${JSON.stringify(tree['tree_index'])} instead of ${first + position}`,
+      );
+    }
+    try {
+      const read = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
+      if (tree['num_leaves'] !== read.tree.leaves.length) {
+        throw new ModelFileError(
+          `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${read.tree.leaves.length}`,
+        );
+      }
+      splits.add(read.tree.feature, read.gains);
+      trees.push(read.tree);
+    } catch (error) {
+      if (!(error instanceof ModelFileError)) throw error;
+      throw new ModelFileError(`tree ${position}: ${error.message}`);
+    }
+  }
+  if (model['feature_importances'] !== undefined && first === 0) {
+    splits.check(importancesOf(object(model['feature_importances'], '`feature_importances`'), names));
   }
   const infos = new Map(Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`')));
+  const unknown = [...infos.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new ModelFileError(`\`feature_infos\` is of \`${unknown}\`, which is no feature`);
   return {
     names,
     treesPerIteration,
-    objective: typeof model['objective'] === 'string' ? model['objective'] : '',
+    objective,
     average: model['average_output'] === true,
     trees,
     seen: names.map((name) => columnSeen(infos.get(name))),
     toldCategorical: [],
     pandasCategories: listOfLists(model['pandas_categorical']),
+    notices: first === 0 ? [] : [laterStart(first)],
   };
+}
+
+function laterStart(first: number): FileNotice {
+  return {
+    message: `begins with tree ${first}: it lacks the trees before it, as dump_model(start_iteration=…) leaves them out`,
+    help: 'dump the model whole, unless those trees are meant to be left out',
+  };
+}
+
+function importancesOf(listed: Json, names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(
+    Object.entries(listed).map(([name, value]): [string, number] => {
+      if (isWholeImportance(value) && names.includes(name)) return [name, value];
+      throw new ModelFileError('its feature importances are not those of its features');
+    }),
+  );
 }
 
 /** A category column lists its values, and one of no use is left out. */
@@ -55,7 +108,12 @@ function columnSeen(info: unknown): ColumnSeen {
 }
 
 /** Nested objects to columns, without recursion: trees can be deep. */
-function readTree(root: Json, output: number): DecisionTree {
+function readTree(
+  root: Json,
+  output: number,
+): { readonly tree: DecisionTree; readonly gains: readonly number[] } {
+  const gains: number[] = [];
+  const [splitSeen, leafSeen] = [new Set<unknown>(), new Set<unknown>()];
   const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
   const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
   const categories: (Int32Array | undefined)[] = [];
@@ -66,13 +124,17 @@ function readTree(root: Json, output: number): DecisionTree {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { part, hang } = next;
     if (part['split_feature'] === undefined) {
+      // A tree that is one leaf does not number it.
+      if (part !== root) numbered(part, 'leaf_index', leafSeen);
       hang(~leaves.length);
       leaves.push(number(part, 'leaf_value'));
       linear.push(linearLeaf(part));
       continue;
     }
     const node = feature.length;
+    numbered(part, 'split_index', splitSeen);
     hang(node);
+    gains.push(typeof part['split_gain'] === 'number' ? part['split_gain'] : 0);
     feature.push(index(part['split_feature'], '`split_feature`'));
     const isCategorical = part['decision_type'] === '==';
     rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
@@ -92,9 +154,16 @@ function readTree(root: Json, output: number): DecisionTree {
     leaves: Float64Array.from(leaves),
   };
   const known = linear.filter((leaf) => leaf !== undefined);
-  if (known.length === 0) return tree;
+  if (known.length === 0) return { tree, gains };
   if (known.length < leaves.length) throw new ModelFileError('only some leaves are linear');
-  return { ...tree, linear: known };
+  return { tree: { ...tree, linear: known }, gains };
+}
+
+/** Each node has a number of its own, and each leaf: a part that is there twice shows. */
+function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unknown>): void {
+  const value = index(part[key], `\`${key}\``);
+  if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} is there twice`);
+  seen.add(value);
 }
 
 function numericRule(part: Json): number {
@@ -102,9 +171,10 @@ function numericRule(part: Json): number {
   if (comparison !== '<=') {
     throw new ModelFileError(`a node compares by ${typeof comparison === 'string' ? comparison : 'no text'}`);
   }
-  const missing = MISSING.get(part['missing_type'] ?? 'None');
+  const missing = MISSING.get(part['missing_type']);
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
-  return missing | (part['default_left'] === true && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
+  if (typeof part['default_left'] !== 'boolean') throw new ModelFileError('a node has no `default_left`');
+  return missing | (part['default_left'] && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
 }
 
 /** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */
@@ -125,10 +195,14 @@ function categorySet(threshold: unknown): Int32Array {
 
 function linearLeaf(part: Json): LinearLeaf | undefined {
   if (part['leaf_const'] === undefined) return undefined;
+  const features = list(part, 'leaf_features');
+  const coefficients = list(part, 'leaf_coeff');
+  if (features.length !== coefficients.length)
+    throw new ModelFileError('`leaf_features` and `leaf_coeff` differ in length');
   return {
     constant: number(part, 'leaf_const'),
-    features: Int32Array.from(list(part, 'leaf_features'), (one) => index(one, 'a `leaf_features`')),
-    coefficients: Float64Array.from(list(part, 'leaf_coeff'), (one) => (typeof one === 'number' ? one : NaN)),
+    features: Int32Array.from(features, (one) => index(one, 'a `leaf_features`')),
+    coefficients: Float64Array.from(coefficients, (one) => (typeof one === 'number' ? one : NaN)),
   };
 }
 

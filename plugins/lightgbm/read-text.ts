@@ -1,127 +1,189 @@
+import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
 import type { Pieces } from '../../runtime/api/pieces.js';
-import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
-import { ModelFileError, type ColumnSeen, type LightGbmModel } from './model.js';
-import { bitSet, ruleOf } from './tree-fields.js';
-
-type Fields = ReadonlyMap<string, string>;
+import type { DecisionTree } from '../../runtime/api/tree-ensemble.js';
+import { isWholeImportance, SplitCounts } from './importances.js';
+import type { ColumnSeen, LightGbmModel } from './model.js';
+import { fieldsOf, wholeNumber, words, type Fields } from './text-fields.js';
+import { readTree } from './text-tree.js';
 
 /**
- * Reads the text that `save_model` writes (LightGBM 2 to 4): a header of `key=value` lines, a block per tree, and
- * after `end of trees` what training knew, of which only `pandas_categorical` matters.
+ * Reads the text that `save_model` writes (LightGBM 2 to 4): a header of `key=value` lines, a block for each tree, and
+ * after the trees what training knew, of which only `pandas_categorical` matters. Every count and end marker of the
+ * format is checked. What the versions write:
+ *
+ *   up to 2.0.10   no `tree_sizes`; the trees end at `feature importances:`
+ *   2.0.11 – 2.1   `tree_sizes` has the bytes of each tree
+ *   2.2 and later  the trees end at `end of trees`, the parameters at `end of parameters`
+ *
+ * Python adds a last line `pandas_categorical:…` in all of them; other languages and the command line do not.
  * @throws ModelFileError
  */
-export function* readText(text: string): Pieces<LightGbmModel> {
-  const lines = text.split(/\r?\n/);
-  if (lines[0]?.trim() !== 'tree') throw new ModelFileError('it does not begin like a LightGBM model');
-  const end = lines.indexOf('end of trees');
-  if (end < 0) throw new ModelFileError('it is cut short: there is no `end of trees`');
-  const starts = [...lines.keys()].filter((line) => line < end && lines[line]?.startsWith('Tree=') === true);
-  const header = fieldsOf(lines.slice(1, starts[0] ?? end));
-  const treesPerIteration = wholeNumber(
-    header,
-    'num_tree_per_iteration',
-    wholeNumber(header, 'num_class', 1),
-  );
-  const names = words(header.get('feature_names') ?? '');
-  const features = wholeNumber(header, 'max_feature_idx') + 1;
-  if (names.length !== features) {
-    throw new ModelFileError(`it has ${features} features and ${names.length} names of features`);
-  }
+export function* readText(written: string): Pieces<LightGbmModel> {
+  // LightGBM's own ends of lines, and those that a checkout on Windows makes of them.
+  const text = written.includes('\r') ? written.replaceAll('\r\n', '\n') : written;
+  if (!/^tree *\n/.test(text)) throw new ModelFileError('it does not begin like a LightGBM model');
+  const { starts, end, isOld } = placesOf(text);
+  const header = fieldsOf(text.slice(text.indexOf('\n') + 1, starts[0] ?? end).split('\n'));
+  checkSizes(header, starts, end);
+  const { names, treesPerIteration } = readHeader(header);
+
   const trees: DecisionTree[] = [];
+  const splits = new SplitCounts(names);
   for (const [index, start] of starts.entries()) {
     yield;
-    const fields = fieldsOf(lines.slice(start + 1, starts[index + 1] ?? end));
+    const [number = '', ...lines] = text.slice(start, starts[index + 1] ?? end).split('\n');
+    if (number !== `Tree=${index}`) {
+      throw new ModelFileError(`\`${number.slice(0, 40)}\` stands where Tree=${index} should be`);
+    }
     try {
-      trees.push(readTree(fields, index % treesPerIteration));
+      const fields = fieldsOf(lines);
+      const tree = readTree(fields, index % treesPerIteration);
+      splits.add(tree.feature, words(fields.get('split_gain') ?? '').map(Number));
+      trees.push(tree);
     } catch (error) {
       if (!(error instanceof ModelFileError)) throw error;
       throw new ModelFileError(`tree ${index}: ${error.message}`);
     }
   }
-  const infos = words(header.get('feature_infos') ?? '');
-  const trailer = lines.slice(end);
+  const trailer = text.slice(end).split('\n');
+  // With the size of each tree in the file, this would only find fault with files saved from a later iteration on.
+  if (!header.has('tree_sizes')) splits.check(importancesOf(trailer));
+  const seen = words(header.get('feature_infos') ?? '').map(columnSeen);
   return {
     names,
     treesPerIteration,
     objective: header.get('objective') ?? '',
     average: header.has('average_output'),
     trees,
-    seen: names.map((_, column) => columnSeen(infos[column] ?? '[')),
+    seen,
     toldCategorical: toldCategorical(trailer),
     pandasCategories: pandasCategories(trailer),
+    notices: noticesOf(trailer, isOld, seen),
   };
 }
 
-/** `key=value` lines; a line without `=` is a key alone. */
-function fieldsOf(lines: readonly string[]): Fields {
-  const fields = new Map<string, string>();
-  for (const line of lines) {
-    const at = line.indexOf('=');
-    if (at >= 0) fields.set(line.slice(0, at), line.slice(at + 1));
-    else if (line.trim() !== '') fields.set(line.trim(), '');
+interface Places {
+  /** Where each tree begins. */
+  readonly starts: readonly number[];
+  /** Where the trees end. */
+  readonly end: number;
+  /** Of LightGBM 2.0 or 2.1. */
+  readonly isOld: boolean;
+}
+
+function placesOf(text: string): Places {
+  const marker = text.indexOf('\nend of trees\n');
+  // In old files a blank line comes before the heading.
+  const heading = marker < 0 ? text.indexOf('\n\nfeature importances:\n') : -1;
+  if (marker < 0 && heading < 0) {
+    throw new ModelFileError('it is cut short: there is no `end of trees`', 'copy the file again');
   }
-  return fields;
+  const end = Math.max(marker, heading) + 1;
+  const starts: number[] = [];
+  for (let at = text.indexOf('\nTree='); at >= 0 && at < end; at = text.indexOf('\nTree=', at + 1))
+    starts.push(at + 1);
+  return { starts, end, isOld: marker < 0 };
 }
 
-function readTree(fields: Fields, output: number): DecisionTree {
-  const leafCount = wholeNumber(fields, 'num_leaves');
-  if (leafCount === 0) throw new ModelFileError('it has no leaves');
-  const nodes = leafCount - 1;
-  const feature = Int32Array.from(nodes === 0 ? [] : indexes(fields, 'split_feature', nodes));
-  const written = nodes === 0 ? [] : numbers(fields, 'threshold', nodes);
-  const rule = Uint8Array.from(
-    nodes === 0 ? [] : numbers(fields, 'decision_type', nodes, new Array<number>(nodes).fill(0)),
-    ruleOf,
-  );
-  const hasCategories = wholeNumber(fields, 'num_cat', 0) > 0;
-  const boundaries = hasCategories ? indexes(fields, 'cat_boundaries') : [];
-  const bits = hasCategories ? numbers(fields, 'cat_threshold') : [];
-  const threshold = new Float64Array(nodes);
-  const categories = written.map((value, node) => {
-    if (((rule[node] ?? 0) & NodeRule.categorical) === 0) {
-      threshold[node] = value;
-      return undefined;
-    }
-    const [from, to] = [boundaries[value], boundaries[value + 1]];
-    if (from === undefined || to === undefined || from < 0 || to < from || to > bits.length)
-      throw new ModelFileError('a set of categories is missing');
-    return bitSet(bits.slice(from, to));
-  });
-  const tree = {
-    output,
-    feature,
-    rule,
-    threshold,
-    categories,
-    left: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'left_child', nodes)),
-    right: Int32Array.from(nodes === 0 ? [] : indexes(fields, 'right_child', nodes)),
-    leaves: Float64Array.from(numbers(fields, 'leaf_value', leafCount)),
-  };
-  return fields.get('is_linear') === '1' ? { ...tree, linear: linearLeaves(fields, leafCount) } : tree;
+/** `tree_sizes` has the bytes of each tree. A tree is ASCII, so that characters are bytes. */
+function checkSizes(header: Fields, starts: readonly number[], end: number): void {
+  const written = header.get('tree_sizes');
+  if (written === undefined) return;
+  const sizes = words(written);
+  if (sizes.length !== starts.length) {
+    throw new ModelFileError(`\`tree_sizes\` is of ${sizes.length} trees, and the file has ${starts.length}`);
+  }
+  for (const [index, start] of starts.entries()) {
+    const size = (starts[index + 1] ?? end) - start;
+    if (sizes[index] === String(size)) continue;
+    throw new ModelFileError(
+      `tree ${index} has ${size} bytes, and \`tree_sizes\` says ${sizes[index] ?? ''}`,
+      'a file that was changed after save_model is not read; save the model again',
+    );
+  }
 }
 
-function linearLeaves(fields: Fields, count: number): LinearLeaf[] {
-  const constants = numbers(fields, 'leaf_const', count);
-  const sizes = indexes(fields, 'num_features', count);
-  const features = indexes(fields, 'leaf_features');
-  const coefficients = numbers(fields, 'leaf_coeff');
-  let at = 0;
-  return sizes.map((size, leaf) => {
-    const [from, to] = [at, (at += size)];
-    if (size < 0 || to > features.length || to > coefficients.length)
-      throw new ModelFileError('`leaf_coeff` is too short');
-    return {
-      constant: constants[leaf] ?? 0,
-      features: Int32Array.from(features.slice(from, to)),
-      coefficients: Float64Array.from(coefficients.slice(from, to)),
-    };
-  });
+function readHeader(header: Fields): { names: readonly string[]; treesPerIteration: number } {
+  const features = wholeNumber(header, 'max_feature_idx') + 1;
+  const names = words(header.get('feature_names') ?? '');
+  if (names.length !== features) {
+    throw new ModelFileError(`it has ${features} features and ${names.length} names of features`);
+  }
+  for (const key of ['feature_infos', 'monotone_constraints']) {
+    const listed = header.get(key);
+    const count = words(listed ?? '').length;
+    // Training without constraints leaves them out, or empty.
+    if (count === features || (key === 'monotone_constraints' && count === 0)) continue;
+    throw new ModelFileError(
+      listed === undefined ? `\`${key}\` is missing` : `it has ${features} features and ${count} \`${key}\``,
+    );
+  }
+  wholeNumber(header, 'label_index');
+  const classes = wholeNumber(header, 'num_class');
+  const treesPerIteration = wholeNumber(header, 'num_tree_per_iteration', classes);
+  checkClasses(header.get('objective') ?? '', classes, treesPerIteration);
+  return { names, treesPerIteration };
+}
+
+/** The count of classes, which a file has up to three times. */
+export function checkClasses(objective: string, classes: number, treesPerIteration: number): void {
+  if (classes !== treesPerIteration) {
+    throw new ModelFileError(`it has ${classes} classes and ${treesPerIteration} trees in an iteration`);
+  }
+  const [, told] = /^multiclass\w* .*\bnum_class:(\d+)/.exec(objective) ?? [];
+  if (told === undefined || Number(told) === classes) return;
+  throw new ModelFileError(`it has ${classes} classes, and its objective ${told}`);
 }
 
 /** [min:max] is a number's, a:b:c are categories, none is a feature that was of no use. */
 function columnSeen(info: string): ColumnSeen {
   if (info === 'none') return 'nothing';
   return info.startsWith('[') ? 'numbers' : { codes: info.split(':').map(Number) };
+}
+
+/** What follows the trees: `name=number` lines below a heading, up to an empty line. */
+function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
+  const from = lines.findIndex((line) => /^feature[ _]importances:$/.test(line)) + 1;
+  const to = lines.indexOf('', from);
+  const read = lines.slice(from, to < 0 ? undefined : to).map((line): [string, number] => {
+    const at = line.lastIndexOf('=');
+    return [line.slice(0, at), Number(line.slice(at + 1))];
+  });
+  if (from > 0 && read.every(([, value]) => isWholeImportance(value))) return new Map(read);
+  throw new ModelFileError('it has no `tree_sizes`, and its feature importances are not whole');
+}
+
+/** Where the file ends tells whether it is whole, as far as its version lets it. */
+function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly ColumnSeen[]): FileNotice[] {
+  const last = lines.findLast((line) => line.trim() !== '') ?? '';
+  const opened = lines.indexOf('parameters:');
+  if (opened >= 0 && !lines.includes('end of parameters', opened)) {
+    throw new ModelFileError('it is cut short: there is no `end of parameters`', 'copy the file again');
+  }
+  if (last.startsWith('pandas_categorical:')) return [];
+  if (isOld) {
+    return [
+      {
+        message:
+          'is of LightGBM 2.0 or 2.1 and has no `pandas_categorical` line, so nothing marks its end: if it was cut short after its trees, that cannot be seen',
+        help: 'load it in LightGBM 2.2 or later and save it again',
+      },
+    ];
+  }
+  if (last !== 'end of parameters') {
+    throw new ModelFileError(
+      'it is cut short: it ends neither at `end of parameters` nor with a `pandas_categorical` line',
+      'copy the file again',
+    );
+  }
+  if (!seen.some((one) => typeof one === 'object')) return [];
+  return [
+    {
+      message:
+        'has categories and no `pandas_categorical` line: if Python wrote it, it is cut short, and category columns are read as codes',
+      help: 'copy the file again if Python wrote it; files of R and of the command line have no such line',
+    },
+  ];
 }
 
 function toldCategorical(lines: readonly string[]): readonly number[] {
@@ -146,50 +208,4 @@ export function listOfLists(value: unknown): readonly (readonly unknown[])[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value) && value.every((one) => Array.isArray(one))) return value;
   throw new ModelFileError('its `pandas_categorical` is not a list of lists');
-}
-
-/** Names may hold white space that is not ASCII. */
-function words(text: string): string[] {
-  return text.split(/[ \t]+/).filter((word) => word !== '');
-}
-
-function wholeNumber(fields: Fields, key: string, otherwise?: number): number {
-  const text = fields.get(key);
-  const value = text === undefined ? otherwise : Number(text);
-  if (value !== undefined && Number.isInteger(value) && value >= 0) return value;
-  throw new ModelFileError(`\`${key}\` is ${text === undefined ? 'missing' : 'not a number'}`);
-}
-
-function numbers(fields: Fields, key: string, count?: number, otherwise?: number[]): number[] {
-  const text = fields.get(key);
-  if (text === undefined) {
-    if (otherwise !== undefined) return otherwise;
-    throw new ModelFileError(`\`${key}\` is missing`);
-  }
-  const read = words(text).map((word) => numberOf(word, key));
-  if (count === undefined || read.length === count) return read;
-  throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
-}
-
-/** Whole numbers that fit an Int32Array as they are. */
-function indexes(fields: Fields, key: string, count?: number): number[] {
-  const read = numbers(fields, key, count);
-  const wrong = read.find((value) => (value | 0) !== value);
-  if (wrong === undefined) return read;
-  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
-}
-
-/** LightGBM writes infinities as C does. */
-const INFINITIES: ReadonlyMap<string, number> = new Map([
-  ['inf', Infinity],
-  ['infinity', Infinity],
-  ['-inf', -Infinity],
-  ['-infinity', -Infinity],
-]);
-
-function numberOf(word: string, key: string): number {
-  const number = Number(word);
-  const value = Number.isNaN(number) ? INFINITIES.get(word.toLowerCase()) : number;
-  if (value === undefined) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(word)}`);
-  return value;
 }

@@ -1,3 +1,4 @@
+import { otherFile } from '../../runtime/api/model-file.js';
 import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import type { Missing } from './linear-model.js';
 
@@ -19,16 +20,18 @@ const KEYS = ['bias', 'missing', 'weights'];
  * @throws OptionError at `path`
  */
 export function readModelFile(file: ProjectFile, path: readonly (string | number)[]): ModelFile {
-  const wrong = (what: string): OptionError =>
+  const wrong = (what: string, help?: string): OptionError =>
     new OptionError(
       path,
       `\`${file.path}\` ${what}`,
-      'a model is { "bias": 0.5, "weights": { "product.rating": 0.2 } }',
+      help ?? 'a model is { "bias": 0.5, "weights": { "product.rating": 0.2 } }',
     );
   let content: unknown;
   try {
     content = JSON.parse(file.content.toString('utf8'));
   } catch (error) {
+    const other = otherFile(file);
+    if (other !== undefined) throw wrong(`is ${other.what}`, other.help);
     throw wrong(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isRecord(content)) throw wrong('is not a JSON object');

@@ -1,3 +1,4 @@
+import { otherFile } from '../../runtime/api/model-file.js';
 import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import { Analyzer, type Stemming } from './analyzer.js';
 
@@ -69,16 +70,19 @@ export function writeTextStatistics(statistics: TextStatistics): string {
  * @throws OptionError at `path` if the file is something else
  */
 export function readTextStatistics(file: ProjectFile, path: readonly (string | number)[]): TextStatistics {
-  const wrong = (what: string): OptionError =>
+  const wrong = (what: string, help?: string): OptionError =>
     new OptionError(
       path,
       `\`${file.path}\` ${what}`,
-      'make the file with `millrace text-stats`, e.g. `millrace text-stats product.title --from FILE --out FILE`',
+      help ??
+        'make the file with `millrace text-stats`, e.g. `millrace text-stats product.title --from FILE --out FILE`',
     );
   let content: unknown;
   try {
     content = JSON.parse(file.content.toString('utf8'));
   } catch {
+    const other = otherFile(file);
+    if (other !== undefined) throw wrong(`is ${other.what}`, other.help);
     throw wrong('is not JSON');
   }
   if (!isRecord(content) || content['format'] !== FORMAT)

@@ -1,21 +1,37 @@
+import { ModelFileError } from '../../runtime/api/model-file.js';
 import { isUtf8 } from 'node:buffer';
-import { ModelFileError, numbersAt, type Json } from './model.js';
+import { asObject, indexesAt, numbersAt, type Json } from './model.js';
 
 /**
  * The categories that XGBoost 3.1 and later keep of a data frame's category columns: by column, the code of each.
  * Texts are UTF-8 bytes end to end with offsets, other categories are numbers.
  */
-export function readCategories(model: Json): ReadonlyMap<number, ReadonlyMap<string | number, number>> {
+export function readCategories(
+  model: Json,
+  features: number,
+): ReadonlyMap<number, ReadonlyMap<string | number, number>> {
   const found = new Map<number, ReadonlyMap<string | number, number>>();
   const cats = model['cats'] as Json | undefined;
   const encoded = cats?.['enc'];
-  if (!Array.isArray(encoded)) return found;
+  if (cats === undefined || !Array.isArray(encoded)) return found;
+  if (encoded.length !== 0 && encoded.length !== features) {
+    throw new ModelFileError(`\`cats\` is of ${encoded.length} columns, and the model of ${features}`);
+  }
+  let total = 0;
+  const segments = cats['feature_segments'] === undefined ? [] : indexesAt(cats, 'feature_segments');
   for (const [column, one] of (encoded as readonly unknown[]).entries()) {
-    if (typeof one !== 'object' || one === null) throw new ModelFileError('`cats` is not what it should be');
-    const values = numbersAt(one as Json, 'values');
+    const category = asObject(one);
+    const values = numbersAt(category, 'values');
     const codes = new Map<string | number, number>();
-    if ('offsets' in one) {
-      const offsets = numbersAt(one, 'offsets');
+    let count = values.length;
+    if ('offsets' in category) {
+      const offsets = numbersAt(category, 'offsets');
+      count = Math.max(0, offsets.length - 1);
+      if ((offsets.at(-1) ?? 0) !== values.length || offsets.some((at, i) => at < (offsets[i - 1] ?? 0))) {
+        throw new ModelFileError(
+          `the categories of column ${column} are not whole: their offsets do not fit`,
+        );
+      }
       const bytes = Buffer.from(Uint8Array.from(values));
       for (let code = 0; code + 1 < offsets.length; code++) {
         const text = bytes.subarray(offsets[code], offsets[code + 1]);
@@ -27,6 +43,10 @@ export function readCategories(model: Json): ReadonlyMap<number, ReadonlyMap<str
         codes.set(text.toString('utf8'), code);
       }
     } else for (const [code, value] of values.entries()) codes.set(value, code);
+    total += count;
+    if (segments.length > 0 && segments[column + 1] !== total) {
+      throw new ModelFileError(`\`feature_segments\` does not fit the categories of column ${column}`);
+    }
     // A column that is not of categories has none.
     if (codes.size > 0) found.set(column, codes);
   }

@@ -1,33 +1,43 @@
 import { createRequire } from 'node:module';
+import { modelFileError } from '../../runtime/api/model-file.js';
 import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
 import { inTurns } from '../../runtime/api/pieces.js';
 import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import { TreeModel } from '../../runtime/api/tree-model.js';
 import type { JsonObject } from '../../runtime/api/types.js';
-import { boosterInPieces, type Iterations, type Prediction } from './booster.js';
+import { boosterInPieces, type Prediction } from './booster.js';
+import type { Iterations, ToldOfDump } from './read-dump.js';
 
-interface XgBoostOptions {
+interface XgBoostOptions extends ToldOfDump {
   readonly model: ProjectFile;
   readonly inputs?: WrittenInputs;
   readonly predict: Prediction;
   readonly iterations: Iterations;
 }
 
+/** Of a booster, or of scikit-learn's kind of model: both have it. */
+const RESAVE = 'model.save_model("model.json")';
+
 export const plugin = definePlugin<XgBoostOptions>({
   name: 'xgboost',
   kind: 'model',
   summary: 'An XGBoost model, from its JSON or UBJSON file, scored in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  async create({ model, inputs, predict, iterations }, build) {
-    const wrong = (error: unknown): OptionError => {
-      const reason = error instanceof Error ? error.message : String(error);
-      return new OptionError(['model'], `\`${model.path}\` is no XGBoost model that can be used: ${reason}`);
-    };
-    const booster = await inTurns(boosterInPieces(model.content, predict, iterations)).catch(
+  async create(options, build) {
+    const { model, inputs, predict, iterations } = options;
+    const wrong = (error: unknown): OptionError => modelFileError(model, 'XGBoost', RESAVE, error);
+    const booster = await inTurns(boosterInPieces(model.content, predict, iterations, options)).catch(
       (error: unknown) => {
         throw wrong(error);
       },
     );
+    if (booster.isDump && !booster.columns.unnamed && Array.isArray(inputs)) {
+      throw new OptionError(
+        ['inputs'],
+        '`inputs` is a list, and a dump of XGBoost does not hold the order of the columns',
+        'give expressions by name, e.g. inputs: { price: product.price }',
+      );
+    }
     const bound = bindModelInputs(booster.columns, inputs, build);
     const { scored, outputs, transform } = booster;
     const scorer =
@@ -36,6 +46,6 @@ export const plugin = definePlugin<XgBoostOptions>({
         : await build.trees.compile(scored.ensemble).catch((error: unknown) => {
             throw wrong(error);
           });
-    return new TreeModel(model, bound, scorer, outputs, transform);
+    return new TreeModel(model, bound, scorer, outputs, transform, booster.notices);
   },
 });

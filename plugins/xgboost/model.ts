@@ -1,17 +1,26 @@
-/** What is wrong with a file; the plugin reports it at the option that names the file. */
-export class ModelFileError extends Error {
-  override readonly name = 'ModelFileError';
-}
-
+import { ModelFileError } from '../../runtime/api/model-file.js';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Lists that UBJSON holds as typed arrays count as lists. */
 export type List = ArrayLike<unknown>;
 
-export function objectAt(of: Json, key: string): Json {
-  const value = of[key];
-  if (typeof value === 'object' && value !== null && !isList(value)) return value as Json;
+/** What a file may say that it has, since it need not hold anything of most of them. */
+export const MOST_FEATURES = 1_000_000;
+export const MOST_OUTPUTS = 10_000;
+
+export function objectAt(of: Json, key: string, otherwise?: Json): Json {
+  const value = of[key] === undefined ? otherwise : of[key];
+  if (isObject(value)) return value;
   throw new ModelFileError(`\`${key}\` is not an object`);
+}
+
+export function asObject(value: unknown): Json {
+  if (isObject(value)) return value;
+  throw new ModelFileError('it is not an object');
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !isList(value);
 }
 
 export function listAt(of: Json, key: string): List {
@@ -31,6 +40,21 @@ export function measuresAt(of: Json, key: string, count?: number): number[] {
   const read = Array.from(listAt(of, key), numberOf);
   if (count === undefined || read.length === count) return read;
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
+}
+
+/** The count of a list that need not be there, and of which nothing else is read. */
+export function checkCount(of: Json, key: string, count: number): void {
+  if (of[key] === undefined) return;
+  const { length } = listAt(of, key);
+  if (length !== count) throw new ModelFileError(`\`${key}\` has ${length} numbers instead of ${count}`);
+}
+
+/** Each is 0 or 1; old versions write false and true. */
+export function flagsAt(of: Json, key: string, count: number): number[] {
+  const read = numbersAt(of, key, count);
+  const wrong = read.find((value) => value !== 0 && value !== 1);
+  if (wrong === undefined) return read;
+  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
 }
 
 /** Whole numbers that are places in lists, or -1. */

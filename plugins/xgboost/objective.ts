@@ -1,8 +1,8 @@
+import { ModelFileError } from '../../runtime/api/model-file.js';
 import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
-import { ModelFileError } from './model.js';
 
 /** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
-interface Objective {
+export interface Objective {
   readonly transform: Transform | undefined;
   /** Of base_score, which a file holds as a prediction. */
   readonly margin: (score: number) => number;

@@ -1,26 +1,53 @@
+import { ModelFileError } from '../../runtime/api/model-file.js';
 import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
-import { countAt, indexesAt, measuresAt, ModelFileError, numbersAt, objectAt, type Json } from './model.js';
+import {
+  checkCount,
+  countAt,
+  flagsAt,
+  indexesAt,
+  measuresAt,
+  numbersAt,
+  objectAt,
+  type Json,
+} from './model.js';
+
+/** What a tree has of each node that no score depends on. */
+const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
 
 /**
  * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
  * node has its threshold, and numbers that are float32. A tree whose leaves are vectors (multi_strategy:
  * multi_output_tree) becomes one tree for each output, which adds in the same order.
- * @param outputs of the model, as many as a vector has elements
+ * @param of the model: its outputs are as many as a vector has elements
  * @param output of a tree with plain leaves
  * @param weight multiplies the leaves, in float32: DART's
  */
-export function readTree(json: Json, outputs: number, output: number, weight: number): DecisionTree[] {
-  const size = countAt(objectAt(json, 'tree_param'), 'size_leaf_vector', 1);
+export function readTree(
+  json: Json,
+  { outputs, features: featureCount }: { readonly outputs: number; readonly features: number },
+  output: number,
+  weight: number,
+): DecisionTree[] {
+  const parameters = objectAt(json, 'tree_param');
+  const size = countAt(parameters, 'size_leaf_vector', 1);
   if (size > 1 && size !== outputs) {
     throw new ModelFileError(`its leaves have ${size} elements, and the model ${outputs} outputs`);
   }
   const lefts = indexesAt(json, 'left_children');
   const count = lefts.length;
+  const told = countAt(parameters, 'num_nodes', count);
+  if (told !== count) throw new ModelFileError(`\`num_nodes\` is ${told}, and it has ${count} nodes`);
+  const ofFeatures = countAt(parameters, 'num_feature', 0);
+  if (ofFeatures !== 0 && ofFeatures !== featureCount) {
+    throw new ModelFileError(`it is of ${ofFeatures} features, and the model of ${featureCount}`);
+  }
+  for (const key of UNREAD) checkCount(json, key, count);
+  checkCount(json, 'base_weights', count * Math.max(1, size));
   const rights = indexesAt(json, 'right_children', count);
   const features = indexesAt(json, 'split_indices', count);
   const conditions = measuresAt(json, 'split_conditions', count);
-  const defaultLeft = numbersAt(json, 'default_left', count);
-  const types = json['split_type'] === undefined ? [] : numbersAt(json, 'split_type', count);
+  const defaultLeft = flagsAt(json, 'default_left', count);
+  const types = json['split_type'] === undefined ? [] : flagsAt(json, 'split_type', count);
   const sets = categorySets(json);
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
@@ -106,12 +133,16 @@ function categorySets(json: Json): ReadonlyMap<number, Int32Array> {
   const segments = indexesAt(json, 'categories_segments', nodes.length);
   const sizes = indexesAt(json, 'categories_sizes', nodes.length);
   const categories = indexesAt(json, 'categories');
-  return new Map(
-    nodes.map((node, i) => {
-      const [from, size] = [segments[i] ?? -1, sizes[i] ?? -1];
-      if (from < 0 || size < 0 || from + size > categories.length)
-        throw new ModelFileError('`categories` is too short');
-      return [node, Int32Array.from(categories.slice(from, from + size)).sort()];
-    }),
-  );
+  const sets = new Map<number, Int32Array>();
+  let at = 0;
+  for (const [i, node] of nodes.entries()) {
+    const from = at;
+    at += sizes[i] ?? 0;
+    if (segments[i] !== from || at < from || sets.has(node)) {
+      throw new ModelFileError('`categories_segments` and `categories_sizes` do not fit together');
+    }
+    sets.set(node, Int32Array.from(categories.slice(from, at)).sort());
+  }
+  if (at === categories.length) return sets;
+  throw new ModelFileError(`\`categories\` has ${categories.length} numbers instead of ${at}`);
 }

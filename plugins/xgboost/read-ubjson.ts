@@ -1,4 +1,4 @@
-import { ModelFileError } from './model.js';
+import { ModelFileError } from '../../runtime/api/model-file.js';
 
 const DEEPEST = 64;
 
@@ -9,7 +9,7 @@ const DEEPEST = 64;
  */
 export function readUbjson(content: Buffer): unknown {
   try {
-    return new Reader(content).value(0);
+    return new Reader(content).whole();
   } catch (error) {
     if (error instanceof RangeError) throw new ModelFileError('the UBJSON is cut short');
     throw error;
@@ -37,6 +37,13 @@ class Reader {
   #elements = 0;
 
   constructor(readonly content: Buffer) {}
+
+  /** The one value of a file. */
+  whole(): unknown {
+    const value = this.value(0);
+    if (this.#at === this.content.length) return value;
+    throw new ModelFileError(`the UBJSON ends at byte ${this.#at} of ${this.content.length}`);
+  }
 
   value(depth: number): unknown {
     return this.#typed(this.#marker(), depth);
@@ -130,10 +137,12 @@ class Reader {
 
   #object(depth: number): unknown {
     const { type, count } = this.#head();
-    const entries: [string, unknown][] = [];
+    const entries = new Map<string, unknown>();
     const one = (): void => {
       const key = this.#text(this.#length());
-      entries.push([key, this.#typed(type ?? this.#marker(), depth + 1)]);
+      if (entries.has(key))
+        throw new ModelFileError(`the UBJSON has \`${key.slice(0, 40)}\` twice in one object`);
+      entries.set(key, this.#typed(type ?? this.#marker(), depth + 1));
     };
     if (count === undefined) while (!this.#next('}')) one();
     else for (let i = 0; i < count; i++) one();

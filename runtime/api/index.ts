@@ -6,6 +6,7 @@ export * from './errors.js';
 export * from './http-client.js';
 export * from './identifiers.js';
 export * from './interactions.js';
+export * from './model-file.js';
 export * from './model-inputs.js';
 export * from './pieces.js';
 export * from './plugin.js';

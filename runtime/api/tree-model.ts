@@ -1,5 +1,6 @@
+import type { FileNotice } from './model-file.js';
 import type { ModelInputs } from './model-inputs.js';
-import type { ModelComponent, ProjectFile, StepInput, StepOutput } from './plugin.js';
+import type { ModelComponent, ProjectFile, StepInput, StepOutput, WarmNotices } from './plugin.js';
 import { Status } from './status.js';
 import type { TreeScorer } from './tree-ensemble.js';
 
@@ -31,15 +32,21 @@ export class TreeModel implements ModelComponent {
   readonly #transform: Transform | undefined;
   readonly #names: readonly string[];
   readonly #values: Float64Array[] = [];
+  readonly #file: ProjectFile;
+  readonly #notices: readonly FileNotice[];
 
+  /** @param notices of the file, which become warnings at load */
   constructor(
     file: ProjectFile,
     inputs: ModelInputs,
     scorer: Pick<TreeScorer, 'score'>,
     outputs: number,
     transform: Transform | undefined,
+    notices: readonly FileNotice[] = [],
   ) {
     this.version = file.version;
+    this.#file = file;
+    this.#notices = notices;
     this.#names = outputs === 1 ? ['score'] : Array.from({ length: outputs }, (_, i) => `class_${i}`);
     this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'number']));
     this.#inputs = inputs;
@@ -51,7 +58,8 @@ export class TreeModel implements ModelComponent {
    * Scores made-up rows, so that what V8 compiles on first use, and then optimises, is compiled before the first request;
    * in many turns of the event loop, since a service that is reloaded goes on answering.
    */
-  async warm(): Promise<void> {
+  async warm({ warn }: WarmNotices): Promise<void> {
+    for (const { message, help } of this.#notices) warn(`\`${this.#file.path}\` ${message}`, help);
     const rows = Int32Array.from({ length: WARM_ROWS }, (_, row) => row);
     const column = { values: new Float64Array(WARM_ROWS), stride: 1 as const };
     const columns = Array.from({ length: this.#inputs.count }, () => column);

@@ -153,6 +153,7 @@ def xgboost_kinds():
         boost(f"stopped-{stop}", {"eta": 1.7}, change=lambda booster, train, stop=stop: stopped(train, stop))
     boost("gblinear-missing", {"booster": "gblinear", "updater": "coord_descent", "feature_selector": "greedy", "lambda": 0.1}, missing=0.3)
     boost("gblinear-poisson", {"booster": "gblinear", "objective": "count:poisson"}, label=lambda y: np.abs(y))
+    boost("gblinear-classes", {"booster": "gblinear", "objective": "multi:softprob", "num_class": 3}, label=lambda y: np.digitize(y, np.quantile(y, [0.2, 0.3])))
     boost("monotone", {"monotone_constraints": "(1,-1,0,0,0,0,0,1)"})
     boost("interaction", {"interaction_constraints": "[[0,1,2],[3,4]]"})
     boost("sampled", {"colsample_bynode": 0.4, "subsample": 0.5, "sampling_method": "uniform", "max_delta_step": 0.1, "alpha": 0.5})

@@ -7,6 +7,7 @@ import { renderDiagnostics } from '../../runtime/config/render.js';
 import { AllowedHosts } from '../../runtime/outbound/allowed-hosts.js';
 import { loadSettings, SETTINGS } from '../../runtime/settings.js';
 import { startInferenceServer } from '../support/inference-server.js';
+import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
 import { onnxModel } from '../support/onnx-writer.js';
 import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
 import { rankedIn, writeProject } from '../support/project.js';
@@ -96,38 +97,21 @@ describe('the pipelines of docs/models.md', () => {
 });
 
 /** 2 above a price of 150, else 1. */
-const DEEP = `tree
-version=v4
-num_class=1
-num_tree_per_iteration=1
-label_index=0
-max_feature_idx=2
-objective=lambdarank
-feature_names=Column_0 Column_1 Column_2
-feature_infos=none none none
-tree_sizes=400
-
-Tree=0
-num_leaves=2
-num_cat=0
-split_feature=1
-split_gain=1
-threshold=150
-decision_type=2
-left_child=-1
-right_child=-2
-leaf_value=1 2
-leaf_weight=1 1
-leaf_count=1 1
-internal_value=0
-internal_weight=0
-internal_count=2
-is_linear=0
-shrinkage=1
-
-
-end of trees
-`;
+const DEEP = lightGbmFile(
+  [
+    'version=v4',
+    'num_class=1',
+    'num_tree_per_iteration=1',
+    'label_index=0',
+    'max_feature_idx=2',
+    'objective=lambdarank',
+    'feature_names=Column_0 Column_1 Column_2',
+    'feature_infos=none none none',
+  ],
+  [
+    'num_leaves=2\nnum_cat=0\nsplit_feature=1\nthreshold=150\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value=1 2\nis_linear=0\nshrinkage=1',
+  ],
+);
 
 /** The product of a user's vector and each item's, summed. */
 function twoTower(): Buffer {

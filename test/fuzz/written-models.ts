@@ -1,11 +1,11 @@
+import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
 /** A text with numbers in it, of LightGBM's `save_model`; linear leaves, category sets and several classes among it. */
 export function lightGbmText(ensemble: TreeEnsemble, linear: boolean): string {
   const { features, outputs } = ensemble;
   const names = Array.from({ length: features }, (_, i) => `c${i}`);
-  return [
-    'tree',
+  const header = [
     'version=v4',
     `num_class=${outputs}`,
     `num_tree_per_iteration=${outputs}`,
@@ -14,16 +14,14 @@ export function lightGbmText(ensemble: TreeEnsemble, linear: boolean): string {
     outputs === 1 ? 'objective=binary sigmoid:1' : `objective=multiclass num_class:${outputs}`,
     `feature_names=${names.join(' ')}`,
     `feature_infos=${names.map(() => '[-3:3]').join(' ')}`,
-    '',
-    ...ensemble.trees.map((tree, index) => lightGbmTree(tree, index, linear)),
-    'end of trees',
-    '',
-    'pandas_categorical:null',
-    '',
-  ].join('\n');
+  ];
+  return lightGbmFile(
+    header,
+    ensemble.trees.map((tree) => lightGbmTree(tree, linear)),
+  );
 }
 
-function lightGbmTree(tree: DecisionTree, index: number, linear: boolean): string {
+function lightGbmTree(tree: DecisionTree, linear: boolean): string {
   const sets = tree.categories.flatMap((set) => (set === undefined ? [] : [set]));
   let set = 0;
   const thresholds = Array.from(tree.threshold, (value, node) =>
@@ -32,7 +30,6 @@ function lightGbmTree(tree: DecisionTree, index: number, linear: boolean): strin
   const words = sets.map((members) => [members.reduce((bits, one) => bits | (1 << one), 0) >>> 0]);
   const leaves = Array.from(tree.leaves);
   return [
-    `Tree=${index}`,
     `num_leaves=${leaves.length}`,
     `num_cat=${sets.length}`,
     `split_feature=${tree.feature.join(' ')}`,
@@ -57,8 +54,6 @@ function lightGbmTree(tree: DecisionTree, index: number, linear: boolean): strin
         ]
       : ['is_linear=0']),
     'shrinkage=1',
-    '',
-    '',
   ].join('\n');
 }
 
@@ -101,6 +96,7 @@ export function lightGbmJson({ features, outputs, trees }: TreeEnsemble): unknow
     ),
     tree_info: trees.map((tree, index) => ({
       tree_index: index,
+      num_leaves: tree.leaves.length,
       tree_structure: nodeOf(tree, tree.feature.length === 0 ? ~0 : 0),
     })),
     pandas_categorical: null,

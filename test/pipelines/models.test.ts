@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
 import { ProjectInvalidError } from '../../runtime/app.js';
 import { renderDiagnostics } from '../../runtime/config/render.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
@@ -7,9 +8,18 @@ import { scoresOf, startProject, type TestProject } from '../support/project.js'
 function model(...columns: readonly string[]): string {
   const trees = columns.map(
     (_, i) =>
-      `Tree=${i}\nnum_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 ${10 ** i}\n`,
+      `num_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 ${10 ** i}`,
   );
-  return `tree\nnum_tree_per_iteration=1\nmax_feature_idx=${columns.length - 1}\nobjective=lambdarank\nfeature_names=${columns.join(' ')}\n\n${trees.join('\n')}\nend of trees\n`;
+  const header = [
+    'num_class=1',
+    'num_tree_per_iteration=1',
+    'label_index=0',
+    `max_feature_idx=${columns.length - 1}`,
+    'objective=lambdarank',
+    `feature_names=${columns.join(' ')}`,
+    `feature_infos=${columns.map(() => '[0:1]').join(' ')}`,
+  ];
+  return lightGbmFile(header, trees);
 }
 
 const FILES = {
@@ -81,6 +91,23 @@ describe('models in a pipeline', () => {
     const candidates = ['all', 'price', 'none', 'unknown'].map((product_id) => ({ product_id }));
     const ranked = await project.rank({ request_id: 'r', candidates });
     expect(scoresOf(ranked)).to.deep.equal({ all: 11111, price: 1001, none: 0, unknown: 0 });
+  });
+
+  it('warn of a file whose end nothing marks, and name it', async () => {
+    const old = model('product__price')
+      .replace('num_class=1', 'version=v2\nnum_class=1')
+      .replace('end of trees\n', '\nfeature importances:\nproduct__price=1\n')
+      .replace('\npandas_categorical:null\n', '');
+    const files = {
+      ...pipeline('  - use: lightgbm\n    as: ltr\n    with: { model: models/old.txt }'),
+      'models/old.txt': old,
+    };
+    const aged = await startProject(files);
+    const [warning, ...others] = aged.app.warnings.filter(({ code }) => code === 'component_warning');
+    await aged.close();
+    expect(others).to.deep.equal([]);
+    expect(warning?.message).to.include('`lightgbm`: `models/old.txt` is of LightGBM 2.0 or 2.1');
+    expect(warning?.help).to.include('save it again');
   });
 
   it('say what a column is not bound to, at its place', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { lightGbmFile } from '../../../bench/support/lightgbm-text.js';
 import { readBooster as readLightGbm } from '../../../plugins/lightgbm/booster.js';
 import { readBooster as readXgBoost } from '../../../plugins/xgboost/booster.js';
 import { readUbjson } from '../../../plugins/xgboost/read-ubjson.js';
@@ -13,7 +14,7 @@ function xgboost(parameters: object, tree: object = {}, model: object = {}): unk
     right_children: [-1],
     split_conditions: [1],
     split_indices: [0],
-    tree_param: { num_nodes: '1' },
+    tree_param: {},
   };
   const content = {
     learner: {
@@ -65,25 +66,36 @@ function lightgbm(lines: Readonly<Record<string, string>>): void {
     ...lines,
   };
   const text = Object.entries(tree).map(([key, value]) => `${key}=${value}`);
-  const head = 'tree\nmax_feature_idx=0\nfeature_names=a\n\nTree=0\n';
-  const { ensemble } = readLightGbm(Buffer.from(`${head}${text.join('\n')}\n\nend of trees\n`), 'raw');
+  const header = [
+    'num_class=1',
+    'label_index=0',
+    'max_feature_idx=0',
+    'feature_names=a',
+    'feature_infos=[0:1]',
+  ];
+  const { ensemble } = readLightGbm(Buffer.from(lightGbmFile(header, [text.join('\n')])), 'raw');
   checkEnsemble(ensemble);
 }
 
 function lightgbmJson(node: object, treesPerIteration = 1): void {
-  const leaf = { leaf_value: 1 };
   const content = {
+    num_class: treesPerIteration,
     num_tree_per_iteration: treesPerIteration,
     max_feature_idx: 0,
     feature_names: ['a'],
     tree_info: [
       {
+        tree_index: 0,
+        num_leaves: 2,
         tree_structure: {
+          split_index: 0,
           split_feature: 0,
           threshold: 1,
           decision_type: '<=',
-          left_child: leaf,
-          right_child: leaf,
+          default_left: true,
+          missing_type: 'None',
+          left_child: { leaf_index: 0, leaf_value: 1 },
+          right_child: { leaf_index: 1, leaf_value: 1 },
           ...node,
         },
       },
@@ -136,7 +148,7 @@ describe('numbers in model files', () => {
     [
       'too few categories',
       () => xgboost({}, { ...categorical, categories_sizes: [2] }),
-      '`categories` is too',
+      '`categories` has 1 numbers instead of 2',
     ],
     ['iterations that go back', () => xgboost({}, {}, { iteration_indptr: [0, -1] }), '`iteration_indptr`'],
     ['a list for a number', () => xgboost({ num_feature: [[1]] }), '`num_feature` is not a whole number'],
@@ -167,7 +179,7 @@ describe('numbers in model files', () => {
     [
       'LightGBM: a negative count',
       () => lightgbm({ ...linear, num_features: '2 -1' }),
-      '`leaf_coeff` is too short',
+      '`num_features` holds a negative number',
     ],
     [
       'LightGBM: an infinite coefficient',
@@ -177,7 +189,7 @@ describe('numbers in model files', () => {
     [
       'LightGBM: too few sets',
       () => lightgbm({ ...sets, cat_boundaries: '0 2' }),
-      'a set of categories is missing',
+      '`cat_threshold` has 1 numbers instead of 2',
     ],
     [
       'LightGBM JSON: a feature beyond 32 bits',

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { readBooster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
+import { lightGbmFile } from '../../../../bench/support/lightgbm-text.js';
+import { readBooster, type Booster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
 import { plugin } from '../../../../plugins/lightgbm/index.js';
+import { ModelFileError } from '../../../../runtime/api/model-file.js';
 import { OptionError, type Input, type ModelComponent } from '../../../../runtime/api/plugin.js';
 import { interpret } from '../../../../runtime/trees/interpreter.js';
 import { createComponent } from '../../../support/create-component.js';
@@ -18,6 +20,7 @@ function modelText(
     version: 'v4',
     num_class: '1',
     num_tree_per_iteration: '1',
+    label_index: '0',
     max_feature_idx: '1',
     objective: 'regression',
     feature_names: 'a b',
@@ -25,8 +28,7 @@ function modelText(
     ...header,
   };
   const lines = Object.entries(fields).map(([key, value]) => (value === '' ? key : `${key}=${value}`));
-  const blocks = trees.map((tree, index) => `Tree=${index}\n${tree}\n\n`);
-  return `tree\n${lines.join('\n')}\n\n${blocks.join('\n')}\nend of trees\n${end}\n`;
+  return lightGbmFile(lines, trees, end);
 }
 
 /** One node on feature a: leaves 10 left, 20 right. */
@@ -114,6 +116,191 @@ describe('lightgbm', () => {
     });
   });
 
+  describe('a file that is not whole', () => {
+    const PYTHON = '\nparameters:\n[boosting: gbdt]\nend of parameters\n\npandas_categorical:[["a","b"]]\n';
+    const whole = modelText(
+      [stump('0.5', 2), leaf(1), stump('2', 2)],
+      { feature_infos: '[0:1] 0:1' },
+      PYTHON,
+    );
+    const read = (text: string): Booster => readBooster(Buffer.from(text), 'raw');
+
+    it('is refused wherever it is cut, but where only Python could tell', () => {
+      const taken: string[] = [];
+      for (let length = 0; length < whole.length - 1; length++) {
+        try {
+          if (read(whole.slice(0, length)).notices.length === 0)
+            taken.push(whole.slice(0, length).slice(-30));
+        } catch (error) {
+          expect(error, `cut after ${length}`).to.be.instanceOf(ModelFileError);
+        }
+      }
+      expect(taken).to.deep.equal([]);
+      expect(read(whole).notices).to.deep.equal([]);
+      // R and the command line end here.
+      const [plain = ''] = whole.split('\npandas_categorical');
+      expect(read(plain).notices[0]?.message).to.include('no `pandas_categorical` line');
+      expect(read(plain.replace('[0:1] 0:1', '[0:1] [0:1]')).notices).to.deep.equal([]);
+    });
+
+    const trees = (text: string): string[] => text.split(/(?=Tree=\d|end of trees)/);
+    const changed: readonly (readonly [what: string, text: string, message: string])[] = [
+      [
+        'without its last tree',
+        trees(whole).toSpliced(3, 1).join(''),
+        '`tree_sizes` is of 3 trees, and the file has 2',
+      ],
+      [
+        'with a tree twice',
+        trees(whole)
+          .toSpliced(1, 0, trees(whole)[1] ?? '')
+          .join(''),
+        'the file has 4',
+      ],
+      [
+        'with a digit more',
+        whole.replace('threshold=0.5', 'threshold=0.55'),
+        'tree 0 has 125 bytes, and `tree_sizes` says 124',
+      ],
+      [
+        'with two trees that changed places',
+        whole.replace('Tree=1', 'Tree=x').replace('Tree=0', 'Tree=1').replace('Tree=x', 'Tree=0'),
+        '`Tree=1` stands where Tree=0 should be',
+      ],
+      [
+        'with a line twice',
+        whole.replace('num_class=1', 'num_class=1\nnum_class=1'),
+        '`num_class` is there twice',
+      ],
+      [
+        'of other classes than trees',
+        whole.replace('num_class=1', 'num_class=2'),
+        'it has 2 classes and 1 trees',
+      ],
+      [
+        'with a feature too few',
+        whole.replace('feature_infos=[0:1] 0:1', 'feature_infos=[0:1]'),
+        'it has 2 features and 1 `feature_infos`',
+      ],
+      [
+        'whose parameters do not end',
+        whole.replace('end of parameters\n', ''),
+        'there is no `end of parameters`',
+      ],
+    ];
+    for (const [what, text, message] of changed)
+      it(`is refused ${what}`, () => {
+        expect(() => read(text)).to.throw(message);
+      });
+
+    it('is refused where a list that no score depends on has another count', () => {
+      const more = (line: string): string => modelText([stump('1', 2, `num_cat=0\n${line}`)]);
+      for (const line of ['split_gain=1', 'internal_count=2', 'leaf_weight=1 1', 'leaf_count=1 1']) {
+        expect(read(more(line)).ensemble.trees).to.have.length(1);
+        expect(() => read(more(`${line} 1`)), line).to.throw('numbers instead of');
+      }
+    });
+
+    it('may have the ends of lines of Windows', () => {
+      expect(read(whole.replaceAll('\n', '\r\n')).ensemble).to.deep.equal(read(whole).ensemble);
+    });
+  });
+
+  describe('the text of LightGBM 2.0 and 2.1', () => {
+    /** As LightGBM 2.1.2 writes it; 2.0.10 leaves the sizes out. */
+    const old = (importances: string, end = '\npandas_categorical:null', sizes = true): string => {
+      const text = modelText([stump('0.5', 2), leaf(1), stump('2', 2)], { version: 'v2' })
+        .replace('end of trees\n', `\nfeature importances:\n${importances}`)
+        .replace('\npandas_categorical:null\n', end);
+      return sizes ? text : text.replace(/tree_sizes=.*\n/, '');
+    };
+    const read = (text: string): Booster => readBooster(Buffer.from(text), 'raw');
+
+    it('ends its trees at the feature importances', () => {
+      for (const text of [old('a=2\n'), old('a=2\n', undefined, false)]) {
+        expect(score(text, [[0, 0]])).to.deep.equal([[21]]);
+        expect(read(text).notices).to.deep.equal([]);
+      }
+    });
+
+    it('is used with a warning where nothing marks its end', () => {
+      const [notice] = read(old('a=2\n', '')).notices;
+      expect(notice?.message).to.include('nothing marks its end');
+      expect(notice?.help).to.equal('load it in LightGBM 2.2 or later and save it again');
+    });
+
+    it('is refused where it is cut within its trees, or one is missing', () => {
+      const text = old('a=2\n');
+      const end = text.indexOf('feature importances:\n');
+      for (let length = 5; length < end; length += 3)
+        expect(() => read(text.slice(0, length))).to.throw(/cut short/);
+      expect(() => read(old('a=3\n', undefined, false))).to.throw('its trees split by `a` 2 times');
+    });
+  });
+
+  describe('the JSON format', () => {
+    const part = (index: number): object => ({
+      tree_index: index,
+      num_leaves: 2,
+      tree_structure: {
+        split_index: 0,
+        split_feature: 0,
+        split_gain: 1.5,
+        threshold: 0.5,
+        decision_type: '<=',
+        default_left: true,
+        missing_type: 'None',
+        left_child: { leaf_index: 0, leaf_value: 10 },
+        right_child: { leaf_index: 1, leaf_value: 20 },
+      },
+    });
+    const json = (more: object): string =>
+      JSON.stringify({
+        num_class: 1,
+        num_tree_per_iteration: 1,
+        max_feature_idx: 1,
+        objective: 'regression',
+        feature_names: ['a', 'b'],
+        feature_infos: { a: { min_value: 0, max_value: 1, values: [] } },
+        tree_info: [part(0), part(1)],
+        feature_importances: { a: 2 },
+        ...more,
+      });
+
+    it('tells that trees are missing, or there twice', () => {
+      expect(score(json({}), [[0, 0]])).to.deep.equal([[20]]);
+      expect(() => score(json({ tree_info: [part(0)] }), [])).to.throw('its trees split by `a` 1 times');
+      expect(() => score(json({ tree_info: [part(0), part(2)] }), [])).to.throw(
+        '`tree_index` is 2 instead of 1',
+      );
+      expect(() => score(json({ tree_info: [part(0), part(0)] }), [])).to.throw(
+        '`tree_index` is 0 instead of 1',
+      );
+      // Importances may be sums of gains, and those of a dump from a later iteration on are of all iterations.
+      expect(score(json({ feature_importances: { a: 3 } }), [[0, 0]])).to.deep.equal([[20]]);
+      const later = { tree_info: [part(4), part(5)], feature_importances: { a: 6 } };
+      expect(score(json(later), [[0, 0]])).to.deep.equal([[20]]);
+      const [notice] = readBooster(Buffer.from(json(later)), 'raw').notices;
+      expect(notice?.message).to.include('begins with tree 4: it lacks the trees before it');
+    });
+
+    it('tells that leaves are missing, or there twice', () => {
+      const changed = (key: string, value: unknown): string =>
+        json({}).replace(new RegExp(`"${key}":[^,}]+`), `"${key}":${JSON.stringify(value)}`);
+      expect(() => score(changed('num_leaves', 3), [])).to.throw('tree 0: `num_leaves` is 3, and it has 2');
+      expect(() => score(changed('leaf_index', 1), [])).to.throw('tree 0: `leaf_index` 1 is there twice');
+      expect(() => score(changed('num_class', 2), [])).to.throw('it has 2 classes and 1 trees');
+    });
+
+    it('has only raw scores where it does not name its objective', () => {
+      const text = json({ objective: undefined });
+      expect(score(text, [[0, 0]])).to.deep.equal([[20]]);
+      expect(() => score(text, [[0, 0]], 'objective')).to.throw(
+        'it has no `objective`, so it has only raw scores',
+      );
+    });
+  });
+
   it('makes of raw scores what the objective does', () => {
     const predicted = (objective: string, raw: number): number | undefined =>
       score(modelText([leaf(raw)], { objective }), [[0, 0]], 'objective')[0]?.[0];
@@ -143,6 +330,7 @@ describe('lightgbm', () => {
 
   it('reads the JSON of the same model alike', () => {
     const model = {
+      num_class: 1,
       num_tree_per_iteration: 1,
       max_feature_idx: 1,
       objective: 'binary sigmoid:1',
@@ -150,25 +338,35 @@ describe('lightgbm', () => {
       feature_infos: {},
       tree_info: [
         {
+          tree_index: 0,
+          num_leaves: 3,
           tree_structure: {
+            split_index: 0,
             split_feature: 0,
             threshold: 0.5,
             decision_type: '<=',
             default_left: true,
             missing_type: 'NaN',
-            left_child: { leaf_value: 10 },
+            left_child: { leaf_index: 0, leaf_value: 10 },
             right_child: {
+              split_index: 1,
               split_feature: 1,
               threshold: '1||33',
               decision_type: '==',
               default_left: false,
               missing_type: 'NaN',
-              left_child: { leaf_value: 20 },
-              right_child: { leaf_value: 30, leaf_const: 1, leaf_features: [0], leaf_coeff: [2] },
+              left_child: { leaf_index: 1, leaf_value: 20 },
+              right_child: {
+                leaf_index: 2,
+                leaf_value: 30,
+                leaf_const: 1,
+                leaf_features: [0],
+                leaf_coeff: [2],
+              },
             },
           },
         },
-        { tree_structure: { leaf_value: 0.5 } },
+        { tree_index: 1, num_leaves: 1, tree_structure: { leaf_value: 0.5 } },
       ],
       pandas_categorical: null,
     };
@@ -217,7 +415,8 @@ describe('lightgbm', () => {
       } catch (error) {
         expect(error).to.be.instanceOf(OptionError);
         expect((error as OptionError).path).to.deep.equal(['model']);
-        expect((error as OptionError).message).to.include(message);
+        const { message: said, help = '' } = error as OptionError;
+        expect(`${said}; ${help}`).to.include(message);
         return;
       }
       expect.fail('it was taken');
@@ -289,11 +488,12 @@ describe('lightgbm', () => {
         both,
       );
       const json = {
+        num_class: 1,
         num_tree_per_iteration: 1,
         max_feature_idx: 2,
         feature_names: ['a', 'b', 'c'],
         feature_infos: { a: { min_value: 0, max_value: 1, values: [] }, c: { values: [0, 1] } },
-        tree_info: [{ tree_structure: { leaf_value: 1 } }],
+        tree_info: [{ tree_index: 0, num_leaves: 1, tree_structure: { leaf_value: 1 } }],
         pandas_categorical: [['one'], ['blue', 'red']],
       };
       expect(categoriesOf(JSON.stringify(json))).to.deep.equal(both);

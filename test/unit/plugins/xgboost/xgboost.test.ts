@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { readBooster, type Iterations, type Prediction } from '../../../../plugins/xgboost/booster.js';
+import { readBooster, type Booster, type Prediction } from '../../../../plugins/xgboost/booster.js';
 import { plugin } from '../../../../plugins/xgboost/index.js';
+import type { Iterations, ToldOfDump } from '../../../../plugins/xgboost/read-dump.js';
 import { readUbjson } from '../../../../plugins/xgboost/read-ubjson.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
 import type { TreeEnsemble } from '../../../../runtime/api/tree-ensemble.js';
@@ -126,9 +127,9 @@ describe('xgboost', () => {
   it('sends the categories of a node right, unknown and negative ones left', () => {
     const categorical = stump({
       split_type: [1, 0, 0],
-      categories: [7, 1, 3],
+      categories: [1, 3],
       categories_nodes: [0],
-      categories_segments: [1],
+      categories_segments: [0],
       categories_sizes: [2],
     });
     const content = model({ trees: [categorical] });
@@ -204,6 +205,225 @@ describe('xgboost', () => {
     expect(score(content, rows)).to.deep.equal([[321.5], [301.5]]);
   });
 
+  it('starts every output of gblinear at the first base_score, as XGBoost 3.1 and 3.2 do', () => {
+    const booster = (): object => ({ name: 'gblinear', model: { weights: [2, 3, 0.5, 0.25] } });
+    const content = model({ classes: 2, objective: 'multi:softprob', booster, base: '[1E0,5E0]' });
+    expect(score(content, [[10]])).to.deep.equal([[21.5, 31.25]]);
+  });
+
+  describe('a file whose counts differ', () => {
+    const vector = { num_nodes: '3', size_leaf_vector: '2' };
+    const changed: readonly (readonly [what: string, content: object, message: string])[] = [
+      [
+        'in the number of trees',
+        model({ model: { gbtree_model_param: { num_trees: '2' } } }),
+        '`num_trees` is 2, and it has 1 trees',
+      ],
+      [
+        'in the iterations',
+        model({ model: { iteration_indptr: [0, 1, 2] } }),
+        '`iteration_indptr` does not ascend from 0 to 1',
+      ],
+      [
+        'in the iterations, without saying where they start',
+        model({ trees: [leaf(1), leaf(2), leaf(3)], classes: 2 }),
+        'it has 3 trees, 2 for each iteration',
+      ],
+      [
+        'in the nodes',
+        model({ trees: [stump({ tree_param: { num_nodes: '5' } })] }),
+        '`num_nodes` is 5, and it has 3 nodes',
+      ],
+      [
+        'in the features of a tree',
+        model({ trees: [stump({ tree_param: { num_feature: '4' } })] }),
+        'it is of 4 features, and the model of 1',
+      ],
+      ['in the number of a tree', model({ trees: [stump({ id: 1 })] }), 'tree 0: its `id` is 1'],
+      [
+        'in a list that no score depends on',
+        model({ trees: [stump({ parents: [0] })] }),
+        '`parents` has 1 numbers instead of 3',
+      ],
+      [
+        'in the leaves that are vectors',
+        model({ classes: 2, trees: [stump({ tree_param: vector, base_weights: [1, 2] })] }),
+        '`base_weights` has 2 numbers instead of 6',
+      ],
+      [
+        'in the categories',
+        model({ trees: [stump({ ...CATEGORICAL, categories: [1, 2] })] }),
+        '`categories` has 2 numbers instead of 1',
+      ],
+      [
+        'in the types of features',
+        { learner: { ...(model({}) as { learner: object }).learner, feature_types: ['float', 'float'] } },
+        'it has 1 features and 2 types of features',
+      ],
+    ];
+    for (const [what, content, message] of changed)
+      it(`is refused: ${what}`, () => {
+        expect(() => score(content, [[0]])).to.throw(message);
+      });
+
+    it('is refused as UBJSON that goes on after its end, or names something twice', () => {
+      const binary = writeUbjson(model({}));
+      expect(() => readUbjson(Buffer.concat([binary, Buffer.from('}')]))).to.throw(
+        `ends at byte ${binary.length} of`,
+      );
+      expect(() => readUbjson(Buffer.from('{i\x01aTi\x01aF}', 'latin1'))).to.throw('has `a` twice');
+    });
+  });
+
+  describe('the JSON of a dump', () => {
+    const node = (more: object = {}): object => ({
+      nodeid: 0,
+      depth: 0,
+      split: 'price',
+      split_condition: 0.100000001,
+      yes: 1,
+      no: 2,
+      missing: 2,
+      children: [
+        { nodeid: 1, leaf: 10, cover: 3 },
+        { nodeid: 2, leaf: 20 },
+      ],
+      ...more,
+    });
+    const read = (
+      trees: readonly unknown[],
+      told: ToldOfDump = {},
+      predict: Prediction = 'raw',
+      iterations: Iterations = 'best',
+    ): Booster => readBooster(Buffer.from(JSON.stringify(trees)), predict, iterations, told);
+    const sums = (booster: Booster, ...values: readonly number[]): number[] =>
+      'ensemble' in booster.scored ? interpret(booster.scored.ensemble, values) : expect.fail('it is linear');
+
+    it('goes by the names of features, a category of a set and a number below the threshold to `yes`', () => {
+      const set = node({ split: 'kind', split_condition: [1, 3], yes: 2, no: 1, missing: 1 });
+      const booster = read([node(), JSON.stringify(set)]);
+      expect(booster.columns).to.deep.equal({ names: ['price', 'kind'], unnamed: false });
+      expect(sums(booster, 0.1 - 2 ** -28, 1)).to.deep.equal([30]);
+      expect(sums(booster, 0.1, 2)).to.deep.equal([30]);
+      expect(sums(booster, NaN, NaN)).to.deep.equal([30]);
+      expect(sums(booster, 0.2, 3)).to.deep.equal([40]);
+    });
+
+    it('has columns up to the last that it splits by, where features have no names', () => {
+      const booster = read([node({ split: 'f2' }), node({ split: 'f0' })]);
+      expect(booster.columns).to.deep.equal({ names: ['f0', 'f1', 'f2'], unnamed: true });
+      expect(sums(booster, 0, 5, 1)).to.deep.equal([30]);
+    });
+
+    it('starts at the base_score that is told, and predicts by the objective', () => {
+      const told = { objective: 'binary:logistic', base_score: 0.25 };
+      expect(sums(read([node()], told), 0)).to.deep.equal([Math.fround(10 - Math.log(3))]);
+      expect(read([node()], told, 'objective').transform).to.be.a('function');
+      expect(sums(read([node()]), 0)).to.deep.equal([10]);
+    });
+
+    it('deals trees out to classes, several at a time', () => {
+      const trees = [1, 2, 4, 8].map((leaf) => ({ nodeid: 0, leaf }));
+      expect(sums(read(trees, { num_class: 2 }))).to.deep.equal([5, 10]);
+      expect(sums(read(trees, { num_class: 2, num_parallel_tree: 2 }))).to.deep.equal([3, 12]);
+      expect(sums(read(trees, { num_class: 2 }, 'raw', 1))).to.deep.equal([1, 2]);
+      expect(sums(read([{ nodeid: 0, leaf: [1, 5] }]))).to.deep.equal([1, 5]);
+    });
+
+    const options: readonly (readonly [
+      what: string,
+      read: () => unknown,
+      option: string,
+      message: string,
+    ])[] = [
+      [
+        'predict: objective without an objective',
+        () => read([node()], { base_score: 0.5 }, 'objective'),
+        'predict',
+        'needs `objective`',
+      ],
+      [
+        'predict: objective without a base_score',
+        () => read([node()], { objective: 'binary:logistic' }, 'objective'),
+        'predict',
+        'needs `base_score`',
+      ],
+      [
+        'a base_score without an objective',
+        () => read([node()], { base_score: 0.5 }),
+        'base_score',
+        '`base_score` needs `objective`',
+      ],
+      [
+        'several classes without their number',
+        () => read([node()], { objective: 'multi:softprob' }),
+        'objective',
+        'needs `num_class`',
+      ],
+      [
+        'what the file has itself',
+        () => readBooster(Buffer.from(JSON.stringify(model({}))), 'raw', 'best', { num_class: 2 }),
+        'num_class',
+        'the model file has its own',
+      ],
+    ];
+    for (const [what, make, option, message] of options)
+      it(`refuses ${what}, at the option`, () => {
+        try {
+          make();
+        } catch (error) {
+          expect(error).to.be.instanceOf(OptionError);
+          expect((error as OptionError).path).to.deep.equal([option]);
+          expect((error as OptionError).message).to.include(message);
+          return;
+        }
+        expect.fail('it was taken');
+      });
+
+    const wrong: readonly (readonly [what: string, tree: unknown, message: string])[] = [
+      [
+        'a child too few',
+        node({ children: [{ nodeid: 1, leaf: 1 }] }),
+        'tree 0: the children of node 0 are not 1 and 2',
+      ],
+      ['a child of another number', node({ yes: 5 }), 'the children of node 0 are not 5 and 2'],
+      ['a way of missing values that leads nowhere', node({ missing: 7 }), 'sends missing values to 7'],
+      ['a depth that is not its own', node({ depth: 3 }), 'node 0 stands at depth 0'],
+      ['an indicator', node({ split_condition: undefined }), 'its feature map calls it an indicator'],
+      ['a dump of gblinear', { bias: [1], weight: [2] }, 'it is a dump of gblinear'],
+      ['a text that is no tree', '0:[f0<1] yes=1,no=2', 'tree 0 is not JSON'],
+      ['something else', { name: 1 }, 'it has no `nodeid`'],
+    ];
+    for (const [what, tree, message] of wrong)
+      it(`refuses ${what}`, () => {
+        expect(() => read([tree])).to.throw(message);
+      });
+
+    it('refuses a number of trees that does not fit, and a list of inputs for names without an order', async () => {
+      expect(() => read([node(), node(), node()], { num_class: 2 })).to.throw(
+        'it has 3 trees, 2 for each iteration',
+      );
+      expect(() => read([node()], {}, 'raw', 2)).to.throw('it has 1 iterations, and 2 are asked for');
+      const step = new FakeStep(0);
+      const options = {
+        model: projectFile('m.json', JSON.stringify([node()])),
+        inputs: [step.number([])],
+        predict: 'raw',
+        iterations: 'best',
+      };
+      let found: unknown;
+      await Promise.resolve(createComponent(plugin, options)).catch((error: unknown) => (found = error));
+      expect(String(found)).to.include('does not hold the order of the columns');
+    });
+
+    it('warns of numbers that old versions rounded', () => {
+      const trees = (split_condition: number): object[] =>
+        Array.from({ length: 10 }, () => node({ split_condition }));
+      expect(read(trees(0.123457)).notices[0]?.message).to.include('numbers of at most 6 digits');
+      expect(read(trees(0.123456791)).notices).to.deep.equal([]);
+    });
+  });
+
   it('stops at the best iteration where the file has one', () => {
     const trees = [1, 2, 4, 8].map(leaf);
     const attributes = { best_iteration: '1' };
@@ -242,6 +462,7 @@ describe('xgboost', () => {
       split_conditions: [0.5, 99, 20, 30],
       split_indices: [0, 0, 0, 0],
       default_left: [0, 0, 0, 0],
+      tree_param: { num_nodes: '4' },
     });
     expect(leaves(model({ trees: [pruned] }), 0, 1)).to.deep.equal([30, 20]);
     const text = JSON.stringify(model({ trees: [stump({ loss_changes: ['NaN', '-Infinity', 0] })] }));
@@ -306,7 +527,7 @@ describe('xgboost', () => {
   });
 
   const wrong: readonly (readonly [what: string, content: string, message: string])[] = [
-    ['another file', 'binf', 'neither JSON nor UBJSON'],
+    ['another file', 'hello', 'neither JSON nor UBJSON'],
     ['JSON that breaks off', '{ "learner": ', 'is not JSON'],
     ['JSON of something else', '{ "name": 1 }', '`learner` is not an object'],
     ['a text of LightGBM', 'tree\nversion=v4\n', 'write `use: lightgbm`'],
@@ -355,7 +576,8 @@ describe('xgboost', () => {
       } catch (error) {
         expect(error).to.be.instanceOf(OptionError);
         expect((error as OptionError).path).to.deep.equal(['model']);
-        expect((error as OptionError).message).to.include(message);
+        const { message: said, help = '' } = error as OptionError;
+        expect(`${said}; ${help}`).to.include(message);
         return;
       }
       expect.fail('it was taken');

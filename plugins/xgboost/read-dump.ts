@@ -1,0 +1,266 @@
+import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
+import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import type { Pieces } from '../../runtime/api/pieces.js';
+import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
+import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
+
+/** Iterations to use: `best` are those up to the best one if the file says which it is. */
+export type Iterations = 'best' | 'all' | number;
+
+/** What a dump leaves out, by the names that XGBoost's own files have for it. */
+export interface ToldOfDump {
+  readonly base_score?: number | readonly number[];
+  readonly objective?: string;
+  /** Classes or targets: the outputs. */
+  readonly num_class?: number;
+  readonly num_parallel_tree?: number;
+}
+export const TOLD_OF_DUMP = ['base_score', 'objective', 'num_class', 'num_parallel_tree'] as const;
+
+export interface Dump {
+  readonly trees: readonly DecisionTree[];
+  readonly outputs: number;
+  readonly columns: ModelColumns;
+  readonly notices: readonly FileNotice[];
+}
+
+/** Numbers with more digits than old versions wrote are exact; as many numbers tell which version it was. */
+const OLD_DIGITS = 6;
+const ENOUGH_NUMBERS = 20;
+
+/**
+ * Reads the JSON of `dump_model(…, dump_format="json")`, or a list of `get_dump(dump_format="json")`: nested objects, a
+ * feature by its name or as f0, f1 …. Numbers have nine digits, which are exact for a float32. A dump has no count of its
+ * trees, no base_score, no objective, and of DART no weights.
+ * @throws ModelFileError
+ */
+export function* readDump(list: readonly unknown[], told: ToldOfDump, iterations: Iterations): Pieces<Dump> {
+  const roots: Json[] = [];
+  for (const [index, written] of list.entries()) {
+    yield;
+    roots.push(rootOf(written, index));
+  }
+  if (roots.length === 0) throw new ModelFileError('it has no trees');
+  const names = new Names();
+  const numbers = new Digits();
+  const reader = new TreeReader(names, numbers);
+  const size = vectorSize(roots[0] ?? {});
+  const outputs = outputsOf(told, size);
+  const parallel = told.num_parallel_tree ?? 1;
+  const each = size > 1 ? parallel : parallel * outputs;
+  if (roots.length % each !== 0) {
+    throw new ModelFileError(`it has ${roots.length} trees, ${each} for each iteration`);
+  }
+  const held = roots.length / each;
+  const used = typeof iterations === 'number' ? iterations : held;
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  const trees: DecisionTree[] = [];
+  for (const [index, root] of roots.entries()) {
+    yield;
+    try {
+      const output = Math.floor(index / parallel) % outputs;
+      const read = reader.read(root, size, output);
+      if (index < used * each) trees.push(...read);
+    } catch (error) {
+      if (!(error instanceof ModelFileError)) throw error;
+      throw new ModelFileError(`tree ${index}: ${error.message}`, error.help);
+    }
+  }
+  const columns = names.columns();
+  return { trees: trees.map((tree) => names.numbered(tree)), outputs, columns, notices: numbers.notices() };
+}
+
+/** A tree is an object, or its text in what `get_dump` gives. */
+function rootOf(written: unknown, index: number): Json {
+  let value = written;
+  if (typeof value === 'string') {
+    try {
+      value = JSON.parse(value);
+    } catch (error) {
+      throw new ModelFileError(
+        `tree ${index} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+        'give get_dump the option dump_format="json"',
+      );
+    }
+  }
+  if (isObject(value) && 'bias' in value) {
+    throw new ModelFileError(
+      'it is a dump of gblinear, whose numbers have six digits',
+      'save the model: booster.save_model("model.json")',
+    );
+  }
+  if (isObject(value) && 'nodeid' in value) return value;
+  throw new ModelFileError(`tree ${index} is no tree of a dump: it has no \`nodeid\``);
+}
+
+/** Elements of each leaf, which are vectors under `multi_strategy: multi_output_tree`. */
+function vectorSize(root: Json): number {
+  let node = root;
+  while (node['leaf'] === undefined) node = asObject(listAt(node, 'children')[0]);
+  return Array.isArray(node['leaf']) ? node['leaf'].length : 1;
+}
+
+function outputsOf({ num_class: classes }: ToldOfDump, size: number): number {
+  if (size > MOST_OUTPUTS) throw new ModelFileError(`its leaves have ${size} elements`);
+  if (size === 1) return Math.max(1, classes ?? 1);
+  if (classes === undefined || classes === size) return size;
+  throw new ModelFileError(`its leaves have ${size} elements, and \`num_class\` is ${classes}`);
+}
+
+/** Features by name, in the order in which trees name them. */
+class Names {
+  readonly #numbers = new Map<string, number>();
+
+  of(name: string): number {
+    const number = this.#numbers.get(name) ?? this.#numbers.size;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** Of a model that was trained without names, the columns are known up to the last that a tree splits by. */
+  columns(): ModelColumns {
+    const last = this.#last();
+    if (last === undefined) return { names: [...this.#numbers.keys()], unnamed: false };
+    return { names: Array.from({ length: last + 1 }, (_, i) => `f${i}`), unnamed: true };
+  }
+
+  /** The tree by the numbers of the columns. */
+  numbered(tree: DecisionTree): DecisionTree {
+    if (this.#last() === undefined) return tree;
+    const names = [...this.#numbers.keys()];
+    return { ...tree, feature: tree.feature.map((number) => Number(names[number]?.slice(1))) };
+  }
+
+  #last(): number | undefined {
+    let last = -1;
+    for (const name of this.#numbers.keys()) {
+      if (!/^f(0|[1-9]\d{0,5})$/.test(name)) return undefined;
+      last = Math.max(last, Number(name.slice(1)));
+    }
+    return last;
+  }
+}
+
+/** Notes whether numbers are as exact as those of later versions. */
+class Digits {
+  #numbers = 0;
+  #exact = false;
+
+  note(value: number): void {
+    this.#numbers++;
+    this.#exact ||= Number(value.toPrecision(OLD_DIGITS)) !== value;
+  }
+
+  notices(): FileNotice[] {
+    if (this.#exact || this.#numbers < ENOUGH_NUMBERS) return [];
+    return [
+      {
+        message: `has numbers of at most ${OLD_DIGITS} digits, as old versions of XGBoost write them: scores differ from those of the model`,
+        help: 'dump the model with a later XGBoost, or save it with save_model',
+      },
+    ];
+  }
+}
+
+class TreeReader {
+  constructor(
+    readonly names: Names,
+    readonly digits: Digits,
+  ) {}
+
+  /** @returns one tree, or one for each element of leaves that are vectors */
+  read(root: Json, size: number, output: number): DecisionTree[] {
+    const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
+    const [left, right] = [[] as number[], [] as number[]];
+    const categories: (Int32Array | undefined)[] = [];
+    const leaves = Array.from({ length: size }, () => [] as number[]);
+    const seen = new Set<number>();
+    let leafCount = 0;
+    const open: { readonly part: Json; readonly depth: number; readonly hang: (child: number) => void }[] = [
+      { part: root, depth: 0, hang: () => undefined },
+    ];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { part, depth, hang } = next;
+      const id = idAt(part, 'nodeid');
+      if (seen.has(id)) throw new ModelFileError(`node ${id} is there twice`);
+      seen.add(id);
+      if (part['leaf'] !== undefined) {
+        if ('children' in part) throw new ModelFileError(`node ${id} is a leaf and has children`);
+        hang(~leafCount++);
+        for (const [i, value] of this.#leaf(part, size).entries()) leaves[i]?.push(value);
+        continue;
+      }
+      if (part['depth'] !== depth)
+        throw new ModelFileError(`node ${id} stands at depth ${depth}, and says otherwise`);
+      const node = feature.length;
+      hang(node);
+      feature.push(this.names.of(splitName(part, id)));
+      const { yes, no, missing } = childrenOf(part, id);
+      const isSet = Array.isArray(part['split_condition']);
+      // A number below the threshold, or a category of the set, goes to `yes`.
+      const toYes = missing === 'yes' ? NodeRule.defaultLeft : 0;
+      rule.push(NodeRule.nan | toYes | (isSet ? NodeRule.categorical : 0));
+      threshold.push(isSet ? 0 : this.#number(part['split_condition'], 'split_condition'));
+      categories.push(isSet ? Int32Array.from(indexesAt(part, 'split_condition')).sort() : undefined);
+      open.push({ part: yes, depth: depth + 1, hang: (child) => (left[node] = child) });
+      open.push({ part: no, depth: depth + 1, hang: (child) => (right[node] = child) });
+    }
+    const nodes = {
+      feature: Int32Array.from(feature),
+      rule: Uint8Array.from(rule),
+      threshold: Float64Array.from(threshold),
+      categories,
+      left: Int32Array.from(left),
+      right: Int32Array.from(right),
+    };
+    return leaves.map((values, i) => ({
+      ...nodes,
+      output: size > 1 ? i : output,
+      leaves: Float64Array.from(values),
+    }));
+  }
+
+  #leaf(part: Json, size: number): number[] {
+    const written: readonly unknown[] = Array.isArray(part['leaf']) ? part['leaf'] : [part['leaf']];
+    if (written.length === size) return written.map((value) => this.#number(value, 'leaf'));
+    throw new ModelFileError(`a leaf has ${written.length} elements instead of ${size}`);
+  }
+
+  #number(value: unknown, key: string): number {
+    if (typeof value !== 'number') throw new ModelFileError(`\`${key}\` is not a number`);
+    this.digits.note(value);
+    return Math.fround(value);
+  }
+}
+
+function splitName(part: Json, id: number): string {
+  const name = part['split'];
+  if (typeof name !== 'string') throw new ModelFileError(`node ${id} has neither \`split\` nor \`leaf\``);
+  if (part['split_condition'] === undefined) {
+    throw new ModelFileError(
+      `node ${id} splits by \`${name}\` without a threshold, as its feature map calls it an indicator`,
+      'dump without a feature map, or with the type q for that feature',
+    );
+  }
+  return name;
+}
+
+/** The children by what leads to them. */
+function childrenOf(part: Json, id: number): { yes: Json; no: Json; missing: 'yes' | 'no' } {
+  const children = Array.from(listAt(part, 'children'), asObject);
+  const [yes, no, missing] = [idAt(part, 'yes'), idAt(part, 'no'), idAt(part, 'missing')];
+  const found = new Map(children.map((child) => [idAt(child, 'nodeid'), child]));
+  const [toYes, toNo] = [found.get(yes), found.get(no)];
+  if (children.length !== 2 || toYes === undefined || toNo === undefined || yes === no) {
+    throw new ModelFileError(`the children of node ${id} are not ${yes} and ${no}`);
+  }
+  if (missing !== yes && missing !== no)
+    throw new ModelFileError(`node ${id} sends missing values to ${missing}`);
+  return { yes: toYes, no: toNo, missing: missing === yes ? 'yes' : 'no' };
+}
+
+function idAt(part: Json, key: string): number {
+  const value = part[key];
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new ModelFileError(`\`${key}\` is not the number of a node`);
+}
