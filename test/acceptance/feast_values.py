@@ -223,6 +223,12 @@ def main():
         for i, value in enumerate(values):
             write(view, {"user_id": f"r{i}"}, {"v": value, "beside": i})
         rows = [{"user_id": f"r{i}"} for i in range(len(values))] + [{"user_id": "missing"}, {"user_id": ""}]
+        if name == "UNIX_TIMESTAMP":
+            # In a column of times, pandas has NaT for none, and Feast writes the smallest integer for it.
+            times = pd.Series([TIMES[1], None], dtype="datetime64[ns, UTC]")
+            frame = {"user_id": ["time", "nat"], "v": times, "beside": [1, 2], "event_timestamp": [NOW, NOW]}
+            store.write_to_online_store(view.name, pd.DataFrame(frame))
+            rows += [{"user_id": "time"}, {"user_id": "nat"}]
         case(views[name], ["v", "beside"], rows)
     for kind, keys in KEYS.items():
         view = store.get_feature_view(key_views[kind].name)
