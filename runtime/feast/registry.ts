@@ -77,9 +77,20 @@ function readFeature(feature: JsonObject): RegistryFeature {
   const length = Number(own(feature, 'vectorLength') ?? NaN);
   return {
     name: textIn(feature, 'name') ?? '',
-    type: textIn(feature, 'valueType'),
+    type: typeIn(feature),
     length: Number.isSafeInteger(length) && length > 0 ? length : undefined,
   };
+}
+
+/** Value types that Feast's protobuf enum has no name for, so that a dump has their numbers. */
+const UNNAMED_TYPES: ReadonlyMap<number, string> = new Map([
+  [30, 'PDF_BYTES'],
+  [31, 'IMAGE_BYTES'],
+]);
+
+function typeIn(feature: JsonObject): string | undefined {
+  const type = own(feature, 'valueType');
+  return typeof type === 'number' ? (UNNAMED_TYPES.get(type) ?? String(type)) : textIn(feature, 'valueType');
 }
 
 /** A protobuf Duration as JSON has it, `86400s`; none and zero mean that rows never expire. */

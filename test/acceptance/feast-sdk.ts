@@ -1,0 +1,248 @@
+/**
+ * Holds what Millrace reads of Feast's Redis against what Feast's own SDK reads of it, value by value:
+ *
+ *   node dist/test/acceptance/feast-sdk.js --python PATH
+ *
+ * PATH is a Python with `feast[redis]`. feast_values.py writes a value of every type to a Redis of its own and reads all
+ * of them back; `millrace features import-feast` declares the views; a service without pipelines answers
+ * get-online-features. What must differ is in docs/feast.md and in `expected` below; any other difference fails the run.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { createApp } from '../../runtime/app.js';
+import { FEATURE_TYPES, isFeatureValueType, type FeatureValueType } from '../../runtime/feast/value-types.js';
+import { listen } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings.js';
+import { millrace } from '../support/command-line.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { startRedisServer } from '../support/redis-server.js';
+import { repositoryPath } from '../support/repository.js';
+import { withFiles } from '../support/temporary-files.js';
+
+/** A value as feast_values.py spells it: null, or its type and itself. */
+type Spelt = null | { readonly [type: string]: string | number | boolean | readonly Spelt[] };
+
+interface Case {
+  readonly view: string;
+  /** By feature: Feast's value type. */
+  readonly types: Readonly<Record<string, string>>;
+  /** What the features are declared as, where it is not what import-feast writes. */
+  readonly declared?: Declared;
+  /** By join key: an id for each row. */
+  readonly keys: Readonly<Record<string, readonly Spelt[]>>;
+  readonly results: Readonly<
+    Record<string, { values: readonly Spelt[]; statuses: readonly string[]; times: readonly string[] }>
+  >;
+}
+
+type Declared = (typeof FEATURE_TYPES)[FeatureValueType];
+
+interface Written {
+  readonly value_types: readonly string[];
+  readonly written: Readonly<Record<string, number>>;
+  readonly cases: readonly Case[];
+}
+
+interface Cell {
+  readonly value: unknown;
+  readonly status: string;
+}
+
+const NO_TIME = '1970-01-01T00:00:00Z';
+const MAX_FLOAT32 = 3.4028234663852886e38;
+const INVALID: Cell = { value: null, status: 'INVALID' };
+/** Views of feast_values.py whose ttl has passed. */
+const EXPIRED = new Set(['aged', 'text_of_aged']);
+
+const present = (value: unknown): Cell => ({ value, status: 'PRESENT' });
+
+/** What get-online-features answers for a value that Feast's SDK reads. */
+function expected(spelt: Spelt, declared: Declared, hasRow: boolean): Cell {
+  if (spelt === null) return { value: null, status: hasRow ? 'NULL_VALUE' : 'NOT_FOUND' };
+  switch (declared) {
+    case 'int':
+      return Number.isSafeInteger(numberOf(spelt)) ? present(numberOf(spelt)) : INVALID;
+    case 'float': {
+      const value = numberOf(spelt);
+      if (Number.isNaN(value)) return { value: null, status: 'NULL_VALUE' };
+      return Number.isFinite(value) ? present(value) : INVALID;
+    }
+    case 'bool':
+      return present(spelt['bool']);
+    case 'timestamp':
+      return present(spelt['time']);
+    case 'string':
+      return present(textOf(spelt));
+    case 'list(string)':
+      return present(elementsOf(spelt).map(textOf));
+    case 'vector(n)': {
+      const elements = elementsOf(spelt);
+      const values = elements.map(numberOf);
+      const exact = elements.every((one, i) => one?.['int'] === undefined || Number.isSafeInteger(values[i]));
+      const fit = values.length === 3 && values.every((value) => Math.abs(value) <= MAX_FLOAT32);
+      return fit && exact ? present(values) : INVALID;
+    }
+  }
+}
+
+/** A text, or an integer as its decimal text. */
+function textOf(spelt: Spelt): string {
+  const text = spelt?.['text'] ?? spelt?.['int'];
+  if (typeof text !== 'string') throw new Error(`no text: ${JSON.stringify(spelt)}`);
+  return text;
+}
+
+function numberOf(spelt: Spelt): number {
+  const text = spelt?.['float'] ?? spelt?.['int'];
+  // JSON has no -0: JavaScript writes it as 0.
+  return text === 'inf' ? Infinity : text === '-inf' ? -Infinity : Number(text) + 0;
+}
+
+function elementsOf(spelt: Exclude<Spelt, null>): readonly Spelt[] {
+  return (spelt['list'] ?? spelt['set']) as readonly Spelt[];
+}
+
+/** An id as a caller of get-online-features sends it. */
+function idOf(spelt: Spelt): string | number {
+  if (typeof spelt?.['bytes'] === 'string') return spelt['bytes'];
+  if (spelt?.['time'] !== undefined) return String(Number(spelt['time']) / 1000);
+  const text = textOf(spelt);
+  return spelt?.['int'] !== undefined && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+}
+
+/** Sets have no order. */
+const sorted = (cell: Cell, type: string): Cell =>
+  type.endsWith('_SET') && Array.isArray(cell.value)
+    ? { ...cell, value: (cell.value as unknown[]).toSorted() }
+    : cell;
+
+class Comparison {
+  compared = 0;
+  differences = 0;
+  readonly types = new Set<string>();
+  readonly statuses = new Map<string, number>();
+
+  async compare(url: string, one: Case): Promise<void> {
+    const read = Object.entries(one.types).flatMap(([name, type]): [string, FeatureValueType][] =>
+      isFeatureValueType(type) ? [[name, type]] : [],
+    );
+    const response = await fetch(`${url}/feature/get-online-features`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        features: read.map(([name]) => `${one.view}:${name}`),
+        entities: Object.fromEntries(Object.entries(one.keys).map(([key, ids]) => [key, ids.map(idOf)])),
+      }),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${one.view}: ${text}`);
+    const answer = JSON.parse(text) as {
+      metadata: { feature_names: string[] };
+      results: { values: unknown[]; statuses: string[]; event_timestamps: string[] }[];
+    };
+    for (const [name, type] of read) {
+      const ours = answer.results[answer.metadata.feature_names.indexOf(name)];
+      const theirs = one.results[name];
+      this.types.add(type);
+      theirs?.values.forEach((value, row) => {
+        const time = theirs.times[row];
+        const cell = EXPIRED.has(one.view)
+          ? { value: null, status: 'OUTSIDE_MAX_AGE' }
+          : expected(value, one.declared ?? FEATURE_TYPES[type], time !== NO_TIME);
+        const found = { value: ours?.values[row], status: ours?.statuses[row] ?? '' };
+        this.#check(`${one.view}:${name}, row ${row}`, sorted(found, type), sorted(cell, type));
+        this.#check(`${one.view}:${name}, row ${row}, time`, ours?.event_timestamps[row], time);
+        this.statuses.set(found.status, (this.statuses.get(found.status) ?? 0) + 1);
+      });
+    }
+  }
+
+  #check(what: string, found: unknown, wanted: unknown): void {
+    this.compared++;
+    if (isDeepStrictEqual(found, wanted)) return;
+    this.differences++;
+    console.error(`${what}\n  expected ${JSON.stringify(wanted)}\n  found    ${JSON.stringify(found)}`);
+  }
+}
+
+/** Types that neither become a feature nor are named by import-feast. */
+function untold({ value_types: types, cases }: Written, told: string): string[] {
+  return types.filter((type) => {
+    if (isFeatureValueType(type)) return !cases.some((one) => Object.values(one.types).includes(type));
+    return !told.includes(`features of the type ${type} are not supported`);
+  });
+}
+
+async function main(python: string): Promise<boolean> {
+  const redis = await startRedisServer();
+  try {
+    return await withFiles({}, async (root) => {
+      const script = repositoryPath('test/acceptance/feast_values.py');
+      const output = execFileSync(python, [script, String(redis.port), root], {
+        encoding: 'utf8',
+        maxBuffer: 2 ** 28,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const written = JSON.parse(output) as Written;
+      const imported = await millrace(
+        [
+          'features',
+          'import-feast',
+          join(root, 'registry.json'),
+          '--url-from',
+          'FEAST_REDIS_URL',
+          '--project',
+          root,
+        ],
+        {},
+      );
+      // Declared as texts, integers of any size are exact.
+      const asTexts = written.cases.flatMap((one): Case[] =>
+        one.types['v'] === 'INT64' ? [{ ...one, view: `text_of_${one.view}`, declared: 'string' }] : [],
+      );
+      for (const one of asTexts) {
+        const imported = join(root, `schemas/features/${one.view.replace('text_of_', '')}.yaml`);
+        const text = (await readFile(imported, 'utf8'))
+          .replace(/^view: (.*)$/m, `view: ${one.view}`)
+          .replace(/^( +)project: .*$/m, `$&\n$1view: ${one.view.replace('text_of_', '')}`)
+          .replaceAll(/: int$/gm, ': string');
+        await writeFile(join(root, `schemas/features/${one.view}.yaml`), text);
+      }
+      process.env.FEAST_REDIS_URL = redis.url;
+      const app = await createApp(loadSettings({ LOG_LEVEL: 'silent' }, { project: root }), {
+        store: new MemoryStore(),
+      });
+      const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+      const comparison = new Comparison();
+      try {
+        for (const one of [...written.cases, ...asTexts])
+          await comparison.compare(`http://127.0.0.1:${server.port}`, one);
+      } finally {
+        await server.close(0);
+        await app.close();
+      }
+      const missed = untold(written, imported.stderr);
+      for (const type of missed) console.error(`${type} is neither read nor named by import-feast`);
+      const warned = imported.stderr.includes('ttl of aged:');
+      if (!warned) console.error('import-feast does not warn of the ttl of aged');
+      const counts = (of: Iterable<readonly [string, number]>): string =>
+        Array.from(of, ([name, count]) => `${name} ${count}`).join(', ');
+      console.log(`Feast wrote rows by ${counts(Object.entries(written.written))}`);
+      console.log(
+        `${written.value_types.length} value types: ${comparison.types.size} read, ` +
+          `${written.value_types.length - comparison.types.size} named as not supported`,
+      );
+      console.log(`statuses: ${counts(comparison.statuses)}`);
+      console.log(`${comparison.compared} values and times compared, differences ${comparison.differences}`);
+      return comparison.differences === 0 && missed.length === 0 && warned;
+    });
+  } finally {
+    await redis.remove();
+  }
+}
+
+const { values: flags } = parseArgs({ options: { python: { type: 'string' } } });
+if (flags.python === undefined) throw new Error('--python PATH is missing');
+process.exitCode = (await main(flags.python)) ? 0 : 1;
