@@ -14,6 +14,8 @@ export interface LoadReport {
   readonly refused: number;
   /** Feature rows that were left out because the store had a later event time. */
   readonly older: number;
+  /** Of the loaded: feature rows that are older than their view's ttl. */
+  readonly expired: number;
   readonly seconds: number;
   /** The first bad rows, by line. */
   readonly bad: readonly BadRow[];
@@ -38,6 +40,7 @@ export async function loadRows(
   let refused = 0;
   let loaded = 0;
   let older = 0;
+  let expired = 0;
   let failure: Error | undefined;
   const inFlight = new Map<Batch, Promise<void>>();
   /** Those of the batches sent that come after one that is not acknowledged, that one first. */
@@ -55,6 +58,7 @@ export async function loadRows(
       const outcome = await sendBatch(batch.rows, send, onBad);
       loaded += outcome.loaded;
       older += outcome.older;
+      expired += outcome.expired;
       progress.update(input.bytesRead(), loaded);
       acknowledged.add(batch);
       advance();
@@ -92,7 +96,8 @@ export async function loadRows(
   progress.stop();
   firstRows(bad);
   if (failure === undefined) checkpoint?.finished();
-  return { loaded, refused, older, seconds: (performance.now() - start) / 1000, bad, failure };
+  const seconds = (performance.now() - start) / 1000;
+  return { loaded, refused, older, expired, seconds, bad, failure };
 }
 
 function firstRows(bad: BadRow[]): void {

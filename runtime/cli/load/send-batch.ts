@@ -5,13 +5,22 @@ import type { BadRow, InputRow } from '../input/rows.js';
 const MAX_REASONS = 3;
 const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
 
-/** Sends rows in one body; resolves to how many of them the store knew better (an older event time). */
-export type Send = (rows: readonly InputRow[]) => Promise<{ readonly older: number }>;
-
-export interface BatchOutcome {
-  readonly loaded: number;
+/** What became of the rows of a body. */
+export interface Sent {
+  /** Rows that were left out, since the store has a later event time. */
   readonly older: number;
+  /** Of the others: feature rows that are older than their view's ttl. */
+  readonly expired?: number;
 }
+
+/** Sends rows in one body. */
+export type Send = (rows: readonly InputRow[]) => Promise<Sent>;
+
+export interface BatchOutcome extends Required<Sent> {
+  readonly loaded: number;
+}
+
+const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0 };
 
 /**
  * Sends a batch. A body is taken whole or not at all, so where rows are refused the others are sent again without
@@ -26,8 +35,8 @@ export async function sendBatch(
   let left = rows;
   while (left.length > 0) {
     try {
-      const { older } = await send(left);
-      return { loaded: left.length - older, older };
+      const { older, expired = 0 } = await send(left);
+      return { loaded: left.length - older, older, expired };
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
       if (error.code === 'body_too_large') return await sendHalves(left, send, onBad, error);
@@ -35,7 +44,7 @@ export async function sendBatch(
       left = withoutRefused(left, error, onBad);
     }
   }
-  return { loaded: 0, older: 0 };
+  return NOTHING;
 }
 
 async function sendHalves(
@@ -47,12 +56,12 @@ async function sendHalves(
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) {
     onBad({ line: first.line, problem: error.message });
-    return { loaded: 0, older: 0 };
+    return NOTHING;
   }
   const middle = Math.ceil(rows.length / 2);
   const a = await sendBatch(rows.slice(0, middle), send, onBad);
   const b = await sendBatch(rows.slice(middle), send, onBad);
-  return { loaded: a.loaded + b.loaded, older: a.older + b.older };
+  return { loaded: a.loaded + b.loaded, older: a.older + b.older, expired: a.expired + b.expired };
 }
 
 /** The rows that no violation names; throws the error on if it names none, since nothing would change. */

@@ -4,6 +4,7 @@ import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
+import type { Sent } from './send-batch.js';
 
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
@@ -12,8 +13,10 @@ export interface DataTarget {
   readonly batches: BatchShape;
   /** Stores entities whole. @throws MillraceError; invalid_body if rows are refused, and then nothing is stored. */
   upload(entityType: string, entityKey: string | undefined, rows: readonly InputRow[]): Promise<void>;
-  /** Stores feature rows. `older`: rows that the store had a later event time for. @throws MillraceError */
-  push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }>;
+  /** Stores feature rows. @throws MillraceError */
+  push(view: string, rows: readonly InputRow[]): Promise<Sent>;
+  /** Deletes feature rows: each has the keys of the view, and perhaps an event time. @throws MillraceError */
+  deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** What the pipeline's route answers. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /** Why the request is answered as it is. @throws MillraceError */
