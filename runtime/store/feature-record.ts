@@ -160,8 +160,8 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: Layout):
 /**
  * Puts a segment into a record: replaces the row or the tombstone of the same view unless that has a later event time,
  * or adds it in front, where it is found even if what follows is damaged. Of two rows with equal event times the later
- * push wins; a tombstone wins over a row, whichever came first. Tombstones whose time is over are left out. What the redis
- * engine's script does in the server.
+ * push wins; a tombstone wins over a row, whichever came first. A row that replaces a row leaves the rest of the record as
+ * it is; otherwise tombstones whose time is over are left out. What the redis engine's script does in the server.
  * @param now epoch milliseconds
  */
 export function mergeSegment(
@@ -171,17 +171,29 @@ export function mergeSegment(
 ): { readonly record: Buffer; readonly outcome: SegmentOutcome } {
   if (record === null) return { record: segment, outcome: 'stored' };
   const isRow = forgetTime(segment, 0, segment.length) === Infinity;
+  const { length } = record;
+  const time = eventTimeAt(segment, 0);
+  if (isRow) {
+    const view = [segment.readInt32LE(VIEW_AT), segment.readInt32LE(VIEW_AT + 4)] as const;
+    const at = findSegment(record, 0, length, ...view);
+    if (at >= 0 && eventTimeAt(record, at) > time) return { record, outcome: 'older' };
+    if (at >= 0) {
+      const pieces = [record.subarray(0, at), segment, record.subarray(segmentEnd(record, at, length))];
+      return { record: Buffer.concat(pieces), outcome: 'stored' };
+    }
+  }
   const pieces: Buffer[] = [];
   let isPlaced = false;
   let at = 0;
-  while (at + SEGMENT_BODY <= record.length) {
-    const end = segmentEnd(record, at, record.length);
+  while (at + SEGMENT_BODY <= length) {
+    const end = segmentEnd(record, at, length);
     const forgetAt = forgetTime(record, at, end);
     if (forgetAt > now) {
       if (!isSameView(record, at, segment)) pieces.push(record.subarray(at, end));
       else {
-        const later = eventTimeAt(record, at) - eventTimeAt(segment, 0);
-        if (later > 0 || (later === 0 && isRow && forgetAt < Infinity)) return { record, outcome: 'older' };
+        const there = eventTimeAt(record, at);
+        if (there > time || (there === time && isRow && forgetAt < Infinity))
+          return { record, outcome: 'older' };
         if (!isPlaced) pieces.push(segment);
         isPlaced = true;
       }

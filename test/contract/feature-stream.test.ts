@@ -28,6 +28,9 @@ const FILES = {
     "  - use: score\n    with: { value: 'stats:orders' }\n",
 };
 
+/** Before every event time here. */
+const START = Date.UTC(2026, 0, 1);
+
 interface Row {
   readonly product_id: string;
   readonly orders: unknown;
@@ -101,15 +104,15 @@ describe('a stream of feature rows', () => {
   }
 
   it('is stored, acknowledged, and what has a later event time stays', async () => {
-    await add('stats', { product_id: 'a', orders: 5, event_time: 2000 });
-    await add('stats', { product_id: 'a', orders: 4, event_time: 1000 });
+    await add('stats', { product_id: 'a', orders: 5, event_time: START + 2000 });
+    await add('stats', { product_id: 'a', orders: 4, event_time: START + 1000 });
     await add('stats', { product_id: 'b', orders: 7 });
-    expect(await consumeAll()).to.deep.equal({ stored: 2, older: 1, rejected: 0 });
+    expect(await consumeAll()).to.deep.equal({ stored: 2, older: 1, expired: 0, rejected: 0 });
     expect(await ordersOf('a', 'b')).to.deep.equal([5, 7]);
   });
 
   it('counts a row without an event time from when it was added', async () => {
-    await add('stats', { product_id: 'a', orders: 1, event_time: 5000 });
+    await add('stats', { product_id: 'a', orders: 1, event_time: START + 5000 });
     await add('stats', { product_id: 'a', orders: 2 }, `${4000 + Date.now()}-0`);
     await consumeAll();
     await app.features.push({ view: 'stats', rows: [{ product_id: 'a', orders: 3 }] });
@@ -121,22 +124,28 @@ describe('a stream of feature rows', () => {
     await add('stat', { product_id: 'a', orders: 1 });
     await add('stats', '{"product_id": ');
     await client.xadd(STREAM, '*', 'something', 'else');
+    await add('stats', { product_id: 'a', orders: 1, event_time: START / 1000 });
+    await add('stats', { product_id: 'a', orders: 1, event_time: Date.UTC(9999, 0, 1) });
     await add('stats', { product_id: 'a', orders: 9 });
-    expect(await consumeAll()).to.deep.equal({ stored: 1, older: 0, rejected: 4 });
+    expect(await consumeAll()).to.deep.equal({ stored: 1, older: 0, expired: 0, rejected: 6 });
     expect(await ordersOf('a')).to.deep.equal([9]);
     const aside = await client.xrange(`${STREAM}:rejected`, '-', '+');
-    const reasons = aside.map(([, fields]) => fields[fields.indexOf('reason') + 1]);
+    const reasons = aside.map(([, fields]) =>
+      fields[fields.indexOf('reason') + 1]?.replace(/\(\d{4}-.*?\)/, '(…)'),
+    );
     expect(reasons).to.have.members([
       'orders: expected a whole number up to 2^53, found the text "many"',
       'view: no feature view is called "stat"; did you mean "stats"?',
       'row: not JSON: unexpected end of JSON input',
       'expected the fields view and row, found something',
+      'event_time: expected 2000-01-01T00:00:00.000Z or later, found the number 1767225600 (…); this looks like seconds: multiply by 1000',
+      'event_time: expected a time at most 3600 s after now (…), found the number 253370764800000 (9999-01-01T00:00:00.000Z)',
     ]);
     expect(aside[0]?.[1]).to.include('rejected_id');
   });
 
   it('is delivered again to who was killed before it acknowledged', async () => {
-    await add('stats', { product_id: 'a', orders: 5, event_time: 1000 });
+    await add('stats', { product_id: 'a', orders: 5, event_time: START + 1000 });
     const stalled: Pick<DataTarget, 'push'> = {
       push: async (view, rows) => {
         await target.push(view, rows);
@@ -156,8 +165,11 @@ describe('a stream of feature rows', () => {
     await running;
     first.close();
     // Meanwhile a newer row came another way; the second delivery must not undo it.
-    await app.features.push({ view: 'stats', rows: [{ product_id: 'a', orders: 6, event_time: 2000 }] });
-    expect(await consumeAll()).to.deep.equal({ stored: 0, older: 1, rejected: 0 });
+    await app.features.push({
+      view: 'stats',
+      rows: [{ product_id: 'a', orders: 6, event_time: START + 2000 }],
+    });
+    expect(await consumeAll()).to.deep.equal({ stored: 0, older: 1, expired: 0, rejected: 0 });
     expect(await ordersOf('a')).to.deep.equal([6]);
   });
 
@@ -165,7 +177,12 @@ describe('a stream of feature rows', () => {
     await add('stats', { product_id: 'a', orders: 5 });
     await client.xgroup('CREATE', STREAM, 'millrace', '0');
     await client.xreadgroup('GROUP', 'millrace', 'dead', 'COUNT', 10, 'STREAMS', STREAM, '>');
-    expect(await consumeAll(target, 'alive', 1)).to.deep.equal({ stored: 1, older: 0, rejected: 0 });
+    expect(await consumeAll(target, 'alive', 1)).to.deep.equal({
+      stored: 1,
+      older: 0,
+      expired: 0,
+      rejected: 0,
+    });
     expect(await ordersOf('a')).to.deep.equal([5]);
   });
 
@@ -178,7 +195,7 @@ describe('a stream of feature rows', () => {
           ? Promise.reject(new MillraceError('store_unavailable', 'away'))
           : target.push(view, rows),
     };
-    expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, rejected: 0 });
+    expect(await consumeAll(away)).to.deep.equal({ stored: 20, older: 0, expired: 0, rejected: 0 });
     expect(await ordersOf('p0', 'p19')).to.deep.equal([0, 19]);
   });
 
@@ -212,7 +229,7 @@ describe('a stream of feature rows', () => {
           const newest = new Map<string, number>();
           for (const { id, time } of events) {
             const product_id = `p${id}`;
-            await add('stats', { product_id, orders: time, event_time: time });
+            await add('stats', { product_id, orders: time, event_time: START + time });
             newest.set(product_id, Math.max(time, newest.get(product_id) ?? 0));
           }
           await consumeAll();
@@ -235,13 +252,13 @@ describe('a stream of feature rows', () => {
 
     it('survives kill -9 with nothing lost, ends well on SIGTERM, and is seen by a service that ranks', async () => {
       for (let i = 0; i < 500; i++)
-        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: i + 1 });
+        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: START + i + 1 });
       child = start();
       await until(async () => Number((await client.xpending(STREAM, 'millrace').catch(() => [1]))[0]) === 0);
       child.kill('SIGKILL');
       await once(child, 'exit');
       for (let i = 500; i < 600; i++)
-        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: i + 1 });
+        await add('stats', { product_id: `p${i % 50}`, orders: i, event_time: START + i + 1 });
       child = start();
       const [pipeline] = app.pipelines;
       const rank = async (): Promise<unknown> =>

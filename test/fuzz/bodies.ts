@@ -156,6 +156,16 @@ const VALID: readonly (readonly [path: string, body: object])[] = [
   ],
   ['/api/v1/features/push', { view: 'taste', rows: [{ user_id: 'm1', brand_id: 'b1', clicks: 3 }] }],
   [
+    '/api/v1/features/delete',
+    {
+      view: 'taste',
+      rows: [
+        { user_id: 'm2', brand_id: 'b2', event_time: NOW - 5000 },
+        { user_id: 'm3', brand_id: 'b1' },
+      ],
+    },
+  ],
+  [
     '/feature/get-online-features',
     {
       features: ['product_stats:ctr', 'product_stats:vec', 'taste:clicks'],

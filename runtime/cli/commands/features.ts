@@ -4,6 +4,7 @@ import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { deleteFeaturesCommand } from './features-delete.js';
 import { consumeFeaturesCommand } from './features-consume.js';
 import { importFeastCommand } from './features-import-feast.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
@@ -21,6 +22,7 @@ export function featuresCommand(context: CliContext): Command {
   return new Command('features')
     .description('work with the feature store')
     .addCommand(load)
+    .addCommand(deleteFeaturesCommand(context))
     .addCommand(consumeFeaturesCommand(context))
     .addCommand(importFeastCommand(context));
 }

@@ -25,6 +25,8 @@ export interface ConsumeTotals {
   stored: number;
   /** Left out, since the store has a later event time. */
   older: number;
+  /** Of the stored: older than the ttl of their view. */
+  expired: number;
   rejected: number;
 }
 
@@ -39,7 +41,7 @@ export async function consume(
   target: Pick<DataTarget, 'push'>,
   { claimIdleMs, signal, logger }: ConsumeOptions,
 ): Promise<ConsumeTotals> {
-  const totals: ConsumeTotals = { stored: 0, older: 0, rejected: 0 };
+  const totals: ConsumeTotals = { stored: 0, older: 0, expired: 0, rejected: 0 };
   let isOpen = false;
   let hasPending = true;
   let claimAt = 0;
@@ -97,13 +99,14 @@ async function store(
     if ('problem' in read) reasons.set(position, read.problem);
     else byView.set(read.view, [...(byView.get(read.view) ?? []), read.row]);
   }
-  let [loaded, older] = [0, 0];
+  let [loaded, older, expired] = [0, 0, 0];
   for (const [view, rows] of byView) {
     const onBad = ({ line, problem }: BadRow): void => void reasons.set(line, problem);
     try {
       const outcome = await sendBatch(rows, (some) => target.push(view, some), onBad);
       loaded += outcome.loaded;
       older += outcome.older;
+      expired += outcome.expired;
     } catch (error) {
       if (!isFinal(error)) throw error;
       for (const { line } of rows) reasons.set(line, reasons.get(line) ?? error.message);
@@ -122,6 +125,7 @@ async function store(
   await stream.settle(stored, rejected);
   totals.stored += loaded;
   totals.older += older;
+  totals.expired += expired;
   totals.rejected += rejected.length;
 }
 

@@ -2,12 +2,13 @@ import { Agent, request } from 'undici';
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
-import { explainPath } from '../../http/paths.js';
+import { explainPath, PATHS } from '../../http/paths.js';
 import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
+import type { Sent } from './send-batch.js';
 import { unknownPipeline, type DataTarget } from './target.js';
 
 /** The ids of pipelines' operations in /openapi.json. */
@@ -40,7 +41,7 @@ export class HttpTarget implements DataTarget {
   ): ReturnType<DataTarget['upload']> {
     const key = entityKey === undefined ? '' : `,"entity_key":${JSON.stringify(entityKey)}`;
     const head = `{"entity_type":${JSON.stringify(entityType)}${key},"entities":`;
-    const answer = await this.#call('POST', '/api/v1/entities/upload', bodyOf(head, rows));
+    const answer = await this.#call('POST', PATHS.uploadEntities, bodyOf(head, rows));
     const { entity_ids: ids, duplicates } = answer as { entity_ids?: unknown; duplicates?: unknown };
     return {
       entity_ids: Array.isArray(ids) ? ids.map(String) : [],
@@ -48,10 +49,19 @@ export class HttpTarget implements DataTarget {
     };
   }
 
-  async push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }> {
+  async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
+    return await this.#sendRows(PATHS.pushFeatures, view, rows);
+  }
+
+  async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {
+    return await this.#sendRows(PATHS.deleteFeatures, view, rows);
+  }
+
+  async #sendRows(path: string, view: string, rows: readonly InputRow[]): Promise<Sent> {
     const body = bodyOf(`{"view":${JSON.stringify(view)},"rows":`, rows);
-    const answer = (await this.#call('POST', '/api/v1/features/push', body)) as { older?: unknown };
-    return { older: typeof answer.older === 'number' ? answer.older : 0 };
+    const answer = (await this.#call('POST', path, body)) as { older?: unknown; expired?: unknown };
+    const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+    return { older: countOf(answer.older), expired: countOf(answer.expired) };
   }
 
   async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {

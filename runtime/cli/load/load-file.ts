@@ -20,11 +20,32 @@ export type LoadFlags = TargetFlags & {
   readonly resume?: boolean;
 };
 
-/** A file and what becomes of its rows. */
+/** How messages call what is done with rows. */
+export interface JobWords {
+  readonly doing: string;
+  /** Also the name of the count in JSON. */
+  readonly done: string;
+  /** Before the name of the store. */
+  readonly where: string;
+  /** Said where the file was not worked through, before the remedy. */
+  readonly unfinished: string;
+}
+
+const LOADING: JobWords = {
+  doing: 'loading',
+  done: 'loaded',
+  where: 'into',
+  unfinished: 'the file was not loaded to its end; loading it again is safe',
+};
+
+/** Rows, of a file or of the command line, and what becomes of them. */
 export interface LoadJob {
-  readonly file: string;
+  /** Undefined where the command line has the rows. */
+  readonly file: string | undefined;
   /** What is loaded, for messages: `product entities`. */
   readonly what: string;
+  /** Unless they are loaded. */
+  readonly words?: JobWords;
   readonly order: RowOrder;
   /** What is told of a row without its id, and the remedy if the file has it under another name. */
   readonly withoutKey?: { readonly problem: string; readonly help: string };
@@ -44,7 +65,11 @@ export function addLoadFlags(command: Command): Command {
 }
 
 /** Loads a file and tells how it went. @throws CommandFailure if a row was refused, or what stopped the load. */
-export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
+export async function loadFile(
+  context: CliContext,
+  flags: LoadFlags,
+  job: LoadJob & { readonly file: string },
+): Promise<void> {
   const input = await openInput(job.file, {
     stdin: context.stdin,
     format: flags.format,
@@ -57,12 +82,22 @@ export async function loadFile(context: CliContext, flags: LoadFlags, job: LoadJ
   }
 }
 
-async function loadInput(input: Input, context: CliContext, flags: LoadFlags, job: LoadJob): Promise<void> {
+/** As `loadFile`, for rows that are open already. */
+export async function loadInput(
+  input: Input,
+  context: CliContext,
+  flags: LoadFlags,
+  job: LoadJob,
+): Promise<void> {
   const checkpoint = await checkpointOf(context, flags, job);
   const target = await openTarget(context, flags, 'data');
   let report: LoadReport;
   try {
-    const progress = startProgress(context.stderr, `loading ${job.what}`, input.totalBytes);
+    const progress = startProgress(
+      context.stderr,
+      `${(job.words ?? LOADING).doing} ${job.what}`,
+      input.totalBytes,
+    );
     report = await loadRows(input, job.order, job.send(target), progress, checkpoint, target.batches);
   } finally {
     checkpoint?.close();
@@ -85,15 +120,16 @@ async function checkpointOf(
   flags: LoadFlags,
   job: LoadJob,
 ): Promise<Checkpoint | undefined> {
-  if (job.file === '-') {
-    if (flags.resume === true) throw new UsageError('standard input cannot be resumed; name a file');
+  if (job.file === undefined || job.file === '-') {
+    const what = job.file === undefined ? 'rows of the command line' : 'standard input';
+    if (flags.resume === true) throw new UsageError(`${what} cannot be resumed; name a file`);
     return undefined;
   }
   const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = settingsOf(context, flags);
   const into = flags.url ?? JSON.stringify([store, prefix, dataDir, redisUrl, redisCluster, redisSentinels]);
   const folder = join(dataDir, 'loads');
   const checkpoint = await openCheckpoint(
-    { folder, file: job.file, load: [job.what, into] },
+    { folder, file: job.file, load: [job.what, into, ...(job.words === undefined ? [] : [job.words.doing])] },
     flags.resume === true,
   );
   if (flags.resume === true) {
@@ -123,23 +159,28 @@ function tell(
     context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
   const hidden = report.refused - report.bad.length;
   if (hidden > 0) context.stderr.write(`… and ${count(hidden)} more\n`);
-  const { loaded, refused, older, duplicates } = report;
+  const { loaded, refused, older, expired, duplicates } = report;
+  const { done, where, unfinished } = job.words ?? LOADING;
+  if (expired > 0 && expired === loaded)
+    context.stderr.write(
+      `warning: every row that was ${done} is older than the ttl of its view, so rankings read all of them as expired; check event_time\n`,
+    );
   const seconds = Number(report.seconds.toFixed(3));
   if (flags.json === true) {
-    printJson(context, { loaded, refused, older, duplicates, seconds });
+    const ofLoad = job.words === undefined ? { expired, duplicates } : {};
+    printJson(context, { [done]: loaded, refused, older, ...ofLoad, seconds });
     return;
   }
   const rate = Math.round(loaded / Math.max(seconds, 0.001));
   const left = older === 0 ? '' : `, ${count(older)} older than what the store has`;
+  const late = expired === 0 ? '' : `, ${count(expired)} older than the ttl of the view`;
   const repeated = duplicates === 0 ? '' : `, ${count(duplicates)} repeated an id`;
   context.stdout.write(
-    `${count(loaded)} ${job.what} loaded into ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
-      `${count(refused)} refused${left}${repeated}\n`,
+    `${count(loaded)} ${job.what} ${done} ${where} ${target} in ${seconds.toFixed(1)} s (${count(rate)}/s), ` +
+      `${count(refused)} refused${left}${late}${repeated}\n`,
   );
   if (report.failure !== undefined)
-    context.stderr.write(
-      `the file was not loaded to its end; loading it again is safe${afterFailure(report.failure, checkpoint)}\n`,
-    );
+    context.stderr.write(`${unfinished}${afterFailure(report.failure, checkpoint)}\n`);
 }
 
 function afterFailure(failure: Error, checkpoint: Checkpoint | undefined): string {

@@ -14,6 +14,8 @@ export interface LoadReport {
   readonly refused: number;
   /** Feature rows that were left out because the store had a later event time. */
   readonly older: number;
+  /** Of the loaded: feature rows that are older than their view's ttl. */
+  readonly expired: number;
   /** Rows with an id that came before in the file, among those loaded. */
   readonly duplicates: number;
   readonly seconds: number;
@@ -40,6 +42,7 @@ export async function loadRows(
   let refused = 0;
   let loaded = 0;
   let older = 0;
+  let expired = 0;
   let duplicates = 0;
   let failure: Error | undefined;
   const inFlight = new Map<Batch, Promise<void>>();
@@ -58,6 +61,7 @@ export async function loadRows(
       const outcome = await sendBatch(batch.rows, send, onBad);
       loaded += outcome.loaded;
       older += outcome.older;
+      expired += outcome.expired;
       duplicates += outcome.duplicates;
       progress.update(input.bytesRead(), loaded);
       acknowledged.add(batch);
@@ -97,7 +101,7 @@ export async function loadRows(
   firstRows(bad);
   if (failure === undefined) checkpoint?.finished();
   const seconds = (performance.now() - start) / 1000;
-  return { loaded, refused, older, duplicates, seconds, bad, failure };
+  return { loaded, refused, older, expired, duplicates, seconds, bad, failure };
 }
 
 function firstRows(bad: BadRow[]): void {

@@ -5,6 +5,7 @@ import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
 import type { Settings } from '../../settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
+import type { Sent } from './send-batch.js';
 import { unknownPipeline, type DataTarget, type TargetWork } from './target.js';
 
 /**
@@ -42,8 +43,12 @@ export class LocalTarget implements DataTarget {
     });
   }
 
-  async push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }> {
+  async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
     return await this.#app.features.push({ view, rows: rows.map((row) => row.value) });
+  }
+
+  async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {
+    return await this.#app.features.remove({ view, rows: rows.map((row) => row.value) });
   }
 
   async run(name: string, body: unknown): Promise<PipelineAnswer> {

@@ -5,10 +5,12 @@ import type { BadRow, InputRow } from '../input/rows.js';
 const MAX_REASONS = 3;
 const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
 
-/** What became of rows that were sent in one body. */
+/** What became of the rows of a body. */
 export interface Sent {
-  /** Rows that the store knew better (an older event time). */
+  /** Rows that were left out, since the store has a later event time. */
   readonly older: number;
+  /** Of the others: feature rows that are older than their view's ttl. */
+  readonly expired?: number;
   /** Rows with an id that came before, in this body or an earlier one of the load. */
   readonly duplicates?: number;
 }
@@ -19,6 +21,8 @@ export type Send = (rows: readonly InputRow[]) => Promise<Sent>;
 export interface BatchOutcome extends Required<Sent> {
   readonly loaded: number;
 }
+
+const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0, duplicates: 0 };
 
 /**
  * Sends a batch. A body is taken whole or not at all, so where rows are refused the others are sent again without
@@ -33,8 +37,8 @@ export async function sendBatch(
   let left = rows;
   while (left.length > 0) {
     try {
-      const { older, duplicates = 0 } = await send(left);
-      return { loaded: left.length - older, older, duplicates };
+      const { older, expired = 0, duplicates = 0 } = await send(left);
+      return { loaded: left.length - older, older, expired, duplicates };
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
       if (error.code === 'body_too_large') return await sendHalves(left, send, onBad, error);
@@ -44,8 +48,6 @@ export async function sendBatch(
   }
   return NOTHING;
 }
-
-const NOTHING: BatchOutcome = { loaded: 0, older: 0, duplicates: 0 };
 
 async function sendHalves(
   rows: readonly InputRow[],
@@ -64,6 +66,7 @@ async function sendHalves(
   return {
     loaded: a.loaded + b.loaded,
     older: a.older + b.older,
+    expired: a.expired + b.expired,
     duplicates: a.duplicates + b.duplicates,
   };
 }

@@ -5,6 +5,7 @@ import type { Explanation } from '../../pipeline/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
+import type { Sent } from './send-batch.js';
 
 /** What a command does with a target: stores data, or runs pipelines too. */
 export type TargetWork = 'data' | 'pipelines';
@@ -20,8 +21,10 @@ export interface DataTarget {
     entityKey: string | undefined,
     rows: readonly InputRow[],
   ): Promise<Pick<UploadAnswer, 'entity_ids' | 'duplicates'>>;
-  /** Stores feature rows. `older`: rows that the store had a later event time for. @throws MillraceError */
-  push(view: string, rows: readonly InputRow[]): Promise<{ readonly older: number }>;
+  /** Stores feature rows. @throws MillraceError */
+  push(view: string, rows: readonly InputRow[]): Promise<Sent>;
+  /** Deletes feature rows: each has the keys of the view, and perhaps an event time. @throws MillraceError */
+  deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** What the pipeline's route answers. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /** Why the request is answered as it is. @throws MillraceError */

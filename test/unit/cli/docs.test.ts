@@ -9,6 +9,7 @@ const COMMANDS = [
   ['plan'],
   ['entities', 'load'],
   ['features', 'load'],
+  ['features', 'delete'],
   ['features', 'consume'],
   ['features', 'import-feast'],
   ['text-stats'],

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { startService, type RunningService } from '../../../runtime/serve.js';
 import { loadSettings } from '../../../runtime/settings.js';
 import { millrace, type CommandResult } from '../../support/command-line.js';
@@ -19,6 +20,13 @@ view: product_stats
 of: [product]
 features:
   orders: int
+`,
+  'schemas/features/daily.yaml': `
+view: daily
+of: [product]
+ttl: 1d
+features:
+  clicks: int
 `,
   'pipelines/cheap.yaml': `
 pipeline: cheap
@@ -139,6 +147,103 @@ describe('millrace', () => {
         });
       });
 
+      it('deletes feature rows by their keys, or as a file lists them', async () => {
+        const load = (csv: string): Promise<CommandResult> =>
+          millrace(['features', 'load', 'product_stats', '-', '--format', 'csv', ...flags()], { stdin: csv });
+        const remove = (...argv: string[]): Promise<CommandResult> =>
+          millrace(['features', 'delete', 'product_stats', ...argv, ...flags()]);
+        const rows = 'product_id,orders,event_time\nx,9,2026-01-31\ny,8,2026-01-31\nz,7,2026-01-31\n';
+        await load(rows);
+        const late = ['--event-time', '2026-01-30T12:00Z', '--json'];
+        const older = await remove('--key', 'product_id=x', ...late);
+        expect(older.stderr).to.equal('');
+        expect(JSON.parse(older.stdout)).to.deep.include({ deleted: 0, refused: 0, older: 1 });
+        const two = await remove('--key', 'product_id=x', '--key', 'product_id=a=b');
+        expect(two.stdout).to.match(/^2 product_stats rows deleted from .* in .* s \(.*\/s\), 0 refused\n$/);
+        // The file of a load deletes what it has loaded; features are left out.
+        await writeFile(join(root, 'rows.csv'), `${rows}p,not a number,2026-01-31\n,1,2026-01-31\n`);
+        const file = await remove(join(root, 'rows.csv'), '--json');
+        expect(file.stderr).to.equal('line 6: the row has no product_id\nerror: 1 row was refused\n');
+        // The deletion of x above is later than that of the file.
+        expect(JSON.parse(file.stdout)).to.deep.include({ deleted: 3, refused: 1, older: 1 });
+        const again = await load(rows);
+        expect(again.stdout).to.match(/^0 product_stats rows loaded .* 3 older than what the store has\n$/);
+      });
+
+      it('says which rows to delete are not named, or wrong', async () => {
+        const remove = (...argv: string[]): Promise<CommandResult> =>
+          millrace(['features', 'delete', ...argv, ...flags()]);
+        const stats = 'product_stats';
+        const cases: readonly (readonly [argv: readonly string[], stderr: RegExp])[] = [
+          [[stats], /name the rows: --key product_id=ID, or a file/],
+          [[stats, 'rows.csv', '--key', 'product_id=a'], /by --key or by a file, not by both/],
+          [[stats, '--key', 'a'], /such as product_id=p1/],
+          [
+            [stats, '--key', 'product_id=a', '--event-time', 'soon'],
+            /Expected epoch milliseconds, or ISO 8601/,
+          ],
+          [[stats, '--key', 'product_id=a', '--resume'], /rows of the command line cannot be resumed/],
+          [
+            [stats, '--key', 'produkt_id=a'],
+            /row 1: the row has no product_id; .*did you mean "product_id"\?/,
+          ],
+          [['product_stat'], /no feature view is named product_stat/],
+          [
+            [stats, '--key', 'product_id=a', '--event-time', '1769851800'],
+            /row 1: event_time: .*this looks like seconds: multiply by 1000/,
+          ],
+        ];
+        for (const [argv, stderr] of cases) {
+          const result = await remove(...argv);
+          expect(result.stderr, argv.join(' ')).to.match(stderr);
+          expect(result.code).not.to.equal(0);
+        }
+      });
+
+      it('refuses event times in seconds, of CSV and of JSON lines', async () => {
+        const load = (format: string, text: string): Promise<CommandResult> =>
+          millrace(['features', 'load', 'product_stats', '-', '--format', format, ...flags()], {
+            stdin: text,
+          });
+        for (const [format, text, line] of [
+          ['csv', 'product_id,orders,event_time\ns,1,1769851800\n', 2],
+          ['jsonl', '{"product_id":"s","orders":1,"event_time":1769851800}\n', 1],
+        ] as const) {
+          const { code, stderr } = await load(format, text);
+          expect(code).to.equal(1);
+          expect(stderr).to.match(
+            new RegExp(`^line ${line}: event_time: .*this looks like seconds: multiply by 1000\n`),
+          );
+        }
+        const columnData = [
+          { name: 'product_id', data: ['s'], type: 'STRING' as const },
+          { name: 'event_time', data: [1_769_851_800n], type: 'INT64' as const },
+        ];
+        const parquet = join(root, 'seconds.parquet');
+        await writeFile(parquet, Buffer.from(parquetWriteBuffer({ columnData })));
+        const rows = await millrace(['features', 'load', 'product_stats', parquet, ...flags()]);
+        expect(rows.stderr).to.match(/^row 1: event_time: .*this looks like seconds: multiply by 1000\n/);
+        const future = await load('jsonl', '{"product_id":"s","orders":1,"event_time":"9999-01-01"}');
+        expect(future.stderr).to.match(/expected a time at most 3600 s after now/);
+      });
+
+      it('counts rows that have expired already, and warns where all have', async () => {
+        const load = (text: string, ...more: string[]): Promise<CommandResult> =>
+          millrace(['features', 'load', 'daily', '-', '--format', 'csv', ...more, ...flags()], {
+            stdin: text,
+          });
+        const old = await load('product_id,clicks,event_time\na,1,2026-01-31\nb,1,2026-01-31\n', '--json');
+        expect(JSON.parse(old.stdout)).to.deep.include({ loaded: 2, older: 0, expired: 2 });
+        expect(old.stderr).to.equal(
+          'warning: every row that was loaded is older than the ttl of its view, so rankings read all of them as expired; check event_time\n',
+        );
+        const some = await load('product_id,clicks,event_time\na,1,\nc,1,2026-01-31\n');
+        expect(some.stdout).to.match(
+          /^2 daily rows loaded .* 0 refused, 1 older than the ttl of the view\n$/,
+        );
+        expect(some.stderr).to.equal('');
+      });
+
       it('tells what to do where the id goes by another name, and of a column nearly named like an attribute', async () => {
         const load = (text: string): Promise<CommandResult> =>
           millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
@@ -203,7 +308,7 @@ describe('millrace', () => {
   it('validates a project, and says what it found', async () => {
     const good = await millrace(['validate', '--project', root]);
     expect(good.code).to.equal(0);
-    expect(good.stdout).to.match(/^ok: 2 pipelines, 1 entity type \(and 5 built in\), 1 feature view/);
+    expect(good.stdout).to.match(/^ok: 2 pipelines, 1 entity type \(and 5 built in\), 2 feature views/);
 
     const broken = {
       ...FILES,

@@ -109,6 +109,7 @@ type Step =
   | { readonly do: 'upload'; readonly type: 'item' | 'maker'; readonly entity: object }
   | { readonly do: 'remove'; readonly type: 'item' | 'maker'; readonly id: string }
   | { readonly do: 'push'; readonly view: string; readonly row: object }
+  | { readonly do: 'removeRow'; readonly view: string; readonly row: object }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'rank'; readonly body: object };
 
@@ -122,6 +123,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ item_id: id, a }).map((row): Step => push('old', row)),
   fc.record({ maker_id: makerId, a }).map((row): Step => push('fatal', row)),
   fc.record({ item_id: id, maker_id: makerId, a }).map((row): Step => push('pair', row)),
+  fc
+    .record({ item_id: id, view: fc.constantFrom('plain', 'gone', 'old') })
+    .map(({ item_id, view }): Step => ({ do: 'removeRow', view, row: { item_id } })),
   fc.constantFrom(1, 700, 999, 1000, 1001, 2500).map((ms): Step => ({ do: 'wait', ms })),
   ...[1, 2, 3].map(() =>
     fc
@@ -180,6 +184,8 @@ describe('the resident tables', () => {
             else if (one.do === 'remove')
               await services.entities.remove({ entity_type: one.type, entity_ids: [one.id] });
             else if (one.do === 'push') await services.features.push({ view: one.view, rows: [one.row] });
+            else if (one.do === 'removeRow')
+              await services.features.remove({ view: one.view, rows: [one.row] });
             else {
               const direct = await fillFrame(plan, memory, one.body, { now });
               expect(Object.keys(direct.cells)).to.have.length.greaterThan(20);

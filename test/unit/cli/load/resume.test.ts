@@ -117,6 +117,21 @@ describe('a load that is interrupted', () => {
     });
   }
 
+  it('is not resumed by a deletion of the same file', async () => {
+    const { port } = await killMidway('rows.jsonl', 4);
+    const service = new Service(Infinity);
+    await service.listen(port);
+    try {
+      const [, , ...rest] = argv('rows.jsonl', port, '--resume');
+      const deleted = await millrace(['features', 'delete', ...rest]);
+      expect(deleted.stderr).to.include('no interrupted load');
+      expect(deleted.stdout).to.match(/^10,500 stats rows deleted from /);
+      expect(new Set(service.answered.flat())).to.deep.equal(new Set(IDS));
+    } finally {
+      await service.close();
+    }
+  });
+
   it('is not resumed by a file that has changed since', async () => {
     const { port } = await killMidway('rows.jsonl', 2);
     await appendFile(join(root, 'rows.jsonl'), '{"product_id":"more","orders":1}\n');

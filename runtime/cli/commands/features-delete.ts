@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import { Command, InvalidArgumentError } from 'commander';
+import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
+import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
+import { TIME_FORMS, timestampOf } from '../../store/timestamp.js';
+import { cellValue } from '../input/cells.js';
+import type { Input } from '../input/open-input.js';
+import type { InputRow, RowChunk } from '../input/rows.js';
+import type { CliContext } from '../context.js';
+import { UsageError } from '../failure.js';
+import { addLoadFlags, loadFile, loadInput, type JobWords, type LoadFlags } from '../load/load-file.js';
+import type { RowOrder } from '../load/batches.js';
+import { lookUp, readSchemas } from '../project-types.js';
+import { addTargetFlags } from '../setting-flags.js';
+
+type Flags = LoadFlags & {
+  readonly key: readonly KeyField[];
+  /** Epoch milliseconds. */
+  readonly eventTime?: number;
+};
+
+interface KeyField {
+  readonly name: string;
+  readonly id: string;
+}
+
+const DELETING: JobWords = {
+  doing: 'deleting',
+  done: 'deleted',
+  where: 'from',
+  unfinished: 'not every row was deleted; running the command again is safe',
+};
+
+/** Deletions find their place by their event times; those without one are as new as can be. */
+const ANY_ORDER: RowOrder = { idOf: () => undefined, isOrdered: () => false };
+
+export function deleteFeaturesCommand(context: CliContext): Command {
+  const remove = new Command('delete')
+    .description('delete feature rows, by their keys or as a file lists them')
+    .argument('<VIEW>', 'feature view, a file of schemas/features')
+    .argument('[FILE]', 'rows as `features load` takes them; of their fields, the keys and event_time count')
+    .option(
+      '--key <FIELD=ID>',
+      'key of a row, once for each key of the view; a field that comes again begins the next row',
+      addKey,
+      [],
+    )
+    .option(
+      '--event-time <TIME>',
+      'event time of rows that give none: later rows stay [default: now]',
+      eventTime,
+    )
+    .action((view: string, file: string | undefined, flags: Flags) =>
+      deleteFeatures(context, view, file, flags),
+    );
+  return addTargetFlags(addLoadFlags(remove));
+}
+
+async function deleteFeatures(
+  context: CliContext,
+  view: string,
+  file: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  const hasKeys = flags.key.length > 0;
+  if (file !== undefined && hasKeys) throw new UsageError('give the rows by --key or by a file, not by both');
+  // A view of no entity has one row, and its row has no key.
+  if (file === undefined && !hasKeys) {
+    const [first] = await keysOf(context, view, flags);
+    if (first !== undefined) throw new UsageError(`name the rows: --key ${first}=ID, or a file`);
+  }
+  const what = `${view} rows`;
+  if (file === undefined) {
+    const rows = rowsOf(flags.key).map((key) => withTime(key, flags.eventTime));
+    await loadInput(inputOf(rows), context, flags, {
+      file,
+      what,
+      words: DELETING,
+      order: ANY_ORDER,
+      columnTypes: () => Promise.resolve(new Map()),
+      send: (target) => (some) => target.deleteRows(view, some),
+    });
+    return;
+  }
+  const keys = await keysOf(context, view, flags);
+  await loadFile(context, flags, {
+    file,
+    what,
+    words: DELETING,
+    order: ANY_ORDER,
+    columnTypes: () => Promise.resolve(columnTypes(keys)),
+    send: (target) => (some) =>
+      target.deleteRows(
+        view,
+        some.map((row) => keyRow(row, keys, flags.eventTime)),
+      ),
+  });
+}
+
+/** The keys of the view's rows. @throws CommandFailure if the project has no such view */
+async function keysOf(context: CliContext, view: string, flags: Flags): Promise<readonly string[]> {
+  const project = await readSchemas(context, flags);
+  return rowKeys(lookUp(project.views, view, 'feature view'), project.entities);
+}
+
+function columnTypes(keys: readonly string[]): ReadonlyMap<string, ValueType> {
+  const types = keys.map((key): [string, ValueType] => [key, { kind: 'string' }]);
+  return new Map([...types, [EVENT_TIME, { kind: 'timestamp' }]]);
+}
+
+/** What a deletion takes of a row that may have features too. */
+function keyRow(
+  { line, value, bytes }: InputRow,
+  keys: readonly string[],
+  time: number | undefined,
+): InputRow {
+  const fields = [...keys, EVENT_TIME].flatMap((name): [string, JsonValue][] => {
+    const field = Object.hasOwn(value, name) ? value[name] : undefined;
+    return field === undefined ? [] : [[name, field]];
+  });
+  return { line, value: withTime(Object.fromEntries(fields), time), bytes };
+}
+
+function withTime(row: JsonObject, time: number | undefined): JsonObject {
+  return time === undefined ? row : { [EVENT_TIME]: time, ...row };
+}
+
+/** The rows of the command line: a field that comes again begins the next one. Of a view without keys there is one row. */
+function rowsOf(fields: readonly KeyField[]): JsonObject[] {
+  let row: Record<string, string> = {};
+  const rows = [row];
+  for (const { name, id } of fields) {
+    if (Object.hasOwn(row, name)) rows.push((row = {}));
+    row[name] = id;
+  }
+  return rows;
+}
+
+function inputOf(rows: readonly JsonObject[]): Input {
+  const read = rows.map((value, i): InputRow => ({ line: i + 1, value, bytes: 0 }));
+  return {
+    unit: 'row',
+    totalBytes: undefined,
+    bytesRead: () => 0,
+    misspelt: () => [],
+    chunks: () => Readable.from([{ rows: read, bad: [] }]) as AsyncIterable<RowChunk>,
+    close: () => Promise.resolve(),
+  };
+}
+
+function addKey(text: string, before: readonly KeyField[]): readonly KeyField[] {
+  const at = text.indexOf('=');
+  if (at <= 0 || at === text.length - 1)
+    throw new InvalidArgumentError('Expected a field and an id, such as product_id=p1.');
+  return [...before, { name: text.slice(0, at), id: text.slice(at + 1) }];
+}
+
+function eventTime(text: string): number {
+  const time = timestampOf(cellValue(text, { kind: 'timestamp' }));
+  if (!Number.isNaN(time)) return time;
+  throw new InvalidArgumentError(`Expected ${TIME_FORMS}.`);
+}
