@@ -6,6 +6,8 @@ export type Change = 'add' | 'multiply';
 
 /** Changes the scores of the candidates that meet a condition. */
 export class Boost implements RuleComponent {
+  /** A multiple of 0 is 0. */
+  readonly scoring: 'changes' | 'keeps';
   readonly #where: Input<'number'> | undefined;
   readonly #change: Change;
   readonly #amount: Amount;
@@ -13,6 +15,7 @@ export class Boost implements RuleComponent {
   /** @param where the condition; undefined: every candidate meets it */
   constructor(where: Input<'number'> | undefined, change: Change, amount: Amount) {
     this.#where = where;
+    this.scoring = change === 'add' ? 'changes' : 'keeps';
     this.#change = change;
     this.#amount = amount;
   }

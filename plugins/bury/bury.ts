@@ -3,6 +3,7 @@ import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** Puts candidates below all others, in the order that they have among themselves; their scores stay. */
 export class Bury implements RuleComponent {
+  readonly scoring = 'keeps';
   readonly #where: Input<'number'>;
 
   constructor(where: Input<'number'>) {

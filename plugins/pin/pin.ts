@@ -2,6 +2,7 @@ import type { RankingEdit, RuleComponent, RuleReport, StepInput } from '../../ru
 
 /** Constrains candidates to positions. One that is not there, or is no concern of this step, is left out. */
 export class Pin implements RuleComponent {
+  readonly scoring = 'keeps';
   readonly #positions: ReadonlyMap<string, number>;
 
   /** @param positions candidate id → 1-based position of the whole ranking */

@@ -3,6 +3,7 @@ import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** Sets scores; a candidate whose value is absent or not finite keeps the score that it has. */
 export class Score implements RuleComponent {
+  readonly scoring = 'sets';
   readonly #value: Input<'number'>;
 
   constructor(value: Input<'number'>) {
@@ -12,13 +13,13 @@ export class Score implements RuleComponent {
   apply(input: StepInput, { scores }: RankingEdit): RuleReport {
     const { rows } = input;
     const { values, status, stride } = input.column(this.#value);
-    let applied = 0;
+    let left: number[] | undefined;
     for (const row of rows) {
       const value = values[row * stride] ?? NaN;
-      if (!isKnown(status[row * stride] ?? Status.absent) || !Number.isFinite(value)) continue;
-      scores[row] = value;
-      applied++;
+      if (!isKnown(status[row * stride] ?? Status.absent) || !Number.isFinite(value)) (left ??= []).push(row);
+      else scores[row] = value;
     }
-    return { applied, skipped: rows.length - applied };
+    if (left === undefined) return { applied: rows.length, skipped: 0 };
+    return { applied: rows.length - left.length, skipped: left.length, left };
   }
 }

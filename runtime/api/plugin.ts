@@ -204,6 +204,12 @@ export interface Selection {
 
 /** Changes scores, or the order that they imply. */
 export interface RuleComponent extends ComponentLife {
+  /**
+   * What it does to scores, for warnings and for the header `Millrace-Degraded`: `sets` gives each candidate a score of
+   * its own and reports those that it left without one; `changes` changes the scores that there are; `keeps` gives no candidate
+   * another score than 0 where all have 0. Undefined where it may do anything.
+   */
+  readonly scoring?: 'sets' | 'changes' | 'keeps';
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 
@@ -212,6 +218,8 @@ export interface RuleReport {
   readonly applied: number;
   /** Candidates left as they were because a value was absent or not finite. */
   readonly skipped: number;
+  /** Of a rule whose `scoring` is `sets`: the rows that it left without a score. */
+  readonly left?: readonly number[];
 }
 
 /** What a rule may do to the ranking. */

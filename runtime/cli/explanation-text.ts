@@ -5,6 +5,7 @@ import type {
   ExplainedValue,
   Explanation,
 } from '../pipeline/explanation.js';
+import { degradationText } from '../pipeline/degraded.js';
 import { renderTable, shorten } from './table.js';
 import { wrap } from '../config/wrap.js';
 
@@ -18,6 +19,9 @@ export function explanationText(told: Explanation, width: number): string {
   return [
     wrap(title, 0, width),
     wrap(`request ${told.request_id}, run ${told.run_id}`, 0, width),
+    ...(told.degraded.length === 0
+      ? []
+      : [wrap(`degraded: ${told.degraded.map(degradationText).join(', ')}`, 0, width)]),
     '\n',
     pageTable(page),
     ...page.map((candidate) => `\n${candidateText(candidate, width)}`),

@@ -13,6 +13,7 @@ import { levelsOf } from './levels.js';
 import { PipelineNames } from './pipeline-names.js';
 import { attributesOf, shownColumns } from './shown-columns.js';
 import type { Plan, PlannedStep } from './plan.js';
+import { warnOfDeadParts } from './dead-parts.js';
 import { StepCompiler, type CompileSettings, type PluginRegistry } from './step-compiler.js';
 import { StepNeeded, StepOrder } from './step-order.js';
 
@@ -84,8 +85,14 @@ class PipelineCompiler {
     }
     for (const index of this.definition.components.keys()) await this.#inOrder(index);
     const answer = this.#answer();
-    this.#names.checkUnused();
-    if (!this.#own.hasErrors) this.#bindings.reportUnused(this.#own);
+    const unusedDefinitions = this.#names.checkUnused();
+    if (!this.#own.hasErrors) {
+      this.#bindings.reportUnused(this.#own);
+      warnOfDeadParts(
+        { definition: this.definition, steps: this.#steps, names: this.#names, unusedDefinitions },
+        this.#own,
+      );
+    }
     this.diagnostics.addAll(this.#own.all);
     const candidateType = this.config.entities.get(this.definition.subject.value);
     if (this.#own.hasErrors || candidateType === undefined) {

@@ -46,6 +46,8 @@ export class PipelineNames {
   /** Kernels of definitions that a step used whose compilation was given up. */
   #leftOver: Kernel[] = [];
   readonly #outputs = new Map<string, Map<string, ProducedOutput> | 'failed'>();
+  /** Names of the steps of which something reads an output. */
+  readonly #read = new Set<string>();
   readonly #defined = new Map<string, CompiledExpression | 'failed' | 'in progress'>();
 
   constructor(
@@ -134,14 +136,24 @@ export class PipelineNames {
     );
   }
 
-  /** Checks the definitions that no step uses, without making the plan read anything. */
-  checkUnused(): void {
+  /** Whether something reads an output of the step. */
+  isRead(as: string): boolean {
+    return this.#read.has(as);
+  }
+
+  /**
+   * Checks the definitions that neither a step nor the answer uses, without making the plan read anything.
+   * @returns their names
+   */
+  checkUnused(): string[] {
+    const unused = [...this.#definition.define.keys()].filter((name) => !this.#defined.has(name));
     for (const [name, text] of this.#definition.define) {
       if (this.#defined.has(name)) continue;
       this.#defined.set(name, 'in progress');
       this.#compileDefinition(text, this.#environment(false, false, new FrameLayout()));
       this.#defined.set(name, 'failed');
     }
+    return unused;
   }
 
   #environment(read: boolean, ofStep: boolean, scratch?: FrameLayout): Environment {
@@ -237,7 +249,10 @@ export class PipelineNames {
     if (outputs === 'failed') return { problem: 'unknown_feature', message: FAILED_ELSEWHERE };
     if (outputs !== undefined) {
       const found = outputs.get(feature);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        if (read) this.#read.add(view);
+        return found;
+      }
       const guess = nearest(feature, outputs.keys());
       return {
         problem: 'unknown_feature',

@@ -1,7 +1,7 @@
 import type { Diagnostics } from './diagnostics.js';
 import type { PipelineDefinition } from './model.js';
 import { EXPRESSION_NAMES, KEYWORDS, serviceRouteOf } from './reserved-names.js';
-import type { Located, Span } from './source.js';
+import { keyBefore, type Located, type Span } from './source.js';
 
 /** Checks that the names of one pipeline mean one thing each. */
 export function checkNames(
@@ -116,10 +116,4 @@ export function checkRoutes(pipelines: readonly PipelineDefinition[], diagnostic
         'give one of them another `route:`',
       );
   }
-}
-
-/** The key that stands before a value on its line. */
-function keyBefore(at: Span, name: string): Span {
-  const start = at.file.text.lastIndexOf(name, at.start - 1);
-  return start === -1 ? at : { file: at.file, start, end: start + name.length };
 }

@@ -60,3 +60,9 @@ export function spanWithin(text: Located<string>, start: number, end: number): S
   if (at.file.text.slice(at.start, at.end) !== text.value) return at;
   return { file: at.file, start: at.start + start, end: at.start + end };
 }
+
+/** The key that stands before a value on its line. */
+export function keyBefore(at: Span, name: string): Span {
+  const start = at.file.text.lastIndexOf(name, at.start - 1);
+  return start === -1 ? at : { file: at.file, start, end: start + name.length };
+}

@@ -1,5 +1,5 @@
 import type { Column } from '../api/columns.js';
-import { defaultedCause, statusName, type StatusName } from '../api/status.js';
+import { defaultedCause, Status, statusName, type StatusName } from '../api/status.js';
 
 /** Room for every status byte: names and their defaulted forms. */
 const STATUSES = 32;
@@ -55,6 +55,13 @@ export class StatusCounts {
         values === 0 ? [] : [{ view, status: statusName(status), cause: defaultedCause(status), values }],
       ),
     );
+  }
+
+  /** Views of which a value could not be read. */
+  failedViews(): string[] {
+    const views: string[] = [];
+    for (const [view, counts] of this.#byView) if (counts[Status.failed] !== 0) views.push(view);
+    return views;
   }
 
   #of(view: string): Float64Array {

@@ -24,6 +24,8 @@ export class HttpMetrics {
   readonly #outsideRoundTrips: Counter<'pipeline'>;
   readonly #outsideKeysRead: Counter<'pipeline'>;
   readonly #skippedSteps: Counter<'pipeline' | 'step'>;
+  readonly #degraded: Counter<'pipeline' | 'cause'>;
+  readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
 
   readonly #statuses = new StatusCounts();
@@ -96,6 +98,18 @@ export class HttpMetrics {
       name: 'millrace_pipeline_skipped_steps_total',
       help: 'Steps that failed and were skipped, as on_error: skip says.',
       labelNames: ['pipeline', 'step'],
+      registers,
+    });
+    this.#degraded = new Counter({
+      name: 'millrace_pipeline_degraded_total',
+      help: 'Answers that were worse than the pipeline promises, by the causes of the header Millrace-Degraded.',
+      labelNames: ['pipeline', 'cause'],
+      registers,
+    });
+    this.#unscored = new Counter({
+      name: 'millrace_pipeline_unscored_candidates_total',
+      help: 'Candidates that a step which sets the score left without one, and no other step scored.',
+      labelNames: ['pipeline'],
       registers,
     });
     this.#unknownFields = new Counter({
@@ -175,6 +189,9 @@ export class HttpMetrics {
       this.#outsideKeysRead.inc(labels, report.outside.keysRead);
     }
     for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
+    for (const cause of new Set(report.degraded.map((one) => one.cause)))
+      this.#degraded.inc({ pipeline, cause });
+    if (report.unscored > 0) this.#unscored.inc(labels, report.unscored);
     let unknown = 0;
     for (const times of report.unknownFields.values()) unknown += times;
     if (unknown > 0) this.#unknownFields.inc(labels, unknown);

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import { degradationText } from '../pipeline/degraded.js';
 import type { Pipeline, RequestContext } from '../pipeline/types.js';
 import type { HttpMetrics } from './metrics.js';
 import { withBody } from './read-body.js';
@@ -17,7 +18,9 @@ export function rank(pipeline: Pipeline, metrics: HttpMetrics): RequestHandler {
       setRequestId(res, rankingRequestId(body, state.id));
       const { answer, report } = await pipeline.run(body, contextOf(req, state));
       metrics.ranked(pipeline.name, report);
-      // A ranking that went on without a step says so.
+      if (report.degraded.length > 0)
+        res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
+      // Deprecated: members `skipped=` of Millrace-Degraded say the same.
       if (report.skippedSteps.length > 0)
         res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
       if (answer.events === undefined) sendJson(res, 200, answer);

@@ -55,6 +55,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       },
       left: ranking.rows.length,
     },
+    degraded: report.degraded,
     stages: Object.entries(report.stageMs).map(([stage, ms]) => ({ stage, ms })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
     outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },

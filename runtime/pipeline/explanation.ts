@@ -1,5 +1,6 @@
 import type { ComponentKind } from '../api/plugin.js';
 import type { StatusName } from '../api/status.js';
+import type { Degradation } from './degraded.js';
 import type { PipelineAnswer } from './types.js';
 
 /** Why one request was answered as it was: what `<route>/explain` answers. Bounded by the page and the plan. */
@@ -15,6 +16,8 @@ export interface Explanation {
     /** Left once the filters had run. */
     readonly left: number;
   };
+  /** What makes the answer worse than the pipeline promises; the route says it in its header `Millrace-Degraded`. */
+  readonly degraded: readonly Degradation[];
   /** In the order of the stages. */
   readonly stages: readonly { readonly stage: string; readonly ms: number }[];
   readonly store: { readonly round_trips: number; readonly keys_read: number };

@@ -26,6 +26,8 @@ export interface StepReport {
   /** Of a rule: candidates set and candidates left for want of a value; of a filter: kept undecided. */
   readonly applied: number;
   readonly skipped: number;
+  /** Of a rule that sets the score: the rows that it ran over, and those that it left without a score. */
+  readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
   /** Of an effect: settles, never rejecting, once it no longer reads the frame. */
   readonly pending?: Promise<void>;
 }
@@ -100,7 +102,9 @@ async function runStep(
         const edit = new StepEdit(ranking);
         try {
           const done = checkReport(await finish(component.apply(view, edit), deadline));
-          return report(step, keepFinite(done, ranking, before?.scores));
+          const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
+          if (component.scoring !== 'sets') return report(step, counts);
+          return report(step, { ...counts, scored: { rows, left: [...(done.left ?? []), ...undone] } });
         } finally {
           edit.end();
         }
@@ -163,13 +167,13 @@ function keepFinite(
   { applied, skipped }: RuleReport,
   ranking: Ranking,
   before: Float64Array | undefined,
-): Partial<StepReport> {
-  let undone = 0;
+): Pick<StepReport, 'applied' | 'skipped'> & { readonly undone: readonly number[] } {
+  const undone: number[] = [];
   for (const row of ranking.rows) {
     if (Number.isFinite(ranking.scores[row])) continue;
     const was = before?.[row] ?? 0;
-    if (!Object.is(was, ranking.scores[row])) undone++;
+    if (!Object.is(was, ranking.scores[row])) undone.push(row);
     ranking.scores[row] = was;
   }
-  return { applied: applied - undone, skipped: skipped + undone };
+  return { applied: applied - undone.length, skipped: skipped + undone.length, undone };
 }

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.js';
 import { answerOf } from './answer.js';
 import { BatchRead } from './batch-read.js';
 import { Deadline } from './deadline.js';
+import { degradationsOf, unscoredOf } from './degraded.js';
 import { eventsOf } from './events.js';
 import { explain } from './explain.js';
 import type { Explanation } from './explanation.js';
@@ -97,7 +98,7 @@ export async function runPipeline(
     endStage('page');
 
     // Only a frame that no step can still be writing to goes back: after an error, a skipped one too, it is dropped.
-    const report = reportOf(request, batch, steps, statuses, clock);
+    const report = reportOf(request, batch, steps, statuses, ranking, clock);
     const explanation =
       trace !== undefined && isExplained
         ? await inTurns(
@@ -125,8 +126,10 @@ function reportOf(
   batch: BatchRead,
   steps: readonly StepReport[],
   featureStatuses: StatusCounts,
+  ranking: Ranking,
   clock: StageClock,
 ): RunReport {
+  const unscored = unscoredOf(steps, ranking);
   return {
     stageMs: clock.ms,
     roundTrips: batch.roundTrips,
@@ -135,6 +138,8 @@ function reportOf(
     candidates: request.ids.length,
     duplicates: request.duplicates.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
+    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length),
+    unscored,
     unknownFields: request.unknownFields,
     featureStatuses,
   };

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { JsonText } from '../json/json-text.js';
+import type { Degradation } from './degraded.js';
 import type { Explanation } from './explanation.js';
 
 /** What the route of a pipeline that ranks answers: exactly the fields of the wire contract. */
@@ -54,6 +55,10 @@ export interface RunReport {
   readonly duplicates: number;
   /** Steps that failed and were skipped by `on_error: skip`. */
   readonly skippedSteps: readonly string[];
+  /** What makes the answer worse than the pipeline promises. */
+  readonly degraded: readonly Degradation[];
+  /** Candidates that a step which sets the score left without one, and no other step scored. */
+  readonly unscored: number;
   /** Fields of the body that nothing declares, with how often each came. */
   readonly unknownFields: ReadonlyMap<string, number>;
   /** Of the batch features read. */

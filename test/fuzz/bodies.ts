@@ -118,7 +118,7 @@ const VALID: readonly (readonly [path: string, body: object])[] = [
         { product_id: 'm3' },
       ],
       user_page: 0,
-      user_page_size: 10,
+      user_page_size: 3,
       candidate_page: 0,
       candidate_page_size: 3,
       include_events: true,

@@ -81,6 +81,11 @@ export const REPORT: RunReport = {
   candidates: 24,
   duplicates: 2,
   skippedSteps: ['deep'],
+  degraded: [
+    { cause: 'unscored', value: '3/24' },
+    { cause: 'skipped', value: 'deep' },
+  ],
+  unscored: 3,
   unknownFields: new Map([
     ['candidates.colour', 24],
     ['device', 1],
@@ -93,6 +98,7 @@ export const EXPLANATION: Explanation = {
   pipeline: 'ranking',
   route: '/api/v1/ranking',
   candidates: { sent: 1, duplicates: { count: 0, ids: [] }, left: 1 },
+  degraded: [],
   stages: [],
   store: { round_trips: 1, keys_read: 1 },
   outside: { round_trips: 0, keys_read: 0 },

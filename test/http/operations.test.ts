@@ -128,6 +128,9 @@ describe('metrics', () => {
     expect(text).to.contain('millrace_pipeline_store_round_trips_total{pipeline="ranking"} 4');
     expect(text).to.contain('millrace_pipeline_store_keys_read_total{pipeline="ranking"} 96');
     expect(text).to.contain('millrace_pipeline_skipped_steps_total{pipeline="ranking",step="deep"} 2');
+    expect(text).to.contain('millrace_pipeline_degraded_total{pipeline="ranking",cause="unscored"} 2');
+    expect(text).to.contain('millrace_pipeline_degraded_total{pipeline="ranking",cause="skipped"} 2');
+    expect(text).to.contain('millrace_pipeline_unscored_candidates_total{pipeline="ranking"} 6');
     expect(text).to.contain('millrace_pipeline_duplicate_candidates_total{pipeline="ranking"} 4');
     expect(text).to.contain('millrace_pipeline_unknown_fields_total{pipeline="ranking"} 50');
     expect(text).not.to.contain('colour');

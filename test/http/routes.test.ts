@@ -31,7 +31,7 @@ describe('routes', () => {
 
   it('writes texts beyond ASCII whole', async () => {
     const answered = { ranked_candidates: [{ candidate_id: 'žluťoučký 🐴 "kůň"', ranked_score: 1 }] };
-    const report = { ...REPORT, skippedSteps: [] };
+    const report = { ...REPORT, skippedSteps: [], degraded: [] };
     const other = await start({ pipelines: [{ run: () => Promise.resolve({ answer: answered, report }) }] });
     try {
       expect((await post(`${other.url}/api/v1/ranking`, {})).json).to.deep.equal(answered);

@@ -1,5 +1,6 @@
 import type { FeatureView } from '../../config/model.js';
 import type { HttpServices } from '../services.js';
+import { DEGRADATION_CAUSES } from '../../pipeline/degraded.js';
 import { explainPath, PATHS } from '../paths.js';
 import {
   deleteEntities,
@@ -38,6 +39,15 @@ const HEADERS = {
   'X-Request-Id': {
     description: "The request's id: as sent in the body of a ranking or in this header, else made up.",
     schema: { type: 'string' },
+  },
+  'Millrace-Degraded': {
+    description:
+      'Only where the answer is worse than the pipeline promises: members `cause=value`, separated by commas. Causes: ' +
+      Object.entries(DEGRADATION_CAUSES)
+        .map(([cause, meaning]) => `\`${cause}\`, ${meaning}`)
+        .join('; ') +
+      '. Ignore causes that you do not know.',
+    schema: { type: 'string', examples: ['unscored=24/24, skipped=ltr'] },
   },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };

@@ -1,5 +1,6 @@
 import { STATUS_NAMES } from '../../api/status.js';
 import type { Pipeline } from '../../pipeline/types.js';
+import { DEGRADATION_CAUSES } from '../../pipeline/degraded.js';
 import { STAGES } from '../../pipeline/stages.js';
 import { exampleOf } from './example.js';
 import { EXPLANATION_EXAMPLE } from './explanation-example.js';
@@ -101,6 +102,7 @@ const EXPLANATION: Schema = record(
       duplicates: record({ count, ids: list(text) }),
       left: count,
     }),
+    degraded: list(record({ cause: { enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
     stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),
     outside: record({ round_trips: count, keys_read: count }),

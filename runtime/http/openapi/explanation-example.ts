@@ -8,6 +8,7 @@ export const EXPLANATION_EXAMPLE: Explanation = {
   pipeline: 'ranking',
   route: '/api/v1/ranking',
   candidates: { sent: 2, duplicates: { count: 0, ids: [] }, left: 1 },
+  degraded: [],
   stages: STAGES.map(({ name }) => ({ stage: name, ms: 0.25 })),
   store: { round_trips: 1, keys_read: 3 },
   outside: { round_trips: 0, keys_read: 0 },

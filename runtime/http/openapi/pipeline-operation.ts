@@ -36,7 +36,9 @@ export function pipelineOperation({ name, task, requestSchema, answerSchema }: P
       request: { summary: 'ids alone', value: exampleOf(requestSchema) },
     }),
     responses: {
-      200: jsonAnswer(answer, schemaRef(answerSchemaName(name)), exampleOf(answerSchema)),
+      200: jsonAnswer(answer, schemaRef(answerSchemaName(name)), exampleOf(answerSchema), [
+        'Millrace-Degraded',
+      ]),
       ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'deadline_exceeded', 'component_failed']),
     },
   };

@@ -16,11 +16,18 @@ export function jsonBody(schema: Schema, examples: Schema): Schema {
   return { required: true, content: { 'application/json': { schema, examples } } };
 }
 
-/** An answer of JSON. */
-export function jsonAnswer(description: string, schema: Schema, example?: unknown): Schema {
+/** An answer of JSON. @param headers beside X-Request-Id, by their names among the document's components */
+export function jsonAnswer(
+  description: string,
+  schema: Schema,
+  example?: unknown,
+  headers: readonly string[] = [],
+): Schema {
   return {
     description,
-    headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+    headers: Object.fromEntries(
+      ['X-Request-Id', ...headers].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ),
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   };
 }

@@ -343,6 +343,26 @@ describe('millrace', () => {
     expect(JSON.parse(json.stdout)).to.deep.include({ pipeline: 'cheap', rank: 'product' });
   });
 
+  it('validates a project with dead parts, and shows each as a warning at its place', async () => {
+    const folder = await writeProject({
+      ...FILES,
+      'pipelines/cheap.yaml': FILES['pipelines/cheap.yaml'].replace(
+        'components:',
+        'define:\n  margin: product.price * 2\ncomponents:',
+      ),
+    });
+    try {
+      const { code, stdout } = await millrace(['validate', '--project', folder]);
+      expect(code).to.equal(0);
+      expect(stdout)
+        .to.contain('warning[unused_definition]')
+        .and.to.contain('  ^^^^^^')
+        .and.to.contain('ok:');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('prints the warnings of a project beside its plan', async () => {
     const unused = {
       ...FILES,

@@ -88,6 +88,26 @@ const MISTAKES: readonly Mistake[] = [
     components: score('b:ctr'),
   },
   { what: 'a requirement that nothing uses', features: '[product_stats]', components: score('1') },
+  { what: 'a definition that nothing uses', define: '{ margin: product.price * 2 }', components: score('1') },
+  {
+    what: 'definitions that only one that nothing uses uses',
+    define: '{ dear: cost > 2, cost: product.price, kept: "1" }',
+    components: score('kept'),
+  },
+  {
+    what: 'a step whose outputs nothing reads',
+    components: `  - use: text_match\n    with: { query: query.query, field: product.title }\n${score('1')}`,
+  },
+  {
+    what: 'no step that sets the score',
+    define: '{ dear: product.price > 2 }',
+    components: `  - use: bury\n    with: { where: dear }\n  - use: boost\n    with: { where: dear, multiply: 2 }\n  - use: pin\n    with: { positions: { 1: p } }`,
+  },
+  { what: 'no step at all', components: '  []' },
+  {
+    what: 'a score that no step takes from what another one computes',
+    components: '  - use: fuse\n    as: both\n    with: { inputs: { product.price: 1 } }',
+  },
   {
     what: 'an output before the step that produces it',
     components: `${score('text:bm25')}\n  - use: text_match\n    as: text\n    with: { query: query.query, field: product.title }`,

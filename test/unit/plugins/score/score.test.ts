@@ -16,7 +16,11 @@ describe('score', () => {
     const step = new FakeStep(5);
     const ranking = new FakeRanking([7, 7, 7, 7, 7]);
     const value = step.number([absent, { status: Status.failed }, NaN, Infinity, 0]);
-    expect(new Score(value).apply(step, ranking)).to.deep.equal({ applied: 1, skipped: 4 });
+    expect(new Score(value).apply(step, ranking)).to.deep.equal({
+      applied: 1,
+      skipped: 4,
+      left: [0, 1, 2, 3],
+    });
     expect([...ranking.scores]).to.deep.equal([7, 7, 7, 7, 0]);
   });
 
