@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { atOnce } from '../../../runtime/api/pieces.js';
-import { JsonText, writeJson } from '../../../runtime/json/json-text.js';
+import { writeJson, type JsonText } from '../../../runtime/json/json-text.js';
 
 const textOf = ({ chunks }: JsonText): string => Buffer.concat(chunks).toString();
 
