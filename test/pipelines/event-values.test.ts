@@ -101,10 +101,10 @@ describe('the events of everything that made a ranking', () => {
     return (events as Event[]).flatMap((one) => (one.event_type === 'FEATURE' ? [one.event_data] : []));
   };
   const told = async (type: string, id: string): Promise<Record<string, unknown>> =>
-    Object.fromEntries<unknown>(
+    Object.fromEntries(
       (await features())
         .filter((one) => one.feature_identifier_type === type && one.feature_identifier === id)
-        .map((one) => [one.feature_name, one.feature_value]),
+        .map((one) => [String(one.feature_name), one.feature_value]),
     );
 
   it('tell attributes, features, definitions and expressions of a candidate', async () => {
