@@ -1,15 +1,29 @@
 import { expect } from 'chai';
 import { Agent, request } from 'node:http';
 import { call, post } from './harness.js';
-import { serveShippedProject } from './serve-project.js';
+import { withFiles } from '../support/temporary-files.js';
+import { serveProject } from './serve-project.js';
 
 /** Answers that are written in turns of the event loop. */
 describe('large answers', () => {
+  const files = {
+    'schemas/entities/product.yaml':
+      'entity: product\nextends: ProductEntity\nattributes: { title: string }\n',
+    'pipelines/ranking.yaml': `pipeline: ranking
+rank: product
+limits: { time: 30s }
+components:
+  - use: score
+    with: { value: 'if(product.title == "Grüße", 2, 1)' }
+`,
+  };
+  const serve = (use: (url: string) => Promise<void>): Promise<void> =>
+    withFiles(files, (root) => serveProject(root, use));
   const ids = Array.from({ length: 1000 }, (_, i) => `p${i}`);
   const entities = ids.map((product_id) => ({ product_id, title: 'Grüße', text: 'x'.repeat(4000) }));
 
   it('are whole, as long as they say, and what was uploaded', () =>
-    serveShippedProject(async (url) => {
+    serve(async (url) => {
       await post(`${url}/api/v1/entities/upload`, { entity_type: 'product', entities });
       const { status, json } = await post(`${url}/api/v1/entities/get`, {
         entity_type: 'product',
@@ -22,7 +36,7 @@ describe('large answers', () => {
       const ranked = await fetch(`${url}/api/v1/ranking`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ candidates, query: { query: 'x' }, include_events: true }),
+        body: JSON.stringify({ candidates, include_events: true }),
       });
       const text = await ranked.text();
       expect(Number(ranked.headers.get('content-length'))).to.equal(Buffer.byteLength(text));
@@ -31,7 +45,7 @@ describe('large answers', () => {
     }));
 
   it('are given up when their client leaves, and the next request is answered', () =>
-    serveShippedProject(async (url) => {
+    serve(async (url) => {
       await post(`${url}/api/v1/entities/upload`, { entity_type: 'product', entities });
       const agent = new Agent({ keepAlive: false });
       const headers = { 'content-type': 'application/json' };

@@ -71,21 +71,6 @@ async function violations(view: string, rows: unknown): Promise<string[]> {
 }
 
 describe('the feature store', () => {
-  it('guesses what a wrong name was meant to be only where it says so', async function () {
-    this.timeout(2000);
-    const names = Array.from({ length: 200 }, (_, i) => `clikcs_${i}`);
-    const rows = Array.from({ length: 1000 }, (_, i) => ({
-      product_id: `p${i}`,
-      ...Object.fromEntries(names.map((name) => [name, 1])),
-    }));
-    const error = await failure(bench().features.push({ view: 'product_stats', rows }));
-    expect(error.message).to.contain('200000 violations');
-    expect(error.violations).to.have.length(50);
-    expect(await violations('product_stats', [{ product_id: 'p', clikcs: 1 }])).to.deep.equal([
-      '/rows/0/clikcs unknown_feature',
-    ]);
-  });
-
   it('stores rows under the ids of their entities, with their event times', async () => {
     const { store, features } = bench();
     const rows = [
