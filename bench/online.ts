@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
+import type { OnlineAnswer } from '../runtime/features/online-features.js';
 import { feastValue, materialise } from '../test/support/feast-writer.js';
 import { writeProject } from '../test/support/project.js';
 import { startRedisServer } from '../test/support/redis-server.js';
@@ -56,6 +57,7 @@ export async function onlineBench(short: boolean): Promise<void> {
   try {
     const [url] = (await once(child, 'message')) as [string];
     await load(url, redis.url);
+    await check(url);
     for (const count of short ? [1000] : [100, 1000]) await compare(child, url, count, short);
   } finally {
     child.kill('SIGKILL');
@@ -226,6 +228,27 @@ function entityOf(row: number): Record<string, unknown> {
     ...Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`l${i}`, ['red', 'blue', `of ${row}`]])),
     ...Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`u${i}`, { at: i, of: [row, null, true] }])),
   };
+}
+
+/** Both layouts give every value, with its status and time. */
+async function check(url: string): Promise<void> {
+  for (const one of casesOf(MOST).filter(({ held }) => held)) {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url + one.path, { method: 'POST', headers, body: one.body });
+    const { results } = (await response.json()) as OnlineAnswer;
+    assert.equal(results.length, 1 + VIEWS * FEATURES_OF_A_VIEW);
+    for (const [i, { values, statuses, event_timestamps: times }] of results.slice(1).entries()) {
+      const [v, f] = [Math.floor(i / FEATURES_OF_A_VIEW), i % FEATURES_OF_A_VIEW];
+      assert.deepEqual(
+        values,
+        values.map((_, row) => valueOf(row, v, f)),
+        one.name,
+      );
+      assert.equal(values.length, MOST);
+      assert.ok(statuses.every((status) => status === 'PRESENT'));
+      assert.equal(new Set(times).size, 50);
+    }
+  }
 }
 
 /** The same values in both layouts, and wide entities. */

@@ -29,7 +29,7 @@ function turn(): void {
  * @param check called before each slice; what it throws ends the work
  */
 export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
-  return new Promise((resolve, reject: (error: unknown) => void) => {
+  return new Promise((resolve, reject) => {
     const run = (until: number): boolean => {
       try {
         check();
@@ -41,7 +41,7 @@ export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined)
         } while (performance.now() < until);
         return false;
       } catch (error) {
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
         return true;
       }
     };

@@ -165,10 +165,11 @@ function readType(value: JsonValue | undefined, pointer: string, violations: Vio
   const type = types.indexOf(value);
   if (type >= 0) return type;
   const code = value === undefined ? 'missing_field' : 'wrong_type';
-  const guess = typeof value === 'string' ? nearest(value, INTERACTION_TYPES) : undefined;
-  const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-  const detail = `type: expected ${INTERACTION_TYPES.join(', ')}, found ${describe(value)}${help}`;
-  violations.add(pointer, code, detail);
+  violations.add(pointer, code, () => {
+    const guess = typeof value === 'string' ? nearest(value, INTERACTION_TYPES) : undefined;
+    const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+    return `type: expected ${INTERACTION_TYPES.join(', ')}, found ${describe(value)}${help}`;
+  });
   return 0;
 }
 
@@ -197,11 +198,9 @@ function readCount(value: JsonValue | undefined, pointer: string, violations: Vi
 }
 
 function addUnknown(name: string, pointer: string, known: readonly string[], violations: Violations): void {
-  const guess = nearest(name, known);
-  const help = guess === undefined ? `; there is ${known.join(', ')}` : `; did you mean "${guess}"?`;
-  violations.add(
-    pointerTo(pointer, name),
-    'unknown_field',
-    `there is no field or entity type ${JSON.stringify(shownName(name))}${help}`,
-  );
+  violations.add(pointerTo(pointer, name), 'unknown_field', () => {
+    const guess = nearest(name, known);
+    const help = guess === undefined ? `; there is ${known.join(', ')}` : `; did you mean "${guess}"?`;
+    return `there is no field or entity type ${JSON.stringify(shownName(name))}${help}`;
+  });
 }

@@ -60,7 +60,7 @@ export function* writeJson(value: unknown): Pieces<JsonText> {
 function* write(writer: JsonWriter, value: unknown, levels: number): Pieces<void> {
   if (value instanceof JsonText) writer.add(value);
   else if (levels === 0 || typeof value !== 'object' || value === null)
-    writer.write(JSON.stringify(value) ?? 'null');
+    writer.write(value === undefined ? 'null' : JSON.stringify(value));
   else if (Array.isArray(value)) {
     writer.write('[');
     for (let i = 0; i < value.length; i++) {

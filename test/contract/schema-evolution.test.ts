@@ -128,7 +128,8 @@ async function seenBy(instance: SeparateInstance, product_id: string): Promise<S
   const values = told.page[0]?.values ?? {};
   const text = ({ value, status }: ExplainedValue): string =>
     value === null ? status : `${JSON.stringify(value)} ${status}`;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]));
+  const read = Object.entries(values).filter(([name]) => !name.startsWith('score:'));
+  return Object.fromEntries(read.map(([name, value]) => [name, text(value)]));
 }
 
 for (const resident of ['all', 'off']) {

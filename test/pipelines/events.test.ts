@@ -91,6 +91,10 @@ describe('events', () => {
       'stats:empty': '',
       'stats:none': [],
       'stats:live': 0,
+      'product.brand': 'b',
+      'product.search_score': 3,
+      'filter:with.keep': 1,
+      'score:with.value': 3,
     });
     const shared = features.filter((one) => one.feature_identifier_type !== 'product');
     expect(

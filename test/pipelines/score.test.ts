@@ -256,6 +256,8 @@ describe('a pipeline that scores', () => {
       },
     ]);
     expect(of('FEATURE')).to.deep.equal([
+      { ...feature, feature_name: 'order.amount', feature_value: 3, feature_status: 'present' },
+      { ...feature, feature_name: 'order.note', feature_value: null, feature_status: 'missing_entity' },
       { ...feature, feature_name: 'double', feature_value: 14, feature_status: 'present' },
       { ...feature, feature_name: 'missing', feature_value: null, feature_status: 'missing_entity' },
     ]);
@@ -331,7 +333,7 @@ describe('a pipeline that scores', () => {
     for (const order of [{ order_id: 'o' }, { order_id: 'o', amount: 1, basket: 2, tags: ['a'] }])
       for (const include_events of [true, false])
         expect(
-          answered((await run({ order, include_events })).answer),
+          answered(JSON.parse(JSON.stringify((await run({ order, include_events })).answer))),
           JSON.stringify(answered.errors),
         ).to.equal(true);
     expect(answered({ order_id: 'o', score: 'high' })).to.equal(false);

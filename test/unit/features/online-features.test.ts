@@ -238,6 +238,55 @@ describe('OnlineFeatures', () => {
     });
   }
 
+  it('keeps its time limit while it decodes and writes', async () => {
+    const names = Array.from({ length: 250 }, (_, i) => `f${i}`);
+    const wide = featureView(
+      'wide',
+      ['product'],
+      Object.fromEntries(names.map((name) => [name, { kind: 'float' } as const])),
+    );
+    const parts = {
+      store,
+      layouts: new LayoutRegistry(store, 'm', new KnownLayouts()),
+      prefix: 'm',
+      views: new Map([['wide', wide]]),
+      types: TYPES,
+      clock: () => NOW,
+    };
+    const ids = Array.from({ length: 1000 }, (_, i) => `p${i}`);
+    const row = Object.fromEntries(names.map((name, i) => [name, i / 7]));
+    await new FeatureStore(parts).push({
+      view: 'wide',
+      rows: ids.map((product_id) => ({ product_id, ...row })),
+    });
+    const body = { features: names.map((name) => `wide:${name}`), entities: { product_id: ids } };
+    const short = new OnlineFeatures({ ...parts, sources: NO_SOURCES, limitMs: 5 });
+    const error: unknown = await short.read(body).catch((one: unknown) => one);
+    expect(error).to.include({ code: 'deadline_exceeded' });
+
+    const patient = new OnlineFeatures({ ...parts, sources: NO_SOURCES, limitMs: 60_000 });
+    const { results } = await getOnline(patient, body);
+    expect(results).to.have.length(251);
+    expect(results.at(-1)).to.deep.equal({
+      values: ids.map(() => 249 / 7),
+      statuses: ids.map(() => 'PRESENT'),
+      event_timestamps: ids.map(() => '2026-03-01T00:00:00Z'),
+    });
+  });
+
+  it('gives other requests their turn', async () => {
+    const ids = Array.from({ length: 1000 }, (_, i) => `p${i}`);
+    const features = ['clicks', 'ctr', 'hot', 'label', 'seen', 'tags', 'taste'].map(
+      (name) => `stats:${name}`,
+    );
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 0);
+    const many = Array.from({ length: 40 }, () => online.read({ features, entities: { product_id: ids } }));
+    await Promise.all(many);
+    clearInterval(ticking);
+    expect(turns).to.be.at.least(5);
+  });
+
   it('does not know a view that is not declared', async () => {
     const error = await getOnline(online, { features: ['stat:ctr'], entities: {} }).catch(
       (caught: unknown) => caught,
