@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
+import type { StrayKind } from '../container/stray-errors.js';
 import { version } from '../version.js';
 
 // A reader that has seen enough (millrace plan … | head) is no error.
@@ -9,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 // The exit code is set rather than exited with, so that all output is written.
-process.exitCode = await runCli(
+const code = await runCli(
   process.argv.slice(2),
   {
     env: process.env,
@@ -22,6 +23,22 @@ process.exitCode = await runCli(
       for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => stop.abort());
       return stop.signal;
     },
+    strayErrors(caught) {
+      const failWith =
+        (kind: StrayKind) =>
+        (error: unknown): void => {
+          try {
+            caught(kind, error);
+            process.exitCode = 1;
+          } catch (own) {
+            console.error('error: millrace failed:', own);
+            process.exit(1);
+          }
+        };
+      process.on('uncaughtException', failWith('exception'));
+      process.on('unhandledRejection', failWith('rejection'));
+    },
   },
   version,
 );
+process.exitCode ||= code;

@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { printable } from '../config/display-width.js';
+import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../container/stray-errors.js';
 import { loadSettings, type SettingFlags, type Settings } from '../settings.js';
 import type { TerminalStream } from './load/progress.js';
 
@@ -12,6 +14,19 @@ export interface CliContext {
   readonly stderr: TerminalStream;
   /** For a command that runs until it is stopped: aborted when the process is told to end, which it then does itself. */
   stopSignal(): AbortSignal;
+  /** Has errors that nothing caught go to `caught`, and the process end with code 1; undefined where others take them. */
+  readonly strayErrors?: (caught: (kind: StrayKind, error: unknown) => void) => void;
+}
+
+/** For a command that loads plugins: an error that one leaves is told by its name. Any other ends the process. */
+export function tellStrayErrors(context: CliContext, { project }: Settings): void {
+  context.strayErrors?.((kind, error) => {
+    const plugin = strayPlugin(project, kind, error);
+    if (plugin === undefined) throw error;
+    const message = printable(error instanceof Error ? error.message : String(error));
+    const from = plugin === UNKNOWN_PLUGIN ? 'a plugin' : `the plugin ${plugin}`;
+    context.stderr.write(`error: ${from} left an error that nothing caught: ${message}\n`);
+  });
 }
 
 export function settingsOf(context: CliContext, flags: SettingFlags): Settings {

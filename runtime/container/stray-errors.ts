@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export type StrayKind = 'exception' | 'rejection';
 
 /** The label of a plugin that cannot be told from others. */
-const UNKNOWN = 'unknown';
+export const UNKNOWN_PLUGIN = 'unknown';
 
 const COMPILED = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const SHIPPED = join(COMPILED, 'plugins');
@@ -28,9 +28,9 @@ export function strayPlugin(project: string, kind: StrayKind, error: unknown): s
     if (found !== undefined) return found.name;
   }
   if (own.length === 0) return undefined;
-  if (!(error instanceof Error)) return UNKNOWN;
+  if (!(error instanceof Error)) return UNKNOWN_PLUGIN;
   const isOurs = files.some((file) => file.startsWith(RUNTIME + sep));
-  return kind === 'rejection' && !isOurs ? UNKNOWN : undefined;
+  return kind === 'rejection' && !isOurs ? UNKNOWN_PLUGIN : undefined;
 }
 
 interface PluginFolder {

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { bindOptions } from '../../runtime/compile/bind-options.js';
 import { OptionFiles } from '../../runtime/compile/option-files.js';
 import { checkOptions } from '../../runtime/config/check-options.js';
+import { schemaFaults } from '../../runtime/config/check-schema.js';
 import { Diagnostics } from '../../runtime/config/diagnostics.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/config/marks.js';
 import type {
@@ -58,6 +59,7 @@ describe('every plugin', () => {
         expect(plugin.options).to.deep.equal(written);
         expect(plugin.options['$schema']).to.equal('https://json-schema.org/draft/2020-12/schema');
         expect(undescribedOptions(plugin.options, 'with')).to.deep.equal([]);
+        expect(schemaFaults(plugin.options)).to.deep.equal([]);
       });
 
       it('shows examples that its schema accepts', () => {

@@ -39,7 +39,7 @@ export function interpret(node: ExpressionNode, scene: Scene): Outcome {
     case 'feature':
       return scene.lookup(`${node.view}:${node.feature}`);
     case 'unary':
-      return lift([of(node.operand)], ([x]) => (node.op === 'not' ? x !== true : -number(x)));
+      return lift([of(node.operand)], ([x]) => (node.op === 'not' ? x !== true : -counted(x)));
     case 'binary':
       if (node.op === 'and' || node.op === 'or') {
         return logic(node.op, of(node.left), of(node.right), isList(node, scene));
@@ -76,6 +76,11 @@ function number(value: Single | undefined): number {
   return value;
 }
 
+/** In arithmetic a bool counts as 1 or 0. */
+function counted(value: Single | undefined): number {
+  return typeof value === 'boolean' ? Number(value) : number(value);
+}
+
 function binary(op: string, a: Single | undefined, b: Single | undefined): Single {
   switch (op) {
     case '==':
@@ -91,15 +96,15 @@ function binary(op: string, a: Single | undefined, b: Single | undefined): Singl
     case '>=':
       return number(a) >= number(b);
     case '+':
-      return number(a) + number(b);
+      return counted(a) + counted(b);
     case '-':
-      return number(a) - number(b);
+      return counted(a) - counted(b);
     case '*':
-      return number(a) * number(b);
+      return counted(a) * counted(b);
     case '/':
-      return number(a) / number(b);
+      return counted(a) / counted(b);
     case '%':
-      return number(a) % number(b);
+      return counted(a) % counted(b);
     default:
       throw new Error(`no operator ${op}`);
   }
@@ -249,5 +254,5 @@ function aggregate(list: Outcome | undefined, f: (known: readonly Single[]) => n
 }
 
 function total(numbers: readonly Single[]): number {
-  return numbers.reduce((sum: number, x) => sum + number(x), 0);
+  return numbers.reduce((sum: number, x) => sum + counted(x), 0);
 }

@@ -3,7 +3,7 @@ import { compileProject, ProjectInvalidError } from '../../app.js';
 import { renderDiagnostics } from '../../config/render.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings.js';
-import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
+import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
@@ -22,6 +22,7 @@ export function planCommand(context: CliContext): Command {
 
 async function printPlan(context: CliContext, name: string, flags: Flags): Promise<void> {
   const settings = settingsOf(context, flags);
+  tellStrayErrors(context, settings);
   const compiled = await compileProject(settings.project, settings);
   await compiled.close();
   const { pipelines, diagnostics } = compiled;

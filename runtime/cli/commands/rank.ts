@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { printJson, styleOf, type CliContext } from '../context.js';
+import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import type { RankingAnswer, ScoreAnswer } from '../../pipeline/types.js';
 import { explanationText } from '../explanation-text.js';
 import { InputError, jsonProblem } from '../input/rows.js';
@@ -24,6 +24,7 @@ export function rankCommand(context: CliContext): Command {
 
 async function printAnswer(context: CliContext, pipeline: string, file: string, flags: Flags): Promise<void> {
   const body = await readBody(context, file);
+  tellStrayErrors(context, settingsOf(context, flags));
   const target = await openTarget(context, flags, 'pipelines');
   try {
     if (flags.explain === true) {

@@ -3,7 +3,7 @@ import { compileProject } from '../../app.js';
 import type { ProjectConfig } from '../../config/model.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/render.js';
 import type { SettingFlags } from '../../settings.js';
-import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
+import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -19,6 +19,7 @@ export function validateCommand(context: CliContext): Command {
 
 async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   const settings = settingsOf(context, flags);
+  tellStrayErrors(context, settings);
   const { project } = settings;
   const compiled = await compileProject(project, settings);
   await compiled.close();

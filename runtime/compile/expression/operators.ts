@@ -5,7 +5,16 @@ import { helpForPair, helpTowards } from './help.js';
 import { onNumber, onNumbers, onTexts, otherText, sameText, type ListSide } from './kernels/elementwise.js';
 import * as loops from './kernels/number-loops.js';
 import { operation, type Operand } from './operand.js';
-import { BOOL, describeType, elementOf, isComparable, isTextual, NUMBER, TIME } from './types.js';
+import {
+  BOOL,
+  countsAsNumber,
+  describeType,
+  elementOf,
+  isComparable,
+  isTextual,
+  NUMBER,
+  TIME,
+} from './types.js';
 
 const ARITHMETIC: Readonly<Record<Arithmetic, loops.NumberLoop>> = {
   '+': loops.add,
@@ -29,12 +38,13 @@ export function checkUnary(checker: Checker, node: UnaryNode): Operand | undefin
   if (operand === undefined) return undefined;
   const element = elementOf(operand.type);
   const wanted = node.op === 'not' ? BOOL : NUMBER;
-  if (element?.kind !== wanted.kind) {
+  if (element?.kind !== wanted.kind && !(node.op === '-' && countsAsNumber(element))) {
     wrongOperand(checker, node.op, wanted.kind, operand);
     return undefined;
   }
   const loop = node.op === 'not' ? loops.not : loops.negate;
-  return operation(node, operand.type, [operand], onNumber(loop, operand.type.kind === 'list'));
+  const isList = operand.type.kind === 'list';
+  return operation(node, lifted(wanted, isList ? 'left' : 'none'), [operand], onNumber(loop, isList));
 }
 
 export function checkBinary(checker: Checker, node: BinaryNode): Operand | undefined {
@@ -114,7 +124,7 @@ function checkArithmetic(
 ): Operand | undefined {
   const type = arithmeticType(op, elementOf(left.type), elementOf(right.type));
   if (type === undefined) {
-    const wrong = [left, right].filter((operand) => elementOf(operand.type)?.kind !== 'number');
+    const wrong = [left, right].filter((operand) => !countsAsNumber(elementOf(operand.type)));
     const times = wrong.filter((operand) => elementOf(operand.type)?.kind === 'time');
     if (times.length === wrong.length) {
       const help = 'a time may be subtracted from a time, or days added to it: `t + days(7)`';
@@ -140,7 +150,7 @@ function arithmeticType(
   a: ElementType | undefined,
   b: ElementType | undefined,
 ): ElementType | undefined {
-  if (a?.kind === 'number' && b?.kind === 'number') return NUMBER;
+  if (countsAsNumber(a) && countsAsNumber(b)) return NUMBER;
   if (a?.kind === 'time' && b?.kind === 'time' && op === '-') return NUMBER;
   if (a?.kind === 'time' && b?.kind === 'number' && (op === '+' || op === '-')) return TIME;
   if (a?.kind === 'number' && b?.kind === 'time' && op === '+') return TIME;

@@ -32,6 +32,11 @@ export function isTextual(type: ElementType): boolean {
   return type.kind === 'text' || type.kind === 'ref';
 }
 
+/** Whether arithmetic, `sum` and `mean` take values of the type: a bool counts as 1 where it is true, else as 0. */
+export function countsAsNumber(type: ElementType | undefined): boolean {
+  return type?.kind === 'number' || type?.kind === 'bool';
+}
+
 export function isSame(a: ElementType, b: ElementType): boolean {
   if (a.kind === 'ref' && b.kind === 'ref') return a.entity === b.entity;
   return a.kind === b.kind;

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -108,5 +108,32 @@ describe('millrace serve, with a plugin that leaves errors', () => {
     expect(await rank(url, 'foreign')).to.equal(200);
     expect(await exit).to.deep.equal([1, null]);
     expect(log.map(({ msg }) => msg)).to.include('stopping after an error that nothing caught');
+  });
+});
+
+describe('millrace validate, with a plugin that leaves errors', () => {
+  it('tells them without a stack, and ends with 1', async () => {
+    const root = await writeProject({
+      'package.json': '{ "type": "module" }',
+      ...pluginFiles(
+        'stray',
+        'rule',
+        `setTimeout(() => { throw new Error('too late'); });
+         Promise.reject(new Error('nobody waits'));
+         return { apply: () => ({ applied: 0, skipped: 0 }) };`,
+      ),
+      'pipelines/ranked.yaml': 'pipeline: ranked\nrank: product\ncomponents:\n  - use: stray\n',
+    });
+    const bin = repositoryPath('dist/runtime/cli/bin.js');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'validate', '--project', root], {
+      encoding: 'utf8',
+    });
+    await rm(root, { recursive: true, force: true });
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^ok: 1 pipeline/);
+    expect(stderr.trim().split('\n').sort()).to.deep.equal([
+      'error: the plugin stray left an error that nothing caught: nobody waits',
+      'error: the plugin stray left an error that nothing caught: too late',
+    ]);
   });
 });

@@ -104,9 +104,9 @@ const MISTAKES: readonly Mistake[] = [
     components: score('product_stats:taste * 2'),
   },
   {
-    what: 'expression: a bool feature in arithmetic',
+    what: 'expression: a bool feature in a function of numbers',
     features: STATS,
-    components: score('product_stats:hot + 1'),
+    components: score('log1p(product_stats:hot)'),
   },
   {
     what: 'expression: a text feature against a number',

@@ -2,7 +2,7 @@ import { onNumbers } from '../kernels/elementwise.js';
 import * as reductions from '../kernels/lists.js';
 import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
 import { operation, type Operand } from '../operand.js';
-import { BOOL, NUMBER } from '../types.js';
+import { BOOL, countsAsNumber, NUMBER } from '../types.js';
 import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
 
 export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
@@ -10,7 +10,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'sum',
     group: 'lists',
     signature: 'sum(list)',
-    summary: 'The sum of the known elements; 0 for none.',
+    summary: 'The sum of the known elements; 0 for none. True counts as 1, false as 0.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.sum),
   },
@@ -18,7 +18,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'mean',
     group: 'lists',
     signature: 'mean(list)',
-    summary: 'The mean of the known elements; absent for none.',
+    summary: 'The mean of the known elements; absent for none. Of bools: the share that is true.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.mean),
   },
@@ -61,15 +61,8 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
 
 function reduceNumbers(call: Call, reduce: reductions.Reduction): Operand | undefined {
   const [list] = call.args;
-  if (list?.type.kind !== 'list' || list.type.of.kind !== 'number') {
-    const isBools = list?.type.kind === 'list' && list.type.of.kind === 'bool';
-    wrongArgument(
-      call,
-      0,
-      'a list of numbers',
-      undefined,
-      isBools ? 'count(list) says how many are true' : undefined,
-    );
+  if (list?.type.kind !== 'list' || !countsAsNumber(list.type.of)) {
+    wrongArgument(call, 0, 'a list of numbers or bools');
     return undefined;
   }
   return operation(call.node, NUMBER, [list], reductions.reducing(reduce));
