@@ -22,7 +22,7 @@ export interface StepReport {
   readonly removed: readonly number[];
   /** Of a filter: why; of a failed step: its error. */
   readonly reason: string;
-  /** Of a rule: candidates set and candidates left for want of a value; of a filter: kept undecided. */
+  /** Of a rule: candidates set, and those left since a value was not known; of a filter: kept undecided. */
   readonly applied: number;
   readonly skipped: number;
   /** Of an effect: settles, never rejecting, once it no longer reads the frame. */
