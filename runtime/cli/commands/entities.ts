@@ -3,6 +3,7 @@ import type { ValueType } from '../../api/types.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { checkKeyColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 type Flags = LoadFlags & { readonly key?: string };
@@ -23,7 +24,7 @@ export function entitiesCommand(context: CliContext): Command {
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
   // Predefined types have this key; for one that names another, rows that repeat an id are refused by the service.
-  const key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
+  let key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
   await loadFile(context, flags, {
     file,
     what: `${type} entities`,
@@ -40,13 +41,20 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
     },
     async columnTypes() {
       const entity = lookUp((await readProject(context, flags)).entities, type, 'entity type');
-      const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);
+      key = flags.key ?? entity.key;
+      const types = new Map<string, ValueType>([[key, { kind: 'string' }]]);
       for (const [name, { type: its }] of entity.attributes) {
         types.set(name, its);
         if (its.kind === 'ref') types.set(`${name}_id`, its);
       }
       return types;
     },
+    checkColumns: (names) =>
+      checkKeyColumns([key], names, (near) =>
+        flags.key === undefined
+          ? `name the column that holds the id with --key${near === undefined ? '' : `, e.g. --key ${near}`}`
+          : `--key names a column of the file${near === undefined ? '' : `; did you mean --key ${near}?`}`,
+      ),
     send: (target) => async (rows) => {
       await target.upload(type, flags.key, rows);
       return { older: 0 };

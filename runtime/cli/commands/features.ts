@@ -6,6 +6,7 @@ import { lookUp, readProject } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { consumeFeaturesCommand } from './features-consume.js';
 import { importFeastCommand } from './features-import-feast.js';
+import { checkKeyColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 export function featuresCommand(context: CliContext): Command {
@@ -31,6 +32,7 @@ async function loadFeatures(
   file: string,
   flags: LoadFlags,
 ): Promise<void> {
+  let keys: readonly string[] = [];
   await loadFile(context, flags, {
     file,
     what: `${view} rows`,
@@ -43,10 +45,17 @@ async function loadFeatures(
       const project = await readProject(context, flags);
       const definition = lookUp(project.views, view, 'feature view');
       const types = new Map<string, ValueType>([[EVENT_TIME, { kind: 'timestamp' }]]);
-      for (const key of rowKeys(definition, project.entities)) types.set(key, { kind: 'string' });
+      keys = rowKeys(definition, project.entities);
+      for (const key of keys) types.set(key, { kind: 'string' });
       for (const [name, feature] of definition.features) types.set(name, feature.type);
       return types;
     },
+    checkColumns: (names) =>
+      checkKeyColumns(
+        keys,
+        names,
+        (near) => `rename ${near ?? 'the column that holds the id'}; rows of ${view} have ${keys.join(', ')}`,
+      ),
     send: (target) => (rows) => target.push(view, rows),
   });
 }
