@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
@@ -8,6 +8,7 @@ import { NAME_PATTERN } from '../api/types.js';
 import type { PluginRegistry } from '../compile/step-compiler.js';
 import type { Diagnostics } from '../config/diagnostics.js';
 import { placeOf } from '../config/project-files.js';
+import { compiledFolders } from './compiled-folders.js';
 
 /** The plugins that ship with Millrace, beside the compiled runtime. */
 const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
@@ -21,7 +22,7 @@ const KINDS: ReadonlySet<string> = new Set(['feature', 'filter', 'model', 'rule'
 export async function registerPlugins(project: string, diagnostics: Diagnostics): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
   const names = new Set<string>();
-  for (const folder of await pluginFolders(SHIPPED, project)) {
+  for (const folder of await pluginFolders(SHIPPED, project, diagnostics)) {
     try {
       const plugin = await loadPlugin(folder);
       if (names.has(plugin.name)) throw new Fault(folder, `a plugin called ${plugin.name} is there already`);
@@ -39,7 +40,7 @@ export async function registerPlugins(project: string, diagnostics: Diagnostics)
   };
 }
 
-async function pluginFolders(shipped: string, project: string): Promise<string[]> {
+async function pluginFolders(shipped: string, project: string, diagnostics: Diagnostics): Promise<string[]> {
   const folders = await foldersIn(shipped);
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
@@ -47,7 +48,8 @@ async function pluginFolders(shipped: string, project: string): Promise<string[]
   const shippedNames = new Set(folders.map((folder) => basename(folder)));
   const isSource = (folder: string): boolean =>
     dirname(folder) === sources && shippedNames.has(basename(folder));
-  return [...folders, ...own.filter((folder) => !isSource(folder))];
+  const added = own.filter((folder) => !isSource(folder));
+  return [...folders, ...(await compiledFolders(added, shippedNames, diagnostics))];
 }
 
 async function foldersIn(parent: string): Promise<string[]> {
@@ -60,13 +62,6 @@ async function foldersIn(parent: string): Promise<string[]> {
 
 async function loadPlugin(folder: string): Promise<Plugin> {
   const file = join(folder, 'index.js');
-  if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw new Fault(
-      folder,
-      'there is no index.js',
-      'a plugin written in TypeScript has to be compiled first',
-    );
-  }
   const { plugin } = await importPlugin(file);
   if (plugin === undefined) throw new Fault(file, 'it exports no `plugin`');
   if (plugin.name !== basename(folder)) {
