@@ -96,7 +96,9 @@ function reasonOf(error: Error): string {
   if (known !== undefined) return known;
   const sentinel = /^All sentinels are unreachable.*?(?:Last error: (.*))?$/s.exec(error.message);
   if (sentinel !== null) {
-    const [, last = 'no answer'] = sentinel;
+    const [, last] = sentinel;
+    // ioredis says so too where each of them answered, and what they named could not be reached.
+    if (last === undefined) return 'the master that the Sentinels name cannot be reached';
     if (last.startsWith('the Sentinels know')) return firstLine(last);
     const cause = knownReason(/\bE[A-Z_]+\b/.exec(last)?.[0] ?? '');
     return firstLine(`${NO_SENTINEL}: ${cause ?? (LOST.test(last) ? 'no connection' : last)}`);
