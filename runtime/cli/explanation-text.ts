@@ -140,10 +140,8 @@ function stepText(step: ExplainedStep, width: number): string {
     removedText(step),
     step.undecided === undefined || step.undecided === 0
       ? ''
-      : `kept ${step.undecided} for want of a value to decide by`,
-    step.applied === undefined
-      ? ''
-      : `set ${step.applied}, left ${step.skipped ?? 0} as they were for want of a value`,
+      : `kept ${step.undecided} whose condition is not known${notKnownText(step)}`,
+    step.applied === undefined ? '' : ruleText(step),
     ...Object.entries(step.outputs ?? {}).map(
       ([output, counts]) =>
         `${step.as}:${output}: ${Object.entries(counts)
@@ -155,6 +153,23 @@ function stepText(step: ExplainedStep, width: number): string {
     .filter((fact) => fact !== '')
     .map((fact) => wrap(fact, 5, width))
     .join('')}`;
+}
+
+/** What a rule did not touch beside, `where:`, `top:` or its list of candidates left out. */
+function ruleText(step: ExplainedStep): string {
+  const { applied = 0, skipped = 0 } = step;
+  if (skipped === 0) return `set ${applied}`;
+  return `set ${applied}, left ${skipped} as they were because a value is not known or not finite${notKnownText(step)}`;
+}
+
+function notKnownText({ not_known: unknown = {} }: ExplainedStep): string {
+  const told = Object.entries(unknown).map(
+    ([name, counts]) =>
+      `${name}: ${Object.entries(counts)
+        .map(([status, count]) => `${count} ${status}`)
+        .join(', ')}`,
+  );
+  return told.length === 0 ? '' : ` (${told.join('; ')})`;
 }
 
 function removedText({ removed }: ExplainedStep): string {

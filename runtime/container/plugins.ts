@@ -14,6 +14,7 @@ import { SourceFile, type Span } from '../config/source.js';
 import { findJsonFault } from '../http/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
+import { compiledFolders, type PluginFolder } from './compiled-folders.js';
 
 /** The plugins that ship with Millrace, beside the compiled runtime. */
 const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
@@ -30,13 +31,6 @@ const OLD_NODE: readonly (readonly [string, string])[] = [
   ['require() of ES Module', 'write `import` instead of `require`, or run Node 20.19 or later'],
 ];
 
-/** A folder of a plugin. */
-interface Folder {
-  readonly path: string;
-  /** As a diagnostic names it, below the project or below Millrace. */
-  readonly shown: string;
-}
-
 /**
  * Registers the shipped plugins and those of the project's `plugins/` folder, and reports what is wrong with them.
  * @param linked where links of the project may lead
@@ -48,7 +42,7 @@ export async function registerPlugins(
 ): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
   const places = new Map<string, Span>();
-  for (const folder of await pluginFolders(project)) {
+  for (const folder of await pluginFolders(project, diagnostics)) {
     const loaded = (await refusal(folder, project, linked)) ?? (await loadPlugin(folder));
     if (isFaults(loaded)) {
       for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
@@ -71,20 +65,20 @@ export async function registerPlugins(
   };
 }
 
-async function pluginFolders(project: string): Promise<Folder[]> {
+async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
   const shipped = await foldersIn(SHIPPED);
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
   const sources = join(HOME, 'plugins');
   const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
-  const isSource = ({ path }: Folder): boolean =>
+  const isSource = ({ path }: PluginFolder): boolean =>
     dirname(path) === sources && shippedNames.has(basename(path));
   const added = own.filter((folder) => !isSource(folder));
   if (added.length > 0) resolveApiToThisCopy();
-  return [...shipped, ...added];
+  return [...shipped, ...(await compiledFolders(added, shippedNames, diagnostics))];
 }
 
-async function foldersIn(parent: string): Promise<Folder[]> {
+async function foldersIn(parent: string): Promise<PluginFolder[]> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
   const folders = entries
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
@@ -106,7 +100,7 @@ async function isFile(path: string): Promise<boolean> {
 
 /** Of a plugin of the project that a link leads to, or leads away from: why it may not be loaded. */
 async function refusal(
-  { path, shown }: Folder,
+  { path, shown }: PluginFolder,
   project: string,
   linked: LinkedFolders,
 ): Promise<readonly PluginFault[] | undefined> {
@@ -118,17 +112,13 @@ async function refusal(
   return undefined;
 }
 
-async function loadPlugin({ path, shown }: Folder): Promise<Plugin | readonly PluginFault[]> {
+async function loadPlugin({ path, shown }: PluginFolder): Promise<Plugin | readonly PluginFault[]> {
   const file = join(path, 'index.js');
   const name = basename(path);
   if (!NAME_PATTERN.test(name))
     return [
       { at: placeOf(shown), message: `\`${name}\` cannot be the name of a plugin`, help: nameHelp(name) },
     ];
-  if (!(await isFile(file))) {
-    const help = 'a plugin written in TypeScript has to be compiled first';
-    return [{ at: placeOf(shown), message: 'there is no index.js', help }];
-  }
   // Before the module, which reads it too and can say less of what is wrong with it.
   const schema = await readSchema(path, shown);
   if (schema !== undefined && isFaults(schema)) return schema;

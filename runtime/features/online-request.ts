@@ -55,7 +55,9 @@ export function readOnlineRequest(
     violations.throwIfAny('The body');
     throw new Error('unreachable');
   }
-  const entities = readEntities(own(body, 'entities'), violations);
+  /** Lists that are refused as a whole: there, although they have no ids that can be used. */
+  const refused = new Set<string>();
+  const entities = readEntities(own(body, 'entities'), refused, violations);
   const full = own(body, 'full_feature_names');
   if (full !== undefined && full !== null && typeof full !== 'boolean')
     violations.add(
@@ -63,16 +65,22 @@ export function readOnlineRequest(
       'wrong_type',
       `full_feature_names: expected true or false, found ${describe(full)}`,
     );
+  const hasEntities = isJsonObject(own(body, 'entities'));
   const features = readFeatures(body, views, violations).map(({ view, feature, pointer }): AskedFeature => {
     const name = full === true ? `${view.name}__${feature.name}` : feature.name;
-    return { name, view, feature, keys: keysOf(view, types, entities, pointer, violations) };
+    return {
+      name,
+      view,
+      feature,
+      keys: hasEntities ? keysOf(view, types, { entities, refused }, pointer, violations) : [],
+    };
   });
   checkNames(features, violations);
   violations.throwIfAny('The body');
   return { rows: entities[0]?.ids.length ?? 1, entities, features };
 }
 
-function readEntities(value: unknown, violations: Violations): EntityColumn[] {
+function readEntities(value: unknown, refused: Set<string>, violations: Violations): EntityColumn[] {
   if (!isJsonObject(value)) {
     const code = value === undefined ? 'missing_field' : 'wrong_type';
     violations.add('/entities', code, `entities: expected lists of ids by name, found ${describe(value)}`);
@@ -82,6 +90,7 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
   for (const [name, list] of Object.entries(value)) {
     const pointer = pointerTo('/entities', name);
     if (!Array.isArray(list)) {
+      refused.add(name);
       violations.add(
         pointer,
         'wrong_type',
@@ -90,6 +99,7 @@ function readEntities(value: unknown, violations: Violations): EntityColumn[] {
       continue;
     }
     if (list.length > MAX_ONLINE_ROWS) {
+      refused.add(name);
       const detail = `${shownName(name)}: at most ${MAX_ONLINE_ROWS} ids, found ${list.length}`;
       violations.add(pointer, 'too_many', detail);
       continue;
@@ -182,7 +192,10 @@ function unknownView(name: string, views: ReadonlyMap<string, FeatureView>): nev
 function keysOf(
   view: FeatureView,
   types: ReadonlyMap<string, EntityType>,
-  entities: readonly EntityColumn[],
+  {
+    entities,
+    refused,
+  }: { readonly entities: readonly EntityColumn[]; readonly refused: ReadonlySet<string> },
   pointer: string,
   violations: Violations,
 ): EntityColumn[] {
@@ -190,6 +203,7 @@ function keysOf(
     const joinKey = view.source?.joinKeys[i]?.name ?? key;
     const column = entities.find(({ name }) => name === joinKey) ?? entities.find(({ name }) => name === key);
     if (column !== undefined) return [column];
+    if (refused.has(joinKey) || refused.has(key)) return [];
     const named = joinKey === key ? `"${key}"` : `"${joinKey}" or "${key}"`;
     const detail = `view ${view.name} is of (${view.of.join(', ')}), and entities has no ${named}`;
     violations.add(pointer, 'missing_id', detail);

@@ -7,7 +7,7 @@ const STATUSES = 32;
 /** Of one column; all 0 between columns. */
 const scratch = new Uint32Array(STATUSES);
 
-/** How many cells of a view have a status; of a defaulted one, for want of what. */
+/** How many cells of a view have a status; of a defaulted one, why the default was used. */
 export interface StatusCount {
   readonly view: string;
   readonly status: StatusName;

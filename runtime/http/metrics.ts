@@ -122,8 +122,8 @@ export class HttpMetrics {
     new Counter({
       name: 'millrace_feature_values_total',
       help:
-        'Values of batch features that rankings and get-online-features read, by what was known of them; cause: for want of ' +
-        'what a default stood in.',
+        'Values of batch features that rankings and get-online-features read, by what was known of them; cause: why the ' +
+        'default was used.',
       labelNames: ['view', 'status', 'cause'],
       registers,
       // Added up by plain counters as requests run, which costs them next to nothing.

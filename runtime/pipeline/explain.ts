@@ -1,5 +1,5 @@
 import type { Pieces } from '../api/pieces.js';
-import { Status, statusName, type StatusName } from '../api/status.js';
+import { isKnown, Status, statusName, type StatusName } from '../api/status.js';
 import type { NamedColumn, Plan } from '../compile/plan.js';
 import type { StatusCounts } from '../features/status-counts.js';
 import type { Frame } from '../frame/frame.js';
@@ -83,9 +83,12 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
   };
 }
 
-function explainStep(report: StepReport, { request, frame, ranking }: FinishedRun): ExplainedStep {
-  const { step, outcome, reason, removed, applied, skipped } = report;
+function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
+  const { request, frame, ranking } = run;
+  const { step, outcome, removed, applied, skipped } = report;
   const ran = outcome === 'ran';
+  const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
+  const unknown = ran && skipped > 0 ? notKnown(step, run) : {};
   return {
     step: step.number,
     use: step.use,
@@ -106,6 +109,7 @@ function explainStep(report: StepReport, { request, frame, ranking }: FinishedRu
         }
       : {}),
     ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
+    ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
     reads: step.reads,
     ...(step.outputs.size === 0
       ? {}
@@ -115,6 +119,32 @@ function explainStep(report: StepReport, { request, frame, ranking }: FinishedRu
           ),
         }),
   };
+}
+
+/** Why a step did not run whose `when:` was not true. */
+function whyNot({ when }: StepReport['step'], frame: Frame): string {
+  if (when === undefined) return '';
+  const { value, status } = readCell(frame, when.slot, 0);
+  return value === undefined ? `when: is not known (${status})` : 'when: is false';
+}
+
+/** Of the names that a step reads, those that are not known for all candidates that are left. */
+function notKnown(
+  step: StepReport['step'],
+  { plan, frame, ranking }: FinishedRun,
+): Record<string, Partial<Record<StatusName, number>>> {
+  const slots = new Map(plan.definitions.map(({ name, slot }) => [name, slot]));
+  plan.layout.columns.forEach(({ name }, slot) => name !== undefined && slots.set(name, slot));
+  const found: Record<string, Partial<Record<StatusName, number>>> = {};
+  for (const name of step.reads) {
+    const slot = slots.get(name);
+    if (slot === undefined || name === 'score') continue;
+    const counts = Object.entries(statusesOf(frame, slot, ranking.rows)).filter(
+      ([status]) => status !== 'defaulted' && !isKnown(Status[status as keyof typeof Status]),
+    );
+    if (counts.length > 0) found[name] = Object.fromEntries(counts);
+  }
+  return found;
 }
 
 function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Record<StatusName, number>> {

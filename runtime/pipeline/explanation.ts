@@ -29,7 +29,7 @@ export interface Explanation {
   readonly features: readonly {
     readonly view: string;
     readonly status: StatusName;
-    /** Of `defaulted`: for want of what. */
+    /** Of `defaulted`: why the default was used. */
     readonly cause?: StatusName;
     readonly values: number;
   }[];
@@ -57,7 +57,7 @@ export interface ExplainedStep {
   readonly top?: number;
   /** `not_asked_for`: `when:` was not true, or the step is an effect, which an explanation leaves out. */
   readonly outcome: 'ran' | 'not_asked_for' | 'failed';
-  /** Of a filter, why it removed; of a failed step, its error. */
+  /** Of a filter, why it removed; of a failed step, its error; of one that was not asked for, why not. */
   readonly reason?: string;
   /** Of a filter: how many it removed, and some of them. */
   readonly removed?: { readonly count: number; readonly ids: readonly string[] };
@@ -65,8 +65,10 @@ export interface ExplainedStep {
   readonly undecided?: number;
   /** Of a rule: candidates that it set. */
   readonly applied?: number;
-  /** Of a rule: candidates left as they were for want of a value. */
+  /** Of a rule: candidates left as they were because a value was not known or not finite. */
   readonly skipped?: number;
+  /** Of a rule or filter, by the name that it reads: for how many candidates it is not known, by status. */
+  readonly not_known?: Readonly<Record<string, Readonly<Partial<Record<StatusName, number>>>>>;
   /** Names that it reads. */
   readonly reads: readonly string[];
   /** Of a feature step or model: how many cells of each output had which status. */
@@ -97,7 +99,7 @@ export interface ExplainedValue {
   /** Null where the status is not a known one. A bool is 0 or 1, a time epoch milliseconds. */
   readonly value: number | string | readonly (number | string | null)[] | null;
   readonly status: StatusName;
-  /** Of `defaulted`: for want of what. */
+  /** Of `defaulted`: why the default was used. */
   readonly cause?: StatusName;
   /** Elements or characters there are, where `value` holds the first of them alone. */
   readonly length?: number;

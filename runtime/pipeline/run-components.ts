@@ -23,7 +23,7 @@ export interface StepReport {
   readonly removed: readonly number[];
   /** Of a filter: why; of a failed step: its error. */
   readonly reason: string;
-  /** Of a rule: candidates set and candidates left for want of a value; of a filter: kept undecided. */
+  /** Of a rule: candidates set, and those left since a value was not known; of a filter: kept undecided. */
   readonly applied: number;
   readonly skipped: number;
   /** Of a rule that sets the score: the rows that it ran over, and those that it left without a score. */

@@ -116,6 +116,36 @@ describe('the redis store over Sentinels', function () {
     });
   });
 
+  it('says what is wrong with the Sentinels, the name or the master, and what to check', async () => {
+    const deaf = await startFakeSentinel(1);
+    const away = { host: '127.0.0.1', port: 1 };
+    const here = { host: '127.0.0.1', port: sentinel.port };
+    const cases: readonly (readonly [sentinel: object, master: string, said: RegExp])[] = [
+      [away, 'main', /: none of the Sentinels can be used: (connection refused|no connection)\. Check REDIS_SENTINELS,/],
+      [here, 'unknown', /: the Sentinels know no master called `unknown`\. Check REDIS_SENTINEL_MASTER;/],
+      [
+        { host: '127.0.0.1', port: deaf.port },
+        'main',
+        /: [^.:]+\. Check that the master that the Sentinels name runs/,
+      ],
+    ];
+    try {
+      for (const [place, sentinelMaster, said] of cases) {
+        const opened = await connectRedisStore({
+          sentinels: [place as { host: string; port: number }],
+          sentinelMaster,
+          limits: { ...QUICK, openWithin: 600 },
+        }).catch((error: unknown) => error as Error);
+        expect(opened).to.be.instanceOf(Error);
+        expect((opened as Error).message)
+          .to.match(said)
+          .and.not.match(/\.\.|\.$|redis-server/);
+      }
+    } finally {
+      await deaf.close();
+    }
+  });
+
   it('prints nothing past the log where Sentinels are lost', async () => {
     const print = console.error;
     const printed: unknown[] = [];

@@ -202,6 +202,24 @@ describe('an explanation', () => {
     expect(step('faulty').reason).to.equal('out of order');
     expect(step('score')).to.include({ applied: 0, skipped: 5 });
     expect(step('kiosk').when).to.equal('request.device == "kiosk"');
+    expect(step('kiosk').reason).to.equal('when: is not known (absent)');
+    expect(step('ship').reason).to.equal('an explanation has no effects');
+  });
+
+  it('tells of a rule or filter which of the values that it reads are not known, and why', async () => {
+    expect(step('filter').not_known).to.deep.equal({ 'product.stock': { missing_entity: 1 } });
+    expect(step('score').not_known?.['stats:clicks']).to.deep.equal({
+      null: 1,
+      missing_feature: 3,
+      expired: 1,
+    });
+    expect(step('score').not_known?.['value:score']).to.deep.equal({ missing_entity: 1 });
+    expect(step('pin').not_known).to.equal(undefined);
+    const kiosk = await explain({ ...body, device: 'phone' });
+    expect(kiosk.steps.find(({ as }) => as === 'kiosk')?.reason).to.equal('when: is false');
+  });
+
+  it('tells what a step of the N best is scoped to', () => {
     expect(step('rank_within').top).to.equal(2);
   });
 
@@ -267,7 +285,11 @@ describe('an explanation', () => {
     expect(text).to.match(/stats:ctr +defaulted \(expired\) +0\.1/);
     expect(text).to.contain('step 6, adults, changed its score from 6.5 to 7.5');
     expect(text).to.contain('step 9, pin, pinned it to place 1');
-    expect(text).to.contain('kept 1 for want of a value to decide by');
+    expect(text).to.contain('kept 1 whose condition is not known (');
+    expect(text.replace(/\s+/g, ' ')).to.contain(
+      'left 5 as they were because a value is not known or not finite (value:score: 1 missing_entity; stats:clicks: 1 null,',
+    );
+    expect(text).to.contain('because: when: is not known (absent)');
     expect(text).to.contain('removed 1: gone');
     expect(text).to.contain('Fields that nothing declares: candidates.shade (6), colour (1)');
   });

@@ -25,7 +25,7 @@ export interface FakeSentinel {
   close(): Promise<void>;
 }
 
-/** @param first port of the server on this machine that it calls master, whatever the name */
+/** @param first port of the server on this machine that it calls master, whatever the name but `unknown` */
 export async function startFakeSentinel(first: number): Promise<FakeSentinel> {
   const sockets = new Set<Socket>();
   const subscribers = new Set<Socket>();
@@ -54,7 +54,8 @@ export async function startFakeSentinel(first: number): Promise<FakeSentinel> {
     socket.on('data', (data) => {
       for (const [, command = ''] of data.toString().matchAll(/\*\d+\r\n((?:\$\d+\r\n[^\r]*\r\n)+)/g)) {
         if (command.includes('get-master-addr-by-name')) {
-          if (holds) waiting.add(socket);
+          if (command.includes('\r\nunknown\r\n')) socket.write('*-1\r\n');
+          else if (holds) waiting.add(socket);
           else socket.write(address());
         } else if (command.includes('\r\nmaster\r\n')) {
           socket.write(bulks('name', 'main', 'config-epoch', String(epoch)));

@@ -6,6 +6,7 @@ import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { checkKeyColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 type Flags = LoadFlags & { readonly key?: string };
@@ -25,8 +26,8 @@ export function entitiesCommand(context: CliContext): Command {
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
+  let key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
   // Where a type names another key, ids are not known here, and rows are sent one body after the other.
-  const key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
   const idOf = ({ value }: InputRow): string | undefined =>
     Object.hasOwn(value, key) ? idText(value[key]) : undefined;
   await loadFile(context, flags, {
@@ -39,13 +40,20 @@ async function loadEntities(context: CliContext, type: string, file: string, fla
     },
     async columnTypes() {
       const entity = lookUp((await readSchemas(context, flags)).entities, type, 'entity type');
-      const types = new Map<string, ValueType>([[flags.key ?? entity.key, { kind: 'string' }]]);
+      key = flags.key ?? entity.key;
+      const types = new Map<string, ValueType>([[key, { kind: 'string' }]]);
       for (const [name, { type: its }] of entity.attributes) {
         types.set(name, its);
         if (its.kind === 'ref') types.set(`${name}_id`, its);
       }
       return types;
     },
+    checkColumns: (names) =>
+      checkKeyColumns([key], names, (near) =>
+        flags.key === undefined
+          ? `name the column that holds the id with --key${near === undefined ? '' : `, e.g. --key ${near}`}`
+          : `--key names a column of the file${near === undefined ? '' : `; did you mean --key ${near}?`}`,
+      ),
     send(target) {
       const seen = new SeenIds();
       return async (rows) => {

@@ -10,6 +10,7 @@ import type { CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 import { addLoadFlags, loadFile, loadInput, type JobWords, type LoadFlags } from '../load/load-file.js';
 import type { RowOrder } from '../load/batches.js';
+import { checkRowColumns } from '../load/key-columns.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 
@@ -89,6 +90,7 @@ async function deleteFeatures(
     words: DELETING,
     order: ANY_ORDER,
     columnTypes: () => Promise.resolve(columnTypes(keys)),
+    checkColumns: (names) => checkRowColumns(view, keys, names),
     send: (target) => (some) =>
       target.deleteRows(
         view,

@@ -7,6 +7,7 @@ import { addTargetFlags } from '../setting-flags.js';
 import { deleteFeaturesCommand } from './features-delete.js';
 import { consumeFeaturesCommand } from './features-consume.js';
 import { importFeastCommand } from './features-import-feast.js';
+import { checkRowColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 export function featuresCommand(context: CliContext): Command {
@@ -33,6 +34,7 @@ async function loadFeatures(
   file: string,
   flags: LoadFlags,
 ): Promise<void> {
+  let keys: readonly string[] = [];
   await loadFile(context, flags, {
     file,
     what: `${view} rows`,
@@ -45,10 +47,12 @@ async function loadFeatures(
       const project = await readSchemas(context, flags);
       const definition = lookUp(project.views, view, 'feature view');
       const types = new Map<string, ValueType>([[EVENT_TIME, { kind: 'timestamp' }]]);
-      for (const key of rowKeys(definition, project.entities)) types.set(key, { kind: 'string' });
+      keys = rowKeys(definition, project.entities);
+      for (const key of keys) types.set(key, { kind: 'string' });
       for (const [name, feature] of definition.features) types.set(name, feature.type);
       return types;
     },
+    checkColumns: (names) => checkRowColumns(view, keys, names),
     send: (target) => (rows) => target.push(view, rows),
   });
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { JsonValue, ValueType } from '../../api/types.js';
 import { cellValue } from './cells.js';
@@ -12,7 +11,8 @@ export type ColumnTypes = ReadonlyMap<string, ValueType>;
 
 interface CsvRecord {
   readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  /** The last of its lines. */
+  readonly line: number;
 }
 
 /**
@@ -24,26 +24,41 @@ export async function* readCsv(
   types: ColumnTypes,
   onHeader: (names: readonly string[]) => void = () => undefined,
 ): AsyncGenerator<RowChunk> {
-  const parser = parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true });
+  let read: CsvRecord[] = [];
+  // Not read as a stream: one that fails drops the rows before the fault.
+  const parser = parse({
+    bom: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    on_record: (record: readonly string[], { lines }) => {
+      read.push({ record, line: lines });
+      return null;
+    },
+  });
+  let failure: Error | undefined;
+  parser.on('error', (error) => (failure ??= error)).resume();
   const encoding = new Utf8Watch();
-  const source = Readable.from(encoding.watch(bytes));
-  source.once('error', (error) => parser.destroy(error));
   let header: readonly string[] | undefined;
+  let lastLine = 0;
   let rows: InputRow[] = [];
   let bad: BadRow[] = [];
-  try {
-    for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
+
+  function* take(): Generator<RowChunk> {
+    const records = read;
+    read = [];
+    for (const { record, line } of records) {
+      lastLine = line;
       if (header === undefined) {
         if (!encoding.isSound && record.some(isReplaced)) throw new InputError(`line 1: ${NOT_UTF8}`);
         header = checkHeader(record);
         onHeader(header);
         continue;
       }
-      if (!encoding.isSound && record.some(isReplaced)) bad.push({ line: info.lines, problem: NOT_UTF8 });
-      else if (record.length === header.length) rows.push(toRow(header, record, info.lines, types));
+      if (!encoding.isSound && record.some(isReplaced)) bad.push({ line, problem: NOT_UTF8 });
+      else if (record.length === header.length) rows.push(toRow(header, record, line, types));
       else {
         const problem = `expected ${String(header.length)} cells as in the header, found ${String(record.length)}`;
-        bad.push({ line: info.lines, problem });
+        bad.push({ line, problem });
       }
       if (rows.length + bad.length === ROWS_PER_CHUNK) {
         yield { rows, bad };
@@ -51,12 +66,37 @@ export async function* readCsv(
         bad = [];
       }
     }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    yield { rows, bad };
-    throw new InputError(`not CSV: ${error.message}`, { cause: error });
   }
+
+  for await (const chunk of encoding.watch(bytes)) {
+    await new Promise((resolve) => parser.write(chunk, resolve));
+    yield* take();
+    if (failure !== undefined) break;
+  }
+  if (failure === undefined) await new Promise<void>((resolve) => parser.end(resolve));
+  yield* take();
   yield { rows, bad };
+  if (failure instanceof CsvError) throw notCsv(failure, lastLine + 1);
+  if (failure !== undefined) throw failure;
+}
+
+/** @param line where the row starts that could not be read */
+function notCsv(error: CsvError, line: number): InputError {
+  const at = `line ${String(line)}: `;
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED')
+    return new InputError(
+      `${at}a quote in this row is never closed, so that all lines after it belong to it`,
+      {
+        help: 'close the quote; a quote inside a cell in quotes is written twice: "a ""b"""',
+        cause: error,
+      },
+    );
+  if (error.code === 'INVALID_OPENING_QUOTE' || error.code === 'CSV_INVALID_CLOSING_QUOTE')
+    return new InputError(`${at}a quote stands inside a cell`, {
+      help: 'write the cell in quotes, and each quote inside it twice: "a ""b"""',
+      cause: error,
+    });
+  return new InputError(`${at}not CSV: ${error.message}`, { cause: error });
 }
 
 /** Whether the parser has put U+FFFD where the bytes were no letters. */

@@ -53,6 +53,8 @@ export interface InputOptions {
   readonly format?: InputFormat | undefined;
   /** Types of columns; asked for only when the file is CSV or Parquet. */
   columnTypes(): Promise<ColumnTypes>;
+  /** Given the names of all columns of such a file, before any row. @throws InputError for a file without one it needs */
+  checkColumns?(names: readonly string[]): void;
 }
 
 /**
@@ -84,7 +86,10 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     chunks: (after = 0) =>
       later(
         format === 'csv'
-          ? readCsv(bytes, types, (names) => (columns = names))
+          ? readCsv(bytes, types, (names) => {
+              columns = names;
+              options.checkColumns?.(names);
+            })
           : format === 'json'
             ? readJsonList(bytes)
             : readJsonLines(bytes),
@@ -104,6 +109,12 @@ async function openParquetFile(path: string, gzip: boolean, options: InputOption
   const types = await options.columnTypes();
   const { handle, stat } = await openFile(path);
   const parquet = await openParquet(handle, types);
+  try {
+    options.checkColumns?.(parquet.columns);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
   return {
     unit: 'row',
     totalBytes: stat.size,

@@ -27,8 +27,8 @@ export interface RowChunk {
 
 /** The file as a whole cannot be read on; what came before it counts. */
 export class InputError extends CommandFailure {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, undefined, options);
+  constructor(message: string, { help, ...options }: ErrorOptions & { readonly help?: string } = {}) {
+    super(message, help, options);
     this.name = 'InputError';
   }
 }

@@ -52,17 +52,23 @@ export async function* toBatches(
     return batch;
   }
 
-  for await (const chunk of chunks) {
-    chunk.bad.forEach(onBad);
-    for (const row of chunk.rows) {
-      const id = order.idOf(row);
-      const full = rows.length === shape.rows || bytes + row.bytes > MAX_BYTES;
-      if (rows.length > 0 && (full || (id !== undefined && ids.has(id)))) yield cut();
-      rows.push(shape.keep(row));
-      bytes += row.bytes;
-      alone ||= order.isOrdered(row);
-      if (id !== undefined) ids.add(id);
+  try {
+    for await (const chunk of chunks) {
+      chunk.bad.forEach(onBad);
+      for (const row of chunk.rows) {
+        const id = order.idOf(row);
+        const full = rows.length === shape.rows || bytes + row.bytes > MAX_BYTES;
+        if (rows.length > 0 && (full || (id !== undefined && ids.has(id)))) yield cut();
+        rows.push(shape.keep(row));
+        bytes += row.bytes;
+        alone ||= order.isOrdered(row);
+        if (id !== undefined) ids.add(id);
+      }
     }
+  } catch (error) {
+    // What came before the place where the file cannot be read on counts.
+    if (rows.length > 0) yield cut();
+    throw error;
   }
   if (rows.length > 0) yield cut();
 }

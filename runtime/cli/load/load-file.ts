@@ -50,6 +50,8 @@ export interface LoadJob {
   /** What is told of a row without its id, and the remedy if the file has it under another name. */
   readonly withoutKey?: { readonly problem: string; readonly help: string };
   columnTypes(): Promise<ColumnTypes>;
+  /** Of a file that names its columns once. @throws InputError */
+  checkColumns?(names: readonly string[]): void;
   send(target: DataTarget): Send;
 }
 
@@ -74,6 +76,7 @@ export async function loadFile(
     stdin: context.stdin,
     format: flags.format,
     columnTypes: () => job.columnTypes(),
+    checkColumns: (names) => job.checkColumns?.(names),
   });
   try {
     await loadInput(input, context, flags, job);

@@ -33,7 +33,7 @@ const count: Schema = { type: 'integer', minimum: 0 };
 const number: Schema = { type: 'number' };
 const score: Schema = { type: ['number', 'null'], description: 'Null where no step set it.' };
 const status: Schema = { enum: STATUS_NAMES };
-const cause: Schema = { enum: STATUS_NAMES, description: 'Of `defaulted`: for want of what.' };
+const cause: Schema = { enum: STATUS_NAMES, description: 'Of `defaulted`: why the default was used.' };
 
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const byName = (values: Schema): Schema => ({ type: 'object', additionalProperties: values });
@@ -79,6 +79,10 @@ const step = record(
     undecided: count,
     applied: count,
     skipped: count,
+    not_known: {
+      ...byName(byName(count)),
+      description: 'Of what the step reads: for how many candidates it is not known, by status.',
+    },
     outputs: byName(byName(count)),
   },
 );

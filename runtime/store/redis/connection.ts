@@ -119,7 +119,7 @@ export class RedisConnection {
     this.close();
     throw new MillraceError(
       'store_unavailable',
-      `Redis at ${this.address} cannot be used: ${reason}. ${remedyFor(reason)}`,
+      `Redis at ${this.address} cannot be used: ${reason}. ${remedyFor(reason, this.#master !== undefined)}`,
       { cause: this.#lastError },
     );
   }

@@ -9,6 +9,25 @@ const LOST =
 
 const NO_SENTINEL = 'none of the Sentinels can be used';
 
+/** The Sentinels answer, and watch no master of the name. */
+export class UnknownMasterError extends Error {
+  constructor(name: string) {
+    super(`the Sentinels know no master called \`${name}\``);
+    this.name = 'UnknownMasterError';
+  }
+}
+
+/** A server that takes itself for the master, while the Sentinels name another. */
+export class NotMasterError extends Error {
+  /** @param master where the Sentinels say that it is */
+  constructor(master: string | undefined) {
+    super(
+      master === undefined ? 'no Sentinel confirms that it is the master' : `the master is now ${master}`,
+    );
+    this.name = 'NotMasterError';
+  }
+}
+
 /** A server that is silent, or slower than the limits allow. */
 export class NoReplyError extends Error {
   constructor() {
@@ -50,14 +69,20 @@ export function reasonFor(error: unknown, lastError?: Error): string {
   return reasonOf(innermost(lastError));
 }
 
-export function remedyFor(reason: string): string {
+/** @param bySentinels whether the Sentinels name the server, rather than a setting */
+export function remedyFor(reason: string, bySentinels = false): string {
   if (HOPELESS.test(reason)) return 'Check the user, password and database of the REDIS_ settings';
+  if (/^the Sentinels know no master/.test(reason))
+    return 'Check REDIS_SENTINEL_MASTER; `redis-cli -p 26379 SENTINEL MASTERS` lists the names that a Sentinel knows';
+  if (/^(the master is now|no Sentinel confirms)/.test(reason))
+    return 'Check that the Sentinels name the address at which this process reaches the master, and that a failover is not under way';
   if (reason.startsWith(NO_SENTINEL)) {
     return 'Check REDIS_SENTINELS, the user and password of the Sentinels, and with TLS REDIS_TLS_CA and the certificates';
   }
   if (/certificate|self.signed|wrong version number|SSL|TLS/i.test(reason)) {
     return 'Check rediss:// or REDIS_TLS, and REDIS_TLS_CA, REDIS_TLS_SERVERNAME';
   }
+  if (bySentinels) return 'Check that the master that the Sentinels name runs and can be reached from here';
   return 'Start it (redis-server) or set REDIS_URL; --store embedded needs no server';
 }
 
@@ -67,15 +92,28 @@ function innermost(error: Error): Error {
 
 function reasonOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ECONNREFUSED') return 'connection refused';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
-  if (code === 'ETIMEDOUT') return 'no connection within the time-out';
-  const sentinel = /^All sentinels are unreachable.*?(?:Last error: (.*))?$/.exec(error.message);
-  if (sentinel !== null) return firstLine(`${NO_SENTINEL}: ${sentinel[1] ?? 'no answer'}`);
+  const known = knownReason(code ?? '');
+  if (known !== undefined) return known;
+  const sentinel = /^All sentinels are unreachable.*?(?:Last error: (.*))?$/s.exec(error.message);
+  if (sentinel !== null) {
+    const [, last] = sentinel;
+    // ioredis says so too where each of them answered, and what they named could not be reached.
+    if (last === undefined) return 'the master that the Sentinels name cannot be reached';
+    if (last.startsWith('the Sentinels know')) return firstLine(last);
+    const cause = knownReason(/\bE[A-Z_]+\b/.exec(last)?.[0] ?? '');
+    return firstLine(`${NO_SENTINEL}: ${cause ?? (LOST.test(last) ? 'no connection' : last)}`);
+  }
   if (LOST.test(error.message)) return 'the connection was lost';
   return firstLine(error.message);
 }
 
+function knownReason(code: string): string | undefined {
+  if (code === 'ECONNREFUSED') return 'connection refused';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host';
+  return code === 'ETIMEDOUT' ? 'no connection within the time-out' : undefined;
+}
+
+/** Without a full stop: more follows it. */
 function firstLine(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').slice(0, 200);
+  return (text.split('\n', 1)[0] ?? '').slice(0, 200).replace(/[.\s]+$/, '');
 }

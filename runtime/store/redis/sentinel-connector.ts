@@ -1,4 +1,5 @@
 import { SentinelConnector, type Redis, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import { UnknownMasterError } from './failure.js';
 import type { MasterAddress } from './masters.js';
 import type { SentinelMaster } from './sentinel-master.js';
 
@@ -9,8 +10,8 @@ interface SentinelClients {
 }
 
 /**
- * A connector that goes to the master as ioredis's own does, but for two things. ioredis believes the first Sentinel that
- * answers, who may not have heard of a failover yet; here the others are asked too. And its clients that wait for news
+ * A connector that goes to the master as ioredis's own does, but for three things. ioredis believes the first Sentinel that
+ * answers, who may not have heard of a failover yet; here the others are asked too. It does not say of a master that no Sentinel knows that it is unknown. And its clients that wait for news
  * of a failover have nobody who listens to their errors, which it then prints to stderr; they connect anew by
  * themselves, so that nothing is to be done about an error.
  */
@@ -25,7 +26,8 @@ export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOpti
       const resolve = clients.resolve.bind(this);
       clients.resolve = async (sentinel) => {
         const told = await resolve(sentinel);
-        return told && ((await master.find()) ?? told);
+        if (told === null) throw new UnknownMasterError(master.name);
+        return (await master.find()) ?? told;
       };
     }
   };

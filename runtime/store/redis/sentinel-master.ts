@@ -1,24 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import { NotMasterError } from './failure.js';
 import type { ConnectionLimits } from './limits.js';
 import { addressText, type MasterAddress } from './masters.js';
 import type { RedisAccess, Topology } from './target.js';
 
 /** Longest wait for the answers of all Sentinels, in milliseconds. */
 const LONGEST_ANSWER = 300;
-
-/** A server that takes itself for the master, while the Sentinels name another. */
-export class NotMasterError extends Error {
-  constructor(master: MasterAddress | undefined) {
-    super(
-      master === undefined
-        ? 'no Sentinel confirms that it is the master'
-        : `the master is now ${addressText(master)}`,
-    );
-    this.name = 'NotMasterError';
-  }
-}
 
 /** What one Sentinel holds for true. */
 interface Opinion {
@@ -36,7 +25,7 @@ interface Opinion {
  * Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
  */
 export class SentinelMaster {
-  readonly #name: string;
+  readonly name: string;
   readonly #options: RedisOptions;
   readonly #sentinels: readonly MasterAddress[];
   /** Those that the ones of the settings know of. */
@@ -48,7 +37,7 @@ export class SentinelMaster {
     { connectTimeout }: ConnectionLimits,
   ) {
     const { sentinels, master, username, password } = place;
-    this.#name = master;
+    this.name = master;
     this.#options = {
       lazyConnect: true,
       enableReadyCheck: false,
@@ -84,7 +73,7 @@ export class SentinelMaster {
     const master = await this.find();
     if (master === undefined || remote === undefined) throw new NotMasterError(undefined);
     if (master.port !== remote.port || !(await isAt(master.host, remote.host)))
-      throw new NotMasterError(master);
+      throw new NotMasterError(addressText(master));
   }
 
   async #ask({ host, port }: MasterAddress): Promise<Opinion | undefined> {
@@ -93,10 +82,10 @@ export class SentinelMaster {
     try {
       await redis.connect();
       const [address, state, others] = await Promise.all([
-        redis.call('SENTINEL', 'get-master-addr-by-name', this.#name),
+        redis.call('SENTINEL', 'get-master-addr-by-name', this.name),
         // A Sentinel that will not tell of these is believed least.
-        redis.call('SENTINEL', 'master', this.#name).catch(() => []),
-        redis.call('SENTINEL', 'sentinels', this.#name).catch(() => []),
+        redis.call('SENTINEL', 'master', this.name).catch(() => []),
+        redis.call('SENTINEL', 'sentinels', this.name).catch(() => []),
       ]);
       const master = addressOf(texts(address));
       if (master === undefined) return undefined;

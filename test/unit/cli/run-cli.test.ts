@@ -248,14 +248,35 @@ describe('millrace', () => {
         const load = (text: string): Promise<CommandResult> =>
           millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
         const keyless = await load('sku,price\na1,3\n');
-        expect(keyless.stderr).to.equal(
-          'line 2: the entity has no product_id\nerror: 1 row was refused\nhelp: name the field that holds the id with --key\n',
+        expect(keyless.stderr).to.contain(
+          'error: no column is called product_id; found sku, price\nhelp: name the column that holds the id with --key\n',
         );
+        const near = await load('productid,price\na1,3\na2,3\n');
+        expect(near.stderr).to.contain(
+          'help: name the column that holds the id with --key, e.g. --key productid\n',
+        );
+        expect(near.stderr).to.not.contain('line 2');
         const misspelt = await load('product_id,prise\na1,3\n');
         expect(misspelt.code).to.equal(0);
         expect(misspelt.stderr).to.equal(
           'warning: nothing is declared as prise, so no pipeline reads that column; did you mean price?\n',
         );
+      });
+
+      it('loads what comes before a quote that is never closed, and names its line', async () => {
+        const text = 'product_id,title,price\nq1,one,1\nq2,"two,2\nq3,three,3\n';
+        const cut = await millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], {
+          stdin: text,
+        });
+        expect(cut.code).to.equal(1);
+        expect(cut.stdout).to.match(/^1 product entities loaded/);
+        expect(cut.stderr).to.contain('error: line 3: a quote in this row is never closed');
+        const { entities } = await service.app.entities.get({
+          entity_type: 'product',
+          entity_ids: ['q1', 'q2'],
+        });
+        if (flags().includes('--url'))
+          expect([entities['q1']?.['price'], entities['q2']]).to.deep.equal([1, null]);
       });
 
       it('scores one entity, and says why', async () => {

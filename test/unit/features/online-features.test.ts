@@ -251,6 +251,7 @@ describe('OnlineFeatures', () => {
       prefix: 'm',
       views: new Map([['wide', wide]]),
       types: TYPES,
+      eventTimes: ANY_EVENT_TIME,
       clock: () => NOW,
     };
     const ids = Array.from({ length: 1000 }, (_, i) => `p${i}`);
@@ -285,6 +286,18 @@ describe('OnlineFeatures', () => {
     await Promise.all(many);
     clearInterval(ticking);
     expect(turns).to.be.at.least(5);
+  });
+
+  it('says of a list that is refused as a whole only why', async () => {
+    for (const list of [Array(1001).fill('x'), 'x']) {
+      const body = { features: ['stats:ctr'], entities: { product_id: list } };
+      const error = await getOnline(online, body).catch((caught: unknown) => caught);
+      const { violations } = error as MillraceError;
+      expect(violations.map(({ pointer }) => pointer)).to.deep.equal(['/entities/product_id']);
+    }
+    const noObject = { features: ['stats:ctr'], entities: [] };
+    const error = await getOnline(online, noObject).catch((caught: unknown) => caught);
+    expect((error as MillraceError).violations.map(({ pointer }) => pointer)).to.deep.equal(['/entities']);
   });
 
   it('does not know a view that is not declared', async () => {

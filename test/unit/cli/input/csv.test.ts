@@ -94,7 +94,9 @@ describe('CSV', () => {
     ['a column named twice', 'a,b,a\n1,2,3\n', '"a" twice'],
     ['columns separated by semicolons', 'id;price\na;1\n', 'separated by commas'],
     ['columns separated by tabs', 'id\tprice\na\t1\n', 'separated by commas'],
-    ['a quote that never ends', 'a\n1\n"2\n3\n', 'not CSV'],
+    ['a quote that never ends', 'a\n1\n"2\n3\n', 'line 3: a quote in this row is never closed'],
+    ['a quote inside a cell', 'a,b\n1,2\n3,4 "x" y\n5,6\n', 'line 3: a quote stands inside a cell'],
+    ['letters after a quote', 'a,b\n1,"2" x\n', 'line 2: a quote stands inside a cell'],
   ] as const)
     it(`stops at ${what}`, async () => {
       let error: unknown;

@@ -260,6 +260,6 @@ describe('loading rows', () => {
       stop: () => undefined,
     });
     expect(report.failure?.message).to.equal('cut short');
-    expect(report).to.include({ loaded: 999, older: 1, refused: 1 });
+    expect(report).to.include({ loaded: 1198, older: 2, refused: 1 });
   });
 });

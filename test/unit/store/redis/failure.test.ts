@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import {
+  NotMasterError,
+  reasonFor,
+  remedyFor,
+  unavailable,
+  UnknownMasterError,
+} from '../../../../runtime/store/redis/failure.js';
+
+describe('what is said of a Redis that cannot be used', () => {
+  const cases: readonly (readonly [error: Error, reason: string, remedy: RegExp])[] = [
+    [
+      new Error(
+        'All sentinels are unreachable. Retrying from scratch after 50ms. Last error: Connection is closed.',
+      ),
+      'none of the Sentinels can be used: no connection',
+      /^Check REDIS_SENTINELS,/,
+    ],
+    [
+      new Error(
+        'All sentinels are unreachable and retry is disabled. Last error: connect ECONNREFUSED 127.0.0.1:26379',
+      ),
+      'none of the Sentinels can be used: connection refused',
+      /^Check REDIS_SENTINELS,/,
+    ],
+    [
+      new Error(
+        `All sentinels are unreachable. Retrying from scratch after 50ms. Last error: ${new UnknownMasterError('main').message}`,
+      ),
+      'the Sentinels know no master called `main`',
+      /^Check REDIS_SENTINEL_MASTER;/,
+    ],
+    [
+      new NotMasterError('10.0.0.7:6379'),
+      'the master is now 10.0.0.7:6379',
+      /^Check that the Sentinels name the address/,
+    ],
+    [
+      new NotMasterError(undefined),
+      'no Sentinel confirms that it is the master',
+      /^Check that the Sentinels name the address/,
+    ],
+    [
+      new Error('NOAUTH Authentication required.'),
+      'NOAUTH Authentication required',
+      /^Check the user, password/,
+    ],
+  ];
+  for (const [error, reason, remedy] of cases)
+    it(reason, () => {
+      expect(reasonFor(error)).to.equal(reason);
+      expect(remedyFor(reason, true)).to.match(remedy).and.not.match(/\.$/);
+      expect(unavailable('somewhere', error).message).to.not.match(/\.$/);
+    });
+
+  it('names no setting of another kind of server', () => {
+    expect(remedyFor('connection refused')).to.include('REDIS_URL');
+    expect(remedyFor('connection refused', true)).to.not.match(/REDIS_URL|redis-server/);
+  });
+});
