@@ -28,6 +28,8 @@ export function* readText(written: string): Pieces<LightGbmModel> {
   const { names, treesPerIteration } = readHeader(header);
 
   const trees: DecisionTree[] = [];
+  // With the size of each tree in the file, importances would only find fault with files saved from a later iteration on.
+  const isSized = header.has('tree_sizes');
   const splits = new SplitCounts(names);
   for (const [index, start] of starts.entries()) {
     yield;
@@ -38,7 +40,7 @@ export function* readText(written: string): Pieces<LightGbmModel> {
     try {
       const fields = fieldsOf(lines);
       const tree = readTree(fields, index % treesPerIteration);
-      splits.add(tree.feature, words(fields.get('split_gain') ?? '').map(Number));
+      if (!isSized) splits.add(tree.feature, words(fields.get('split_gain') ?? '').map(Number));
       trees.push(tree);
     } catch (error) {
       if (!(error instanceof ModelFileError)) throw error;
@@ -46,8 +48,7 @@ export function* readText(written: string): Pieces<LightGbmModel> {
     }
   }
   const trailer = text.slice(end).split('\n');
-  // With the size of each tree in the file, this would only find fault with files saved from a later iteration on.
-  if (!header.has('tree_sizes')) splits.check(importancesOf(trailer));
+  if (!isSized) splits.check(importancesOf(trailer));
   const seen = words(header.get('feature_infos') ?? '').map(columnSeen);
   return {
     names,

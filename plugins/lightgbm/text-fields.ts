@@ -36,6 +36,9 @@ export function numbers(fields: Fields, key: string, count?: number, otherwise?:
     if (otherwise !== undefined) return otherwise;
     throw new ModelFileError(`\`${key}\` is missing`);
   }
+  // JavaScript alone knows 0x10, 0b1 and 0o7.
+  const foreign = /[xob]/i.test(text) ? words(text).find((word) => /[xob]/i.test(word)) : undefined;
+  if (foreign !== undefined) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(foreign)}`);
   const read = words(text).map((word) => numberOf(word, key));
   if (count === undefined || read.length === count) return read;
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
@@ -58,8 +61,7 @@ const INFINITIES: ReadonlyMap<string, number> = new Map([
 ]);
 
 function numberOf(word: string, key: string): number {
-  // JavaScript alone knows 0x10, 0b1 and 0o7.
-  const number = /^[-+]?0[xob]/i.test(word) ? NaN : Number(word);
+  const number = Number(word);
   const value = Number.isNaN(number) ? INFINITIES.get(word.toLowerCase()) : number;
   if (value === undefined) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(word)}`);
   return value;
