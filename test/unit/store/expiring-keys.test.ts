@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { ExpiringKeys } from '../../../runtime/store/embedded/expiring-keys.js';
 import { RecordMemory } from '../../../runtime/store/embedded/record-memory.js';
+import { encodeSegment, encodeTombstone, viewId } from '../../../runtime/store/feature-record.js';
 import { historyKey } from '../../../runtime/store/keys.js';
+import { Layout } from '../../../runtime/store/layout.js';
 import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/versioned-record.js';
 
 const keyOf = (id: number): string => historyKey('t', 'user', String(id));
@@ -26,6 +28,21 @@ describe('expiring keys', () => {
     expect(found.size).to.equal(67);
     expect(expiring.over(1000)).to.deep.equal([]);
     expect(records.size).to.equal(134);
+  });
+
+  it('finds records of deleted feature rows alone, at load and after a write', () => {
+    const records = new RecordMemory();
+    const [deleted, kept] = ['t:features:user:1', 't:nightly:user:2'];
+    const tombstone = encodeTombstone(viewId('v'), 1, 1000);
+    const row = encodeSegment(viewId('w'), new Layout([], undefined), 1, {});
+    records.put(deleted, tombstone);
+    records.put(kept, Buffer.concat([tombstone, row]));
+    const expiring = new ExpiringKeys(records);
+    expect(expiring.over(999)).to.deep.equal([]);
+    expect(expiring.over(1000)).to.deep.equal([deleted]);
+    records.put(kept, tombstone);
+    expiring.note(kept);
+    expect(expiring.over(1000)).to.have.members([deleted, kept]);
   });
 
   it('goes by the record that is there now', () => {
