@@ -78,7 +78,12 @@ export class FeatureBindings {
         'unknown_view',
         requirement.view.at,
         `there is no feature view \`${requirement.view.value}\``,
-        guess === undefined ? 'declare it in schemas/features' : `did you mean \`${guess}\`?`,
+        // `- stats: ctr` binds a view called ctr.
+        this.#views.get(name.value)?.features.has(requirement.view.value) === true
+          ? `write \`${name.value}:${requirement.view.value}\`, without the space`
+          : guess === undefined
+            ? 'declare it in schemas/features'
+            : `did you mean \`${guess}\`?`,
       );
       return false;
     }

@@ -239,6 +239,9 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
     const glued = /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(textOf(place.node) ?? '');
     if (glued !== null && expected.includes('mapping'))
       return `a space is missing after the colon: \`${glued[1] ?? ''} ${glued[2] ?? ''}\``;
+    const text = textOf(place.node);
+    if (text !== undefined && /^[\w.:]+$/.test(text) && /^a list\b/.test(expected))
+      return `write \`[${text}]\``;
     const { end } = place.places.holder(place.path);
     return error.data === null && /^:?[ \t]+#/.test(file.text.slice(end))
       ? 'a space and `#` start a comment; quote a value that has them'

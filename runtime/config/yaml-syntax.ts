@@ -174,7 +174,9 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
       message: 'a colon and a space inside the value start another mapping',
       help:
         feature === null
-          ? `quote the value: ${quoted(value)}`
+          ? / \? /.test(value)
+            ? 'write `if(condition, a, b)` in the place of `condition ? a : b`'
+            : `quote the value: ${quoted(value)}`
           : `write \`${feature[1] ?? ''}:${feature[2] ?? ''}\`, without the space`,
     };
   }

@@ -33,6 +33,9 @@ export function parseExpression(text: string): ParseResult {
 
 type Unplaced<T> = T extends ExpressionNode ? Omit<T, 'start' | 'end' | 'depth'> : never;
 
+/** What other languages write before the name of a function. */
+const MODULES: ReadonlySet<string> = new Set(['np', 'numpy', 'math', 'Math', 'pd', 'F']);
+
 /** A precedence climber: `binary(level)` reads operators that bind at least as tightly as the level. */
 class Parser {
   readonly #text: string;
@@ -151,7 +154,9 @@ class Parser {
         start,
         end,
         `\`${segments.join('.')}\` is not a function`,
-        `functions take what they work on in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
+        MODULES.has(name)
+          ? `functions have no module before them: \`${method}(…)\``
+          : `functions take what they work on in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
       );
     }
     this.#take();

@@ -185,6 +185,17 @@ const MISTAKES: readonly Mistake[] = [
     features: '[product_stats]',
     components: score('product_stats'),
   },
+  {
+    what: 'a feature of a view with a space after the colon',
+    features: '[product_stats: ctr]',
+    components: score('1'),
+  },
+  {
+    what: 'a field of another type than text to search',
+    components:
+      '  - use: text_match\n    as: t\n    with: { query: query.query, fields: { product.price: 2, product.released: 1 } }',
+  },
+  { what: 'a function of numpy', components: score('np.log(product.price)') },
   { what: 'an attribute without its entity', components: score('price') },
   { what: 'a feature without its view', features: '[product_stats]', components: score('clicks') },
   { what: 'a feature of a view that is not required, without the view', components: score('clicks') },
