@@ -55,12 +55,13 @@ export function checkKey(
   const fields = [...shape.keys, EVENT_TIME];
   for (const name of Object.keys(row)) {
     if (fields.includes(name)) continue;
-    const guess = nearest(name, fields);
-    const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-    const detail = shape.layout.byName.has(name)
-      ? `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`
-      : `view ${shape.view} has no key ${JSON.stringify(shownName(name))}${help}`;
-    violations.add(pointerTo(pointer, name), 'unknown_field', detail);
+violations.add(pointerTo(pointer, name), 'unknown_field', () => {
+      if (shape.layout.byName.has(name))
+        return `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`;
+      const guess = nearest(name, fields);
+      const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+      return `view ${shape.view} has no key ${JSON.stringify(shownName(name))}${help}`;
+    });
   }
   return { ids, eventTime };
 }
