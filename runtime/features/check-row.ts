@@ -55,7 +55,7 @@ export function checkKey(
   const fields = [...shape.keys, EVENT_TIME];
   for (const name of Object.keys(row)) {
     if (fields.includes(name)) continue;
-violations.add(pointerTo(pointer, name), 'unknown_field', () => {
+    violations.add(pointerTo(pointer, name), 'unknown_field', () => {
       if (shape.layout.byName.has(name))
         return `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`;
       const guess = nearest(name, fields);
