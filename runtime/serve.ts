@@ -70,7 +70,7 @@ async function watchProject({
 /** Starts a service that ends with the process; resolves once it answers. */
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
   const logger = pino({ level: settings.logLevel });
-  const printAgain = logConsole(logger);
+  const printAgain = logPrints(logger);
   const service = await startService(settings, logger).catch((error: unknown) => {
     printAgain();
     throw error;
@@ -82,6 +82,23 @@ export async function serveUntilSignal(settings: Settings): Promise<RunningServi
   endWithProcess(service, settings);
   if (reloadsAtSignal(settings)) process.on('SIGHUP', () => void service.app.reload());
   return service;
+}
+
+/**
+ * Logs what libraries, plugins and Node itself would print, so that every line of the process is one of the log.
+ * @returns ends it
+ */
+function logPrints(logger: Logger): () => void {
+  const printAgain = logConsole(logger);
+  // Node prints a warning while its own listener is there.
+  const listeners = process.listeners('warning');
+  const onWarning = ({ name, message }: Error): void => logger.warn({ source: 'node', name }, message);
+  process.removeAllListeners('warning').on('warning', onWarning);
+  return () => {
+    printAgain();
+    process.off('warning', onWarning);
+    for (const listener of listeners) process.on('warning', listener);
+  };
 }
 
 /** On a terminal SIGHUP says that it was closed, and ends the service as everywhere. */

@@ -121,7 +121,11 @@ describe('the redis store over Sentinels', function () {
     const away = { host: '127.0.0.1', port: 1 };
     const here = { host: '127.0.0.1', port: sentinel.port };
     const cases: readonly (readonly [sentinel: object, master: string, said: RegExp])[] = [
-      [away, 'main', /: none of the Sentinels can be used: (connection refused|no connection)\. Check REDIS_SENTINELS,/],
+      [
+        away,
+        'main',
+        /: none of the Sentinels can be used: (connection refused|no connection)\. Check REDIS_SENTINELS,/,
+      ],
       [here, 'unknown', /: the Sentinels know no master called `unknown`\. Check REDIS_SENTINEL_MASTER;/],
       [
         { host: '127.0.0.1', port: deaf.port },
