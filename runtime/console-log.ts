@@ -12,8 +12,7 @@ const LEVELS = {
 } as const;
 
 /**
- * Logs what libraries and plugins print with `console`, and Node's own warnings, so that every line of the process is one
- * of the log.
+ * Logs what libraries and plugins print with `console`.
  * @returns ends it
  */
 export function logConsole(logger: Logger): () => void {
@@ -21,13 +20,5 @@ export function logConsole(logger: Logger): () => void {
   for (const method of Object.keys(LEVELS) as (keyof typeof LEVELS)[])
     console[method] = (...parts: unknown[]) =>
       logger[LEVELS[method]]({ source: 'console' }, format(...parts));
-  // Node prints a warning unless nobody but us listens.
-  const listeners = process.listeners('warning');
-  const onWarning = ({ name, message }: Error): void => logger.warn({ source: 'node', name }, message);
-  process.removeAllListeners('warning').on('warning', onWarning);
-  return () => {
-    Object.assign(console, printed);
-    process.off('warning', onWarning);
-    for (const listener of listeners) process.on('warning', listener);
-  };
+  return () => Object.assign(console, printed);
 }

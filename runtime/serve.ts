@@ -74,7 +74,7 @@ async function watchProject({
 export async function serveUntilSignal(settings: Settings): Promise<RunningService> {
   const logger = pino({ level: settings.logLevel });
   const guard = new ProcessGuard(settings, logger);
-  const printAgain = logConsole(logger);
+  const printAgain = logPrints(logger);
   const service = await startService(settings, { logger }).catch((error: unknown) => {
     printAgain();
     throw error;
@@ -86,6 +86,23 @@ export async function serveUntilSignal(settings: Settings): Promise<RunningServi
   endWithProcess(service, settings, guard);
   if (reloadsAtSignal(settings)) process.on('SIGHUP', () => void service.app.reload());
   return service;
+}
+
+/**
+ * Logs what libraries, plugins and Node itself would print, so that every line of the process is one of the log.
+ * @returns ends it
+ */
+function logPrints(logger: Logger): () => void {
+  const printAgain = logConsole(logger);
+  // Node prints a warning while its own listener is there.
+  const listeners = process.listeners('warning');
+  const onWarning = ({ name, message }: Error): void => logger.warn({ source: 'node', name }, message);
+  process.removeAllListeners('warning').on('warning', onWarning);
+  return () => {
+    printAgain();
+    process.off('warning', onWarning);
+    for (const listener of listeners) process.on('warning', listener);
+  };
 }
 
 /** On a terminal SIGHUP says that it was closed, and ends the service as everywhere. */
