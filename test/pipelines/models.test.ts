@@ -110,6 +110,29 @@ describe('models in a pipeline', () => {
     expect(warning?.help).to.include('save it again');
   });
 
+  it('score by a dump of XGBoost with what its options tell', async () => {
+    const leaf = (nodeid: number, value: number): object => ({ nodeid, leaf: value });
+    const root = {
+      nodeid: 0,
+      depth: 0,
+      split: 'product__price',
+      split_condition: 5,
+      yes: 1,
+      no: 2,
+      missing: 2,
+    };
+    const options = 'predict: objective, objective: "binary:logistic", base_score: 0.5';
+    const dumped = await startProject({
+      ...pipeline(`  - use: xgboost\n    as: ltr\n    with: { model: models/dump.json, ${options} }`),
+      'models/dump.json': JSON.stringify([{ ...root, children: [leaf(1, 0), leaf(2, 1)] }]),
+    });
+    await dumped.upload('product', { product_id: 'low', price: 1 }, { product_id: 'high', price: 9 });
+    const candidates = [{ product_id: 'low' }, { product_id: 'high' }];
+    const ranked = await dumped.rank({ request_id: 'r', candidates });
+    await dumped.close();
+    expect(scoresOf(ranked)).to.deep.equal({ high: Math.fround(1 / (1 + Math.exp(-1))), low: 0.5 });
+  });
+
   it('say what a column is not bound to, at its place', async () => {
     const mistakes: readonly (readonly [components: string, message: string])[] = [
       ['{ model: models/unnamed.txt }', 'the columns of the model have no names'],
