@@ -116,7 +116,7 @@ describe('commands that work on data', () => {
       ...['--project', missing, '--store', 'embedded', '--data-dir', join(root, 'data')],
     ]);
     expect(code).to.equal(1);
-    expect(stderr).to.contain(`there is no project folder ${missing}`);
+    expect(stderr.replace(/\s+/g, ' ')).to.contain(`there is no project folder ${missing}`);
   });
 
   it('count the words of lists of texts', async () => {

@@ -1,3 +1,4 @@
+import { lightGbmFile } from '../../../bench/support/lightgbm-text.js';
 import { testMistakes, type Mistake } from '../../support/mistakes.js';
 
 /** Mistakes in a pipeline, each with the whole message that a data scientist sees; UPDATE_GOLDEN=1 rewrites them. */
@@ -24,12 +25,21 @@ attributes:
 
 /** A LightGBM model with a stump for each column. */
 const model = (...columns: readonly string[]): string =>
-  `tree\nnum_tree_per_iteration=1\nmax_feature_idx=${columns.length - 1}\nobjective=lambdarank\nfeature_names=${columns.join(' ')}\n\n${columns
-    .map(
+  lightGbmFile(
+    [
+      'num_class=1',
+      'num_tree_per_iteration=1',
+      'label_index=0',
+      `max_feature_idx=${columns.length - 1}`,
+      'objective=lambdarank',
+      `feature_names=${columns.join(' ')}`,
+      `feature_infos=${columns.map(() => '[0:1]').join(' ')}`,
+    ],
+    columns.map(
       (_, i) =>
-        `Tree=${i}\nnum_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 1\n`,
-    )
-    .join('\n')}\nend of trees\n`;
+        `num_leaves=2\nnum_cat=0\nsplit_feature=${i}\nthreshold=0.5\ndecision_type=10\nleft_child=-1\nright_child=-2\nleaf_value=0 1`,
+    ),
+  );
 
 const TEXT = '  - use: text_match\n    as: title\n    with: { query: query.query, field: product.title }';
 const LTR = '  - use: lightgbm\n    as: ltr\n    with: { model: models/named.txt }';

@@ -156,6 +156,7 @@ describe('the feature store', () => {
       view: 'affinity',
       stored: 2,
       older: 0,
+      expired: 0,
     });
     expect(stored(store, AFFINITY, ['5', '7'])).to.deep.equal({ score: 2, event_time: 100 });
   });
