@@ -9,14 +9,14 @@ import { format } from 'prettier';
 import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
-import { functionTable } from '../runtime/compile/expression/function-table.js';
-import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostic-codes.js';
-import { HttpMetrics } from '../runtime/http/metrics.js';
-import { OutboundMetrics } from '../runtime/http/outbound-metrics.js';
-import { countReloads } from '../runtime/http/reload-metrics.js';
-import { countResident } from '../runtime/http/resident-metrics.js';
-import { StrayMetrics } from '../runtime/http/stray-metrics.js';
-import { SETTINGS, type SettingRow } from '../runtime/settings.js';
+import { functionTable } from '../runtime/expression/function-table.js';
+import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
+import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
+import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
+import { countReloads } from '../runtime/metrics/reload-metrics.js';
+import { countResident } from '../runtime/metrics/resident-metrics.js';
+import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
+import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

@@ -1,5 +1,5 @@
-import { startService } from '../../runtime/serve.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { startService } from '../../runtime/app/serve.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { tellUsage } from './serve.js';
 
 /** Millrace as it is served, by the environment's settings. */

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { otherFile } from '../../runtime/api/model-file.js';
+import { otherFile } from '../../runtime/sdk/model-file.js';
 import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import type { Vocabulary } from './vocabulary.js';
 

@@ -1,5 +1,5 @@
 import type { NumberColumn } from '../../runtime/api/columns.js';
-import { Distribution } from '../../runtime/api/distribution.js';
+import { Distribution } from '../../runtime/sdk/distribution.js';
 import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 

@@ -1,5 +1,5 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
-import type { ModelColumns } from '../../runtime/api/model-inputs.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
 import type { LightGbmModel } from './model.js';
 
 type CategoryCodes = ReadonlyMap<string | number, number>;

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
-import { modelFileError } from '../../runtime/api/model-file.js';
-import { bindModelInputs, type WrittenInputs } from '../../runtime/api/model-inputs.js';
-import { inTurns } from '../../runtime/api/pieces.js';
+import { modelFileError } from '../../runtime/sdk/model-file.js';
+import { bindModelInputs, type WrittenInputs } from '../../runtime/sdk/model-inputs.js';
+import { inTurns } from '../../runtime/core/pieces.js';
 import { definePlugin, type OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
-import { TreeModel } from '../../runtime/api/tree-model.js';
+import { TreeModel } from '../../runtime/sdk/tree-model.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { boosterInPieces, type Prediction } from './booster.js';
 

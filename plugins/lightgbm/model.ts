@@ -1,4 +1,4 @@
-import type { FileNotice } from '../../runtime/api/model-file.js';
+import type { FileNotice } from '../../runtime/sdk/model-file.js';
 import type { DecisionTree } from '../../runtime/api/tree-ensemble.js';
 
 /** What a LightGBM file says, whether it is the text or the JSON of `dump_model`. */

@@ -1,5 +1,5 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
-import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { eachNumber, type Transform } from '../../runtime/sdk/tree-model.js';
 
 /**
  * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.

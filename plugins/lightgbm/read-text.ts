@@ -1,5 +1,5 @@
-import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
-import type { Pieces } from '../../runtime/api/pieces.js';
+import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
+import type { Pieces } from '../../runtime/core/pieces.js';
 import type { DecisionTree } from '../../runtime/api/tree-ensemble.js';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';

@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
 import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
 import { indexes, numbers, wholeNumber, type Fields } from './text-fields.js';
 import { bitSet, ruleOf } from './tree-fields.js';

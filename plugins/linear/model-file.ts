@@ -1,4 +1,4 @@
-import { otherFile } from '../../runtime/api/model-file.js';
+import { otherFile } from '../../runtime/sdk/model-file.js';
 import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
 import type { Missing } from './linear-model.js';
 

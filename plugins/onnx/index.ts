@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { definePlugin, OptionError, type BuildContext, type ProjectFile } from '../../runtime/api/plugin.js';
-import { bindTensors, type WrittenTensors } from '../../runtime/api/tensor-inputs.js';
-import { bindOutputs } from '../../runtime/api/tensor-outputs.js';
+import { bindTensors, type WrittenTensors } from '../../runtime/sdk/tensor-inputs.js';
+import { bindOutputs } from '../../runtime/sdk/tensor-outputs.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { inputSpecs, outputSpecs } from './model-values.js';
 import { OnnxModel } from './onnx-model.js';

@@ -1,6 +1,6 @@
 import { OptionError } from '../../runtime/api/plugin.js';
-import type { OutputSpec } from '../../runtime/api/tensor-outputs.js';
-import { isTensorType, type TensorSpec } from '../../runtime/api/tensor.js';
+import type { OutputSpec } from '../../runtime/sdk/tensor-outputs.js';
+import { isTensorType, type TensorSpec } from '../../runtime/sdk/tensor.js';
 import type { LoadedModel, LoadedValue } from './session-messages.js';
 import type { ClassScores } from './zip-map.js';
 

@@ -1,7 +1,7 @@
 import type { ModelComponent, ProjectFile, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { TensorBatch, TensorInputs } from '../../runtime/api/tensor-inputs.js';
-import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
-import { isTensorType, type Tensor } from '../../runtime/api/tensor.js';
+import type { TensorBatch, TensorInputs } from '../../runtime/sdk/tensor-inputs.js';
+import type { TensorOutputs } from '../../runtime/sdk/tensor-outputs.js';
+import { isTensorType, type Tensor } from '../../runtime/sdk/tensor.js';
 import type { OnnxSession } from './session.js';
 import type { ClassScores } from './zip-map.js';
 

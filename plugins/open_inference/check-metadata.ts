@@ -1,6 +1,6 @@
-import type { TensorInputs } from '../../runtime/api/tensor-inputs.js';
-import type { TensorOutputs } from '../../runtime/api/tensor-outputs.js';
-import { describeShape } from '../../runtime/api/tensor.js';
+import type { TensorInputs } from '../../runtime/sdk/tensor-inputs.js';
+import type { TensorOutputs } from '../../runtime/sdk/tensor-outputs.js';
+import { describeShape } from '../../runtime/sdk/tensor.js';
 import { datatypeOf, isNumeric } from './datatypes.js';
 import type { MetadataTensor, ModelMetadata } from './protocol.js';
 

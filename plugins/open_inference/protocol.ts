@@ -1,5 +1,5 @@
-import type { TensorBatch } from '../../runtime/api/tensor-inputs.js';
-import { describeShape, type Tensor } from '../../runtime/api/tensor.js';
+import type { TensorBatch } from '../../runtime/sdk/tensor-inputs.js';
+import { describeShape, type Tensor } from '../../runtime/sdk/tensor.js';
 import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
 
 /** A shape of more is no tensor's, and messages show shapes whole. */

@@ -1,5 +1,5 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
-import { eachNumber, type Transform } from '../../runtime/api/tree-model.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { eachNumber, type Transform } from '../../runtime/sdk/tree-model.js';
 
 /** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
 export interface Objective {

@@ -1,6 +1,6 @@
-import { ModelFileError, type FileNotice } from '../../runtime/api/model-file.js';
-import type { ModelColumns } from '../../runtime/api/model-inputs.js';
-import type { Pieces } from '../../runtime/api/pieces.js';
+import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
+import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
+import type { Pieces } from '../../runtime/core/pieces.js';
 import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
 import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
 

@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
 import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
 import {
   checkCount,

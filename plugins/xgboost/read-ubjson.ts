@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/api/model-file.js';
+import { ModelFileError } from '../../runtime/sdk/model-file.js';
 
 const DEEPEST = 64;
 

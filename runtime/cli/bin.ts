@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
-import type { StrayKind } from '../container/stray-errors.js';
-import { version } from '../version.js';
+import type { StrayKind } from '../app/container/stray-errors.js';
+import { version } from '../settings/version.js';
 
 // A reader that has seen enough (millrace plan … | head) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

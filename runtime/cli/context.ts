@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { printable } from '../config/display-width.js';
-import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../container/stray-errors.js';
-import { loadSettings, type SettingFlags, type Settings } from '../settings.js';
+import { printable } from '../core/display-width.js';
+import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/container/stray-errors.js';
+import { loadSettings, type SettingFlags, type Settings } from '../settings/settings.js';
 import type { TerminalStream } from './load/progress.js';
 
 /** The process as the commands see it. */

@@ -4,10 +4,10 @@ import type {
   ExplainedStep,
   ExplainedValue,
   Explanation,
-} from '../pipeline/explanation.js';
-import { degradationText } from '../pipeline/degraded.js';
+} from '../pipeline/explain/explanation.js';
+import { degradationText } from '../pipeline/page/degraded.js';
 import { renderTable, shorten } from './table.js';
-import { wrap } from '../config/wrap.js';
+import { wrap } from '../core/wrap.js';
 
 /** An explanation for a person to read, at most `width` columns wide. */
 export function explanationText(told: Explanation, width: number): string {

@@ -1,8 +1,8 @@
-import { ProjectInvalidError } from '../app.js';
-import { nearest } from '../api/nearest.js';
-import { loadSchemas } from '../config/load-project.js';
-import type { ProjectConfig } from '../config/model.js';
-import type { SettingFlags } from '../settings.js';
+import { ProjectInvalidError } from '../app/app.js';
+import { nearest } from '../core/nearest.js';
+import { loadSchemas } from '../config/project/load-project.js';
+import type { ProjectConfig } from '../config/project/model.js';
+import type { SettingFlags } from '../settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
 

@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
 import { ERROR_CODES } from '../api/error-codes.js';
 import { MillraceError } from '../api/errors.js';
-import { ProjectInvalidError } from '../app.js';
-import { printable } from '../config/display-width.js';
-import { renderDiagnostics } from '../config/render.js';
-import { wrapAfter } from '../config/wrap.js';
+import { ProjectInvalidError } from '../app/app.js';
+import { printable } from '../core/display-width.js';
+import { renderDiagnostics } from '../config/diagnostics/render.js';
+import { wrapAfter } from '../core/wrap.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, UsageError } from './failure.js';
 

@@ -7,7 +7,7 @@ import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { validateCommand } from './commands/validate.js';
-import { misspeltSettings } from '../settings.js';
+import { misspeltSettings } from '../settings/settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 

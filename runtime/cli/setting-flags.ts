@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { SETTINGS, type SettingName, type SettingRow } from '../settings.js';
+import { SETTINGS, type SettingName, type SettingRow } from '../settings/settings.js';
 
 /** Adds the flags of settings to a command, with what the settings table says of them. */
 export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {

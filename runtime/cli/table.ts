@@ -1,4 +1,4 @@
-import { cellsOf } from '../config/display-width.js';
+import { cellsOf } from '../core/display-width.js';
 
 export interface TableColumn {
   readonly title: string;

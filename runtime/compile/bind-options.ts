@@ -1,8 +1,8 @@
 import type { Input, ProjectFile } from '../api/plugin.js';
-import type { CheckedOptions, MarkedText, OptionPath } from '../config/check-options.js';
-import type { Diagnostics } from '../config/diagnostics.js';
-import type { ExpressionMarkScope, ExpressionMarkType } from '../config/marks.js';
-import type { Located } from '../config/source.js';
+import type { CheckedOptions, MarkedText, OptionPath } from '../config/project/check-options.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { ExpressionMarkScope, ExpressionMarkType } from '../config/project/marks.js';
+import type { Located } from '../config/yaml/source.js';
 import type { OptionFiles } from './option-files.js';
 
 export type BindExpression = (

@@ -1,7 +1,7 @@
 import type { ComponentKind, OutputKind } from '../api/plugin.js';
 import { NAME_PATTERN } from '../api/types.js';
-import { nameHelp } from '../config/marks.js';
-import { nearest } from '../api/nearest.js';
+import { nameHelp } from '../config/project/marks.js';
+import { nearest } from '../core/nearest.js';
 
 /** What a component of a kind does its work by. */
 const WORK: Readonly<Record<ComponentKind, string>> = {

@@ -1,10 +1,10 @@
-import { Diagnostics } from '../config/diagnostics.js';
-import type { PipelineDefinition, ProjectConfig } from '../config/model.js';
+import { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
 import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
 import { closeComponents } from './component-life.js';
-import type { Kernel } from './expression/environment.js';
-import { FUNCTIONS } from './expression/functions/registry.js';
+import type { Kernel } from '../expression/environment.js';
+import { FUNCTIONS } from '../expression/functions/registry.js';
 import { FeatureBindings } from './feature-bindings.js';
 import { HistoryReads } from './history-reads.js';
 import { HydrationBuilder } from './hydration-builder.js';

@@ -1,5 +1,5 @@
 import type { Component, WarmNotices } from '../api/plugin.js';
-import type { Diagnostics } from '../config/diagnostics.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Plan } from './plan.js';
 
 /** Longest that a component may take to warm up, milliseconds. */

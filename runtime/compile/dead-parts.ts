@@ -1,7 +1,7 @@
 import type { RuleComponent } from '../api/plugin.js';
-import type { Diagnostics } from '../config/diagnostics.js';
-import type { PipelineDefinition } from '../config/model.js';
-import { keyBefore } from '../config/source.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { PipelineDefinition } from '../config/project/model.js';
+import { keyBefore } from '../config/yaml/source.js';
 import type { PipelineNames } from './pipeline-names.js';
 import type { PlannedStep } from './plan.js';
 

@@ -1,16 +1,16 @@
-import type { Diagnostics } from '../config/diagnostics.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type {
   FeatureDefinition,
   FeatureRequirement,
   FeatureView,
   PipelineDefinition,
-} from '../config/model.js';
-import { nearest } from '../api/nearest.js';
-import { sourceKey } from '../features/feature-source.js';
+} from '../config/project/model.js';
+import { nearest } from '../core/nearest.js';
+import { sourceKey } from '../index/feature-source.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
-import { FeatureDecoder } from '../store/feature-decoder.js';
+import { FeatureDecoder } from '../store/codec/feature-decoder.js';
 import { bindArguments } from './binding-arguments.js';
-import { FAILED_ELSEWHERE, type NameProblem, type Source } from './expression/environment.js';
+import { FAILED_ELSEWHERE, type NameProblem, type Source } from '../expression/environment.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { FeatureRead, NeededFeature } from './plan.js';
 import { columnShape, expressionType } from './value-types.js';

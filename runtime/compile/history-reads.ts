@@ -1,6 +1,6 @@
 import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
 import { OptionError, type Input } from '../api/plugin.js';
-import type { TrackedFacet } from '../interactions/tracking.js';
+import type { TrackedFacet } from '../feedback/tracking.js';
 import { historyKey } from '../store/keys.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { HistoryRead } from './plan.js';

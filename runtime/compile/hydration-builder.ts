@@ -1,10 +1,10 @@
 import type { ValueType } from '../api/types.js';
-import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/model.js';
-import { nearest } from '../api/nearest.js';
+import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/project/model.js';
+import { nearest } from '../core/nearest.js';
 import type { FrameLayout, Scope } from '../frame/layout.js';
-import { EntityDecoder } from '../store/entity-decoder.js';
+import { EntityDecoder } from '../store/codec/entity-decoder.js';
 import { entityKey } from '../store/keys.js';
-import type { NameProblem, Source } from './expression/environment.js';
+import type { NameProblem, Source } from '../expression/environment.js';
 import type { HydrationNode, WantedAttribute } from './plan.js';
 import { noAttributes, notAValue, tooDeep, unknownAttribute, unknownEntity } from './path-problems.js';
 import { columnShape, expressionType } from './value-types.js';

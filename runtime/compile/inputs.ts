@@ -1,14 +1,14 @@
 import type { Input } from '../api/plugin.js';
-import type { Diagnostics } from '../config/diagnostics.js';
-import { spanWithin, type Located } from '../config/source.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { spanWithin, type Located } from '../config/yaml/source.js';
 import type { FrameLayout } from '../frame/layout.js';
-import { compileExpression, type Expected } from './expression/compile.js';
+import { compileExpression, type Expected } from '../expression/compile.js';
 import {
   FAILED_ELSEWHERE,
   type CompiledExpression,
   type Environment,
   type Kernel,
-} from './expression/environment.js';
+} from '../expression/environment.js';
 
 /** Compiles the expressions of one pipeline, and tells what is wrong with them. */
 export class Inputs {

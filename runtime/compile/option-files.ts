@@ -2,11 +2,11 @@ import { webcrypto } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, resolve } from 'node:path';
 import type { ProjectFile } from '../api/plugin.js';
-import type { Diagnostics } from '../config/diagnostics.js';
-import { nearest } from '../api/nearest.js';
-import { isWithin, LinkedFolders } from '../config/linked-folders.js';
-import { reasonOf, whyNoFile } from '../config/project-files.js';
-import type { Located } from '../config/source.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { nearest } from '../core/nearest.js';
+import { isWithin, LinkedFolders } from '../settings/linked-folders.js';
+import { reasonOf, whyNoFile } from '../config/project/project-files.js';
+import type { Located } from '../config/yaml/source.js';
 
 /** First 12 hex digits of the SHA-256 of some bytes. */
 export async function contentVersion(content: Uint8Array): Promise<string> {

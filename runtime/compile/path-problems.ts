@@ -1,7 +1,7 @@
 import type { ValueType } from '../api/types.js';
-import type { AttributeDefinition, EntityType } from '../config/model.js';
-import { nearest } from '../api/nearest.js';
-import type { NameProblem } from './expression/environment.js';
+import type { AttributeDefinition, EntityType } from '../config/project/model.js';
+import { nearest } from '../core/nearest.js';
+import type { NameProblem } from '../expression/environment.js';
 
 /** What is told of a path that means nothing. */
 

@@ -1,8 +1,8 @@
 import type { OutputKind } from '../api/plugin.js';
 import { Status } from '../api/status.js';
-import type { PipelineDefinition } from '../config/model.js';
-import { endingIn, nearest } from '../api/nearest.js';
-import type { Located } from '../config/source.js';
+import type { PipelineDefinition } from '../config/project/model.js';
+import { endingIn, nearest } from '../core/nearest.js';
+import type { Located } from '../config/yaml/source.js';
 import { FrameLayout, type Scope } from '../frame/layout.js';
 import {
   FAILED_ELSEWHERE,
@@ -11,7 +11,7 @@ import {
   type Kernel,
   type NameProblem,
   type Source,
-} from './expression/environment.js';
+} from '../expression/environment.js';
 import type { FeatureBindings } from './feature-bindings.js';
 import type { HydrationBuilder } from './hydration-builder.js';
 import type { NamedColumn } from './plan.js';

@@ -1,11 +1,11 @@
 import type { Component, ComponentKind } from '../api/plugin.js';
 import type { ValueType } from '../api/types.js';
-import type { EntityType, PipelineDefinition } from '../config/model.js';
-import type { EntityDecoder } from '../store/entity-decoder.js';
-import type { FeatureDecoder, WantedFeature } from '../store/feature-decoder.js';
+import type { EntityType, PipelineDefinition } from '../config/project/model.js';
+import type { EntityDecoder } from '../store/codec/entity-decoder.js';
+import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
-import type { TrackedFacet } from '../interactions/tracking.js';
-import type { ExpressionType, Kernel } from './expression/environment.js';
+import type { TrackedFacet } from '../feedback/tracking.js';
+import type { ExpressionType, Kernel } from '../expression/environment.js';
 import type { FramePool } from '../frame/pool.js';
 
 /** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */

@@ -1,6 +1,6 @@
 import type { ComponentKind } from '../api/plugin.js';
-import type { StepDefinition } from '../config/model.js';
-import type { NameProblem } from './expression/environment.js';
+import type { StepDefinition } from '../config/project/model.js';
+import type { NameProblem } from '../expression/environment.js';
 
 /** Thrown while a step is compiled that needs another one's output: compile that one, then this one anew. */
 export class StepNeeded extends Error {

@@ -1,7 +1,7 @@
 import type { ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import type { ColumnShape, Scope } from '../frame/layout.js';
-import type { ElementType, ExpressionType } from './expression/environment.js';
+import type { ElementType, ExpressionType } from '../expression/environment.js';
 
 /** What an attribute or feature is in an expression; undefined for inline records, which have no value of their own. */
 export function expressionType(type: ValueType, throughList: boolean): ExpressionType | undefined {

@@ -1,4 +1,4 @@
-import type { JoinKeyType } from '../config/model.js';
+import type { JoinKeyType } from '../config/project/model.js';
 import { isWellFormed } from '../store/keys.js';
 
 export interface JoinKey {

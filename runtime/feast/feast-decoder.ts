@@ -1,10 +1,10 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { FeatureView, FeastSource } from '../config/model.js';
-import { DefaultCells } from '../store/default-cells.js';
-import type { WantedFeature } from '../store/feature-decoder.js';
+import type { FeatureView, FeastSource } from '../config/project/model.js';
+import { DefaultCells } from '../store/codec/default-cells.js';
+import type { WantedFeature } from '../store/codec/feature-decoder.js';
 import { decodeTime } from './feast-value.js';
-import { featureField, timeField } from './hash-fields.js';
+import { featureField, timeField } from '../config/project/feast-fields.js';
 import { writeCell } from './write-cell.js';
 
 /** The values of the fields of one hash, in the order asked for; null where it has no such field. */

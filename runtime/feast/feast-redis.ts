@@ -1,8 +1,8 @@
 import { MillraceError } from '../api/errors.js';
 import { RedisConnection } from '../store/redis/connection.js';
 import { within } from '../store/redis/deadline.js';
-import { DEFAULT_LIMITS } from '../store/redis/limits.js';
-import { accessOf, topologyOf, type RedisSettings } from '../store/redis/target.js';
+import { DEFAULT_LIMITS } from '../settings/redis-limits.js';
+import { accessOf, topologyOf, type RedisSettings } from '../settings/redis-target.js';
 import type { HashValues } from './feast-decoder.js';
 import type { Hmget } from './hmget.js';
 

@@ -1,9 +1,9 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { FeatureView } from '../config/model.js';
-import type { FeatureSources, SourceReader, SourceRows } from '../features/feature-source.js';
-import type { WantedFeature } from '../store/feature-decoder.js';
-import type { RedisSettings } from '../store/redis/target.js';
+import type { FeatureView } from '../config/project/model.js';
+import type { FeatureSources, SourceReader, SourceRows } from '../index/feature-source.js';
+import type { WantedFeature } from '../store/codec/feature-decoder.js';
+import type { RedisSettings } from '../settings/redis-target.js';
 import { EntityKeyFormat } from './entity-key.js';
 import { FeastDecoder, type HashValues } from './feast-decoder.js';
 import { connectFeastRedis, type FeastRedis } from './feast-redis.js';

@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import { NAME_PATTERN } from '../api/types.js';
-import { PREDEFINED_TYPES } from '../config/load-entities.js';
-import type { JoinKeyType } from '../config/model.js';
-import { TYPE_KINDS } from '../config/parse-type.js';
-import { ROW_FIELDS } from '../config/reserved-names.js';
-import { collidingFeatures } from './hash-fields.js';
+import { PREDEFINED_TYPES } from '../config/project/load-entities.js';
+import type { JoinKeyType } from '../config/project/model.js';
+import { TYPE_KINDS } from '../config/project/parse-type.js';
+import { ROW_FIELDS } from '../config/project/reserved-names.js';
+import { collidingFeatures } from '../config/project/feast-fields.js';
 import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
 import { FEATURE_TYPES, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import { isJsonList, isJsonObject, own } from '../store/value-fit.js';
+import { isJsonList, isJsonObject, own } from '../core/value-fit.js';
 
 /** What an import needs of the JSON that `feast registry-dump` prints. */
 export interface FeastRegistry {

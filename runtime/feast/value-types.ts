@@ -1,4 +1,4 @@
-import type { JoinKeyType } from '../config/model.js';
+import type { JoinKeyType } from '../config/project/model.js';
 
 /** Feast's value types that a feature can have, and what it is declared as. Vectors also need their length. */
 export const FEATURE_TYPES = {

@@ -2,7 +2,7 @@ import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { writeJson, writeMissing } from '../frame/cells.js';
-import { misfit } from '../store/value-fit.js';
+import { misfit } from '../core/value-fit.js';
 import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValue } from './feast-value.js';
 
 /** Half of the smallest 64-bit integer. Feast writes that integer for a time that is not there (pandas' NaT). */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { MillraceError } from '../api/errors.js';
-import { describeError } from './describe-error.js';
+import { describeError } from '../core/describe-error.js';
 import { sendJson } from './respond.js';
 import type { HttpServices } from './services.js';
 

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
-import { nearest } from '../api/nearest.js';
-import { describeError } from './describe-error.js';
+import { nearest } from '../core/nearest.js';
+import { describeError } from '../core/describe-error.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 

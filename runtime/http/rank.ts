@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
-import { degradationText } from '../pipeline/degraded.js';
+import { degradationText } from '../pipeline/page/degraded.js';
 import type { Pipeline, RequestContext } from '../pipeline/types.js';
-import type { HttpMetrics } from './metrics.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { withBody } from './read-body.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId, type RequestState } from './request-state.js';

@@ -1,7 +1,7 @@
 import express from 'express';
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
-import { checkNesting, parseJson } from './json-text.js';
+import { checkNesting, parseJson } from '../core/parse-json.js';
 
 /**
  * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `parseBody` can parse it.

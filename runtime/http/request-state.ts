@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import type { HttpMetrics } from './metrics.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { requestIdOf } from './request-id.js';
 
 /** What is known of a request on its way through the app. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MillraceError } from '../api/errors.js';
-import { inTurns } from '../api/pieces.js';
-import { writeJson } from '../json/json-text.js';
+import { inTurns } from '../core/pieces.js';
+import { writeJson } from '../core/json-writer.js';
 
 /** Answers a small value as JSON, written once. */
 export function sendJson(

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { EntityType, FeatureView } from '../config/model.js';
-import type { OnlineReport } from '../features/online-features.js';
-import type { FeedbackCounts } from '../interactions/feedback.js';
+import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { OnlineReport } from '../index/online-features.js';
+import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { TableState } from '../resident/resident-tables.js';
 import type { Pipeline } from '../pipeline/types.js';
-import type { HttpMetrics } from './metrics.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
 export interface HttpServices {

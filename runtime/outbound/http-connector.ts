@@ -8,8 +8,8 @@ import {
   type OutboundOptions,
   type OutboundRequest,
 } from '../api/http-client.js';
-import { Turns } from '../api/turns.js';
-import { portOf, type AllowedHosts } from './allowed-hosts.js';
+import { Turns } from '../sdk/turns.js';
+import { portOf, type AllowedHosts } from '../settings/allowed-hosts.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
 /** How long a connection may take to be made, and how long an idle one is kept, milliseconds. */

@@ -1,10 +1,10 @@
-import type { EntityType } from '../config/model.js';
+import type { EntityType } from '../config/project/model.js';
 import type { Plan } from '../compile/plan.js';
-import type { FeatureSources } from '../features/feature-source.js';
-import { describePlan } from './describe.js';
-import { answerSchema, requestSchema } from './request-schema.js';
+import type { FeatureSources } from '../index/feature-source.js';
+import { describePlan } from './explain/describe.js';
+import { answerSchema, requestSchema } from './request/request-schema.js';
 import { runPipeline, type PipelineServices } from './run-pipeline.js';
-import { readersOf } from './source-cells.js';
+import { readersOf } from './hydrate/source-cells.js';
 import type { Pipeline } from './types.js';
 
 /** A plan together with the services that run it: what is mounted at a route. */

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import type { StatusCounts } from '../features/status-counts.js';
-import type { JsonText } from '../json/json-text.js';
-import type { Degradation } from './degraded.js';
-import type { Explanation } from './explanation.js';
+import type { StatusCounts } from '../index/status-counts.js';
+import type { JsonText } from '../core/json-writer.js';
+import type { Degradation } from './page/degraded.js';
+import type { Explanation } from './explain/explanation.js';
 
 /** What the route of a pipeline that ranks answers: exactly the fields of the wire contract. */
 export interface RankingAnswer {

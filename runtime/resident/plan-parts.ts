@@ -1,7 +1,7 @@
 import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../compile/plan.js';
 import type { ColumnShape } from '../frame/layout.js';
-import { EntityDecoder } from '../store/entity-decoder.js';
-import { FeatureDecoder, type WantedFeature } from '../store/feature-decoder.js';
+import { EntityDecoder } from '../store/codec/entity-decoder.js';
+import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';
 import { ENTITY_GROUP, featureKey } from '../store/keys.js';
 import type { PartWants } from './table-part.js';
 

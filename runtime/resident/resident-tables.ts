@@ -1,5 +1,5 @@
 import type { FeatureRead, HydrationNode, Plan } from '../compile/plan.js';
-import type { Changes, Coherence } from './coherence.js';
+import type { Changes, Coherence } from '../store/coherence.js';
 import { EntityTable, type TableCounts } from './entity-table.js';
 import { InFlight } from './in-flight.js';
 import { PlanParts } from './plan-parts.js';

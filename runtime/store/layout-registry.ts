@@ -1,6 +1,6 @@
 import { layoutKey } from './keys.js';
-import { knownLayouts, type KnownLayouts } from './known-layouts.js';
-import { parseLayout, type Layout } from './layout.js';
+import { knownLayouts, type KnownLayouts } from './codec/known-layouts.js';
+import { parseLayout, type Layout } from './codec/layout.js';
 import type { Store, StoreRecord } from './store.js';
 
 /** How long a layout that the store does not have is not asked for again, in milliseconds. */

@@ -1,4 +1,4 @@
-import type { RecordBatch } from './record-batch.js';
+import type { RecordBatch } from './codec/record-batch.js';
 
 /**
  * The store contract. Values are opaque bytes; keys come from `keys.ts` alone. Two engines: redis/ and embedded/;

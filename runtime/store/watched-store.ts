@@ -1,4 +1,4 @@
-import type { RecordBatch } from './record-batch.js';
+import type { RecordBatch } from './codec/record-batch.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
 
 /**

@@ -1,4 +1,4 @@
-import { inTurns } from '../api/pieces.js';
+import { inTurns } from '../core/pieces.js';
 import type { FeatureColumn, TreeCompiler, TreeEnsemble, TreeScorer } from '../api/tree-ensemble.js';
 import { checkEnsemble } from './check-ensemble.js';
 import { ColumnScorer } from './columns/column-scorer.js';

@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import type { JoinKeyType } from '../../runtime/config/model.js';
+import type { JoinKeyType } from '../../runtime/config/project/model.js';
 import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
 import { decodeTime, decodeValue, type FeastData, type FeastValue } from '../../runtime/feast/feast-value.js';
-import { collidingFeatures, featureField, timeField } from '../../runtime/feast/hash-fields.js';
-import { murmur3 } from '../../runtime/feast/murmur3.js';
+import { collidingFeatures, featureField, timeField } from '../../runtime/config/project/feast-fields.js';
+import { murmur3 } from '../../runtime/core/murmur3.js';
 
 interface Vectors {
   readonly entity_keys: readonly {

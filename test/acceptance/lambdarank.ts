@@ -7,8 +7,8 @@
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createApp } from '../../runtime/app.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { createApp } from '../../runtime/app/app.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { table } from '../../bench/support/measure.js';
 import { ndcg } from '../support/ndcg.js';
 import { idsOf, rankedIn, writeProject } from '../support/project.js';

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { readBooster as readLightGbm } from '../../plugins/lightgbm/booster.js';
 import { readBooster as readXgboost } from '../../plugins/xgboost/booster.js';
 import type { ToldOfDump } from '../../plugins/xgboost/read-dump.js';
-import type { FileNotice } from '../../runtime/api/model-file.js';
+import type { FileNotice } from '../../runtime/sdk/model-file.js';
 import type { FeatureColumn, TreeScorer } from '../../runtime/api/tree-ensemble.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 

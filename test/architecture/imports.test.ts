@@ -69,7 +69,7 @@ describe('who may import whom', () => {
   });
 
   it('only the entries end the process or take its signals', () => {
-    const entries = new Set(['runtime/main.ts', 'runtime/cli/bin.ts', 'runtime/serve.ts']);
+    const entries = new Set(['runtime/main.ts', 'runtime/cli/bin.ts', 'runtime/app/serve.ts']);
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>
       /process\.(exit\(|on\(|once\()|close-with-grace/.test(readFileSync(join(ROOT, file), 'utf8')),

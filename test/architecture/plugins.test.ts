@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { bindOptions } from '../../runtime/compile/bind-options.js';
 import { OptionFiles } from '../../runtime/compile/option-files.js';
-import { checkOptions } from '../../runtime/config/check-options.js';
-import { schemaFaults } from '../../runtime/config/check-schema.js';
-import { Diagnostics } from '../../runtime/config/diagnostics.js';
-import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/config/marks.js';
+import { checkOptions } from '../../runtime/config/project/check-options.js';
+import { schemaFaults } from '../../runtime/config/project/check-schema.js';
+import { Diagnostics } from '../../runtime/config/diagnostics/diagnostics.js';
+import type { ExpressionMarkScope, ExpressionMarkType } from '../../runtime/config/project/marks.js';
 import type {
   Component,
   FeatureComponent,

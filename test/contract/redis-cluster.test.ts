@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { encodeSegment, viewId } from '../../runtime/store/feature-record.js';
-import { Layout } from '../../runtime/store/layout.js';
+import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
+import { Layout } from '../../runtime/store/codec/layout.js';
 import { keySlot } from '../../runtime/store/redis/cluster/key-slot.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError } from '../../runtime/store/store.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { encodeSegment, viewId } from '../../runtime/store/feature-record.js';
-import { Layout } from '../../runtime/store/layout.js';
+import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
+import { Layout } from '../../runtime/store/codec/layout.js';
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError, type Store } from '../../runtime/store/store.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';

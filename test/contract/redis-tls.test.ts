@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
-import type { RedisSettings, TlsSettings } from '../../runtime/store/redis/target.js';
+import type { RedisSettings, TlsSettings } from '../../runtime/settings/redis-target.js';
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { makeCertificates, tlsArguments } from '../support/certificates.js';
 import { startRedisCluster } from '../support/redis-cluster.js';

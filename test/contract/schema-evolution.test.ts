@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation, ExplainedValue } from '../../runtime/pipeline/explanation.js';
+import type { Explanation, ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
 import type { TableState } from '../../runtime/resident/resident-tables.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { SeparateInstance } from '../support/separate-instance.js';

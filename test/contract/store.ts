@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeSegment, encodeTombstone, mergeSegment, viewId } from '../../runtime/store/feature-record.js';
-import { Layout } from '../../runtime/store/layout.js';
-import { RecordBatch } from '../../runtime/store/record-batch.js';
+import { encodeSegment, encodeTombstone, mergeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
+import { Layout } from '../../runtime/store/codec/layout.js';
+import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
-import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/versioned-record.js';
+import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 
 /** How the contract gets at an engine. */
 export interface StoreHarness {

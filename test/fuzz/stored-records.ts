@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { rm } from 'node:fs/promises';
-import { createApp, type App } from '../../runtime/app.js';
+import { createApp, type App } from '../../runtime/app/app.js';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { entityKey, featureKey, historyKey } from '../../runtime/store/keys.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { rankedIn, scoresOf, writeProject } from '../support/project.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createApp, type App } from '../../runtime/app.js';
+import { createApp, type App } from '../../runtime/app/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { repositoryPath } from '../support/repository.js';
 

@@ -1,14 +1,14 @@
 import { request as sendRequest } from 'node:http';
 import { pino, type Logger } from 'pino';
 import type { ValueType } from '../../runtime/api/types.js';
-import type { EntityType, FeatureView } from '../../runtime/config/model.js';
-import { SourceFile } from '../../runtime/config/source.js';
+import type { EntityType, FeatureView } from '../../runtime/config/project/model.js';
+import { SourceFile } from '../../runtime/config/yaml/source.js';
 import { createHttpApp } from '../../runtime/http/app.js';
-import { StatusCounts } from '../../runtime/features/status-counts.js';
+import { StatusCounts } from '../../runtime/index/status-counts.js';
 import { listen } from '../../runtime/http/listen.js';
-import { HttpMetrics } from '../../runtime/http/metrics.js';
+import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
 import type { HttpServices } from '../../runtime/http/services.js';
-import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import type { Pipeline, RequestContext, RunReport } from '../../runtime/pipeline/types.js';
 
 /** Calls that the fakes got, in order. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { ERROR_CODES, type ErrorCode } from '../../runtime/api/error-codes.js';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { HttpMetrics } from '../../runtime/http/metrics.js';
+import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
 import { answerProblem } from '../../runtime/http/problem.js';
 import { beginRequest } from '../../runtime/http/request-state.js';
 import { post, start, type Answer, type Running } from './harness.js';

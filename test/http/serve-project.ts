@@ -1,8 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createApp } from '../../runtime/app.js';
+import { createApp } from '../../runtime/app/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { MemoryStore } from '../support/memory-store.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { createApp, ProjectInvalidError, type App } from '../../runtime/app.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { createApp, ProjectInvalidError, type App } from '../../runtime/app/app.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { idsOf, pluginFiles, rankedIn, scoresOf, writeProject } from '../support/project.js';
 
 const FILES = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ExplainedValue } from '../../runtime/pipeline/explanation.js';
+import type { ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
 import { isWellFormed } from '../../runtime/store/keys.js';
 import { startProject, type TestProject } from '../support/project.js';
 

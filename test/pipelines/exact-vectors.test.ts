@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import { feastValue, materialise } from '../support/feast-writer.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explanationText } from '../../runtime/cli/explanation-text.js';
-import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
 /** Why a ranking is as it is: `<route>/explain` and `millrace rank --explain`. */

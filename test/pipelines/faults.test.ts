@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
-import { ProjectInvalidError } from '../../runtime/app.js';
+import { ProjectInvalidError } from '../../runtime/app/app.js';
 import { idsOf, scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** What earlier services of this kind got wrong; each would fail there. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ProjectInvalidError } from '../../runtime/app.js';
-import type { FeedbackAnswer } from '../../runtime/interactions/feedback.js';
+import { ProjectInvalidError } from '../../runtime/app/app.js';
+import type { FeedbackAnswer } from '../../runtime/feedback/feedback.js';
 import { historyKey } from '../../runtime/store/keys.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
-import { ProjectInvalidError } from '../../runtime/app.js';
-import { renderDiagnostics } from '../../runtime/config/render.js';
+import { ProjectInvalidError } from '../../runtime/app/app.js';
+import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** A LightGBM model that adds a stump for each column: 1 where it is above 0.5, 0 where it is not known. */

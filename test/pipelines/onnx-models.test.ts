@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileProject } from '../../runtime/app.js';
-import { renderDiagnostics } from '../../runtime/config/render.js';
+import { compileProject } from '../../runtime/app/app.js';
+import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { denseModel } from '../support/onnx-writer.js';
 import { findOnnxRuntime, onnxRuntimeFolder, withOnnxRuntime } from '../support/onnx-runtime.js';
 import { writeProject } from '../support/project.js';

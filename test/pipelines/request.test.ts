@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MillraceError, type Violation } from '../../runtime/api/errors.js';
 import { explanationText } from '../../runtime/cli/explanation-text.js';
-import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import { idsOf, startProject, type TestProject } from '../support/project.js';
 
 const FILES = {

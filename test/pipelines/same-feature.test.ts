@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { StatusName } from '../../runtime/api/status.js';
-import type { OnlineStatus } from '../../runtime/features/online-features.js';
+import type { OnlineStatus } from '../../runtime/index/online-features.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import type { JsonObject } from '../../runtime/api/types.js';
-import { compileProject } from '../../runtime/app.js';
-import type { Explanation } from '../../runtime/pipeline/explanation.js';
+import { compileProject } from '../../runtime/app/app.js';
+import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import type { PipelineAnswer, RunReport } from '../../runtime/pipeline/types.js';
 import { pluginFiles, startProject, writeProject, type TestProject } from '../support/project.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rm } from 'node:fs/promises';
-import { compileProject } from '../../runtime/app.js';
-import { renderDiagnostics } from '../../runtime/config/render.js';
+import { compileProject } from '../../runtime/app/app.js';
+import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 
 /** Feature steps that stand together run in the order of their needs, however they are written. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isMap, parseDocument, type Node } from 'yaml';
-import { SourceFile, type Span } from '../../runtime/config/source.js';
+import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
 /** A step that a plugin's README shows. */
 export interface DocumentedExample {

@@ -1,6 +1,6 @@
 import type { JsonValue, ValueType } from '../../runtime/api/types.js';
-import type { EntityType, FeatureView } from '../../runtime/config/model.js';
-import { SourceFile, type Span } from '../../runtime/config/source.js';
+import type { EntityType, FeatureView } from '../../runtime/config/project/model.js';
+import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
 const at: Span = { file: new SourceFile('test.yaml', ''), start: 0, end: 0 };
 

@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import protobuf from 'protobufjs/minimal.js';
 import { FIELDS, type FeastType } from '../../runtime/feast/feast-value.js';
 import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
-import { featureField, timeField } from '../../runtime/feast/hash-fields.js';
-import type { JoinKeyType } from '../../runtime/config/model.js';
+import { featureField, timeField } from '../../runtime/config/project/feast-fields.js';
+import type { JoinKeyType } from '../../runtime/config/project/model.js';
 
 /** A `Value` message of one field; lists packed as protobuf does. */
 export function feastValue(type: FeastType, value: unknown): Buffer {

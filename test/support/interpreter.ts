@@ -1,5 +1,5 @@
 import { Status } from '../../runtime/api/status.js';
-import type { ExpressionNode } from '../../runtime/compile/expression/ast.js';
+import type { ExpressionNode } from '../../runtime/expression/ast.js';
 
 /** Not known, for the reason that the status gives. */
 export class Missing {

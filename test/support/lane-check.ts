@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { viewLayout } from '../../runtime/features/feature-store.js';
-import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/feature-record.js';
+import { viewLayout } from '../../runtime/index/feature-store.js';
+import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/codec/feature-record.js';
 import { featureKey } from '../../runtime/store/keys.js';
 import type { Store } from '../../runtime/store/store.js';
 import {

@@ -1,7 +1,7 @@
-import type { FeatureView } from '../../runtime/config/model.js';
-import { EntityIndex } from '../../runtime/entities/entity-index.js';
-import { FeatureStore } from '../../runtime/features/feature-store.js';
-import { KnownLayouts } from '../../runtime/store/known-layouts.js';
+import type { FeatureView } from '../../runtime/config/project/model.js';
+import { EntityIndex } from '../../runtime/index/entity-index.js';
+import { FeatureStore } from '../../runtime/index/feature-store.js';
+import { KnownLayouts } from '../../runtime/store/codec/known-layouts.js';
 import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store } from '../../runtime/store/store.js';
 import { random } from '../../bench/support/catalogue.js';

@@ -1,5 +1,5 @@
-import { mergeSegment } from '../../runtime/store/feature-record.js';
-import type { RecordBatch } from '../../runtime/store/record-batch.js';
+import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
+import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { createApp, type App } from '../../runtime/app.js';
+import { createApp, type App } from '../../runtime/app/app.js';
 import type { PipelineAnswer, RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 
 /** A project in a folder of its own, on an embedded store, without HTTP. */
 export interface TestProject {

@@ -2,9 +2,9 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { createApp, type App } from '../../runtime/app.js';
+import { createApp, type App } from '../../runtime/app/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { loadSettings } from '../../runtime/settings.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
 import { MemoryStore } from './memory-store.js';
 import { writeProject } from './project.js';
 

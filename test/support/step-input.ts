@@ -18,7 +18,7 @@ import type {
   StepOutput,
 } from '../../runtime/api/plugin.js';
 import { Status } from '../../runtime/api/status.js';
-import { noEvents } from '../../runtime/interactions/history-record.js';
+import { noEvents } from '../../runtime/store/codec/history-record.js';
 
 /** A cell of a column under test: a value, or the status of one that is not known. */
 export type Cell<T> = T | { readonly status: number };

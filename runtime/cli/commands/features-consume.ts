@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pino } from 'pino';
-import { describeError } from '../../http/describe-error.js';
-import { parseRedisUrl } from '../../store/redis/target.js';
+import { describeError } from '../../core/describe-error.js';
+import { parseRedisUrl } from '../../settings/redis-target.js';
 import { consume } from '../consume/consume.js';
 import { FeatureStream } from '../consume/feature-stream.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import { addTargetFlags } from '../setting-flags.js';
-import { STREAM_URL } from '../../settings.js';
+import { STREAM_URL } from '../../settings/settings.js';
 
 interface Flags extends TargetFlags {
   readonly streamUrl?: string;

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
-import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
-import { TIME_FORMS, timestampOf } from '../../store/timestamp.js';
+import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
+import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import { cellValue } from '../input/cells.js';
 import type { Input } from '../input/open-input.js';
 import type { InputRow, RowChunk } from '../input/rows.js';

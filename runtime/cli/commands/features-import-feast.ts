@@ -6,7 +6,7 @@ import { readRegistry, type FeastRegistry } from '../../feast/registry.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
-import type { SettingFlags } from '../../settings.js';
+import type { SettingFlags } from '../../settings/settings.js';
 
 type Flags = SettingFlags & {
   readonly feastProject?: string;

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { compileProject, ProjectInvalidError } from '../../app.js';
-import { renderDiagnostics } from '../../config/render.js';
+import { compileProject, ProjectInvalidError } from '../../app/app.js';
+import { renderDiagnostics } from '../../config/diagnostics/render.js';
 import type { PlanDescription } from '../../pipeline/types.js';
-import type { SettingFlags } from '../../settings.js';
+import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
-import { wrap } from '../../config/wrap.js';
+import { wrap } from '../../core/wrap.js';
 
 type Flags = SettingFlags & { readonly json?: boolean };
 

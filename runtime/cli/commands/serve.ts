@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { serveUntilSignal } from '../../serve.js';
-import type { SettingFlags } from '../../settings.js';
+import { serveUntilSignal } from '../../app/serve.js';
+import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 

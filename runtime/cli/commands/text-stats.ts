@@ -7,7 +7,7 @@ import {
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
 import type { ColumnTypes } from '../input/csv.js';
-import type { SettingFlags } from '../../settings.js';
+import type { SettingFlags } from '../../settings/settings.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { INPUT_FORMATS, openInput, type Input, type InputFormat } from '../input/open-input.js';

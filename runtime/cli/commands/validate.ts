@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { compileProject } from '../../app.js';
-import type { ProjectConfig } from '../../config/model.js';
-import { diagnosticsJson, renderDiagnostics } from '../../config/render.js';
-import type { SettingFlags } from '../../settings.js';
+import { compileProject } from '../../app/app.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
+import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';

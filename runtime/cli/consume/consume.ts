@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { MillraceError } from '../../api/errors.js';
-import { describeError } from '../../http/describe-error.js';
+import { describeError } from '../../core/describe-error.js';
 import type { BadRow, InputRow } from '../input/rows.js';
 import { MAX_ROWS } from '../load/batches.js';
 import { sendBatch } from '../load/send-batch.js';

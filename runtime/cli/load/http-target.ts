@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
 import { explainPath, PATHS } from '../../http/paths.js';
-import type { Explanation } from '../../pipeline/explanation.js';
+import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';

@@ -1,4 +1,4 @@
-import { nearest } from '../../api/nearest.js';
+import { nearest } from '../../core/nearest.js';
 import { InputError } from '../input/rows.js';
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { printable } from '../../config/display-width.js';
+import { printable } from '../../core/display-width.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import type { ColumnTypes } from '../input/csv.js';

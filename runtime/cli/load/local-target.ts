@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createApp, createDataApp, type App, type DataApp } from '../../app.js';
-import type { Explanation } from '../../pipeline/explanation.js';
+import { createApp, createDataApp, type App, type DataApp } from '../../app/app.js';
+import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
-import type { Settings } from '../../settings.js';
+import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from './send-batch.js';

@@ -1,4 +1,4 @@
-import type { SettingFlags } from '../../settings.js';
+import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { HttpTarget } from './http-target.js';
 import { LocalTarget } from './local-target.js';

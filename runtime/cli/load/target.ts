@@ -1,7 +1,7 @@
 import { MillraceError } from '../../api/errors.js';
-import { nearest } from '../../api/nearest.js';
-import type { UploadAnswer } from '../../entities/entity-index.js';
-import type { Explanation } from '../../pipeline/explanation.js';
+import { nearest } from '../../core/nearest.js';
+import type { UploadAnswer } from '../../index/entity-index.js';
+import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/types.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';

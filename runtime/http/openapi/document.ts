@@ -1,6 +1,6 @@
-import type { FeatureView } from '../../config/model.js';
+import type { FeatureView } from '../../config/project/model.js';
 import type { HttpServices } from '../services.js';
-import { DEGRADATION_CAUSES } from '../../pipeline/degraded.js';
+import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
 import { explainPath, PATHS } from '../paths.js';
 import {
   deleteEntities,

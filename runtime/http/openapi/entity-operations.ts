@@ -1,5 +1,5 @@
-import type { EntityType } from '../../config/model.js';
-import { MAX_BATCH } from '../../entities/entity-index.js';
+import type { EntityType } from '../../config/project/model.js';
+import { MAX_BATCH } from '../../index/entity-index.js';
 import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';

@@ -1,6 +1,6 @@
 import { STATUS_NAMES } from '../../api/status.js';
 import type { Pipeline } from '../../pipeline/types.js';
-import { DEGRADATION_CAUSES } from '../../pipeline/degraded.js';
+import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
 import { STAGES } from '../../pipeline/stages.js';
 import { exampleOf } from './example.js';
 import { EXPLANATION_EXAMPLE } from './explanation-example.js';

@@ -1,5 +1,5 @@
 import { STAGES } from '../../pipeline/stages.js';
-import type { Explanation } from '../../pipeline/explanation.js';
+import type { Explanation } from '../../pipeline/explain/explanation.js';
 
 /** A small explanation, for the reference: without one, its sample is every field of the schema under made-up names. */
 export const EXPLANATION_EXAMPLE: Explanation = {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../api/error-codes.js';
-import type { EntityType, FeatureView } from '../../config/model.js';
-import { MAX_ROWS } from '../../features/feature-store.js';
-import { EVENT_TIME, rowKeys } from '../../features/row-keys.js';
+import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { MAX_ROWS } from '../../index/feature-store.js';
+import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-operations.js';
 import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';

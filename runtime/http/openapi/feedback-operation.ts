@@ -1,6 +1,6 @@
 import { INTERACTION_TYPES } from '../../api/interactions.js';
-import type { EntityType } from '../../config/model.js';
-import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../interactions/check-feedback.js';
+import type { EntityType } from '../../config/project/model.js';
+import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
 import { exampleId } from './entity-operations.js';
 import { ID_SCHEMA } from '../../store/keys.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';

@@ -1,6 +1,6 @@
-import type { EntityType, FeatureView } from '../../config/model.js';
-import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../features/online-request.js';
-import { rowKeys } from '../../features/row-keys.js';
+import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
+import { rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-operations.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, type Operation, type Schema } from './types.js';

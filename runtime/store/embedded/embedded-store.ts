@@ -1,5 +1,5 @@
 import { MillraceError } from '../../api/errors.js';
-import type { RecordBatch } from '../record-batch.js';
+import type { RecordBatch } from '../codec/record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,

@@ -1,6 +1,6 @@
-import { recordForgetTime } from '../feature-record.js';
+import { recordForgetTime } from '../codec/feature-record.js';
 import { isFeatureKey, isHistoryKey } from '../keys.js';
-import { expiryOf } from '../versioned-record.js';
+import { expiryOf } from '../codec/versioned-record.js';
 import type { RecordMemory } from './record-memory.js';
 
 /** How many records a write looks at. */

@@ -1,6 +1,6 @@
-import { mergeSegment } from '../feature-record.js';
+import { mergeSegment } from '../codec/feature-record.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, StoreRecord, SwapOutcome } from '../store.js';
-import { versionOf } from '../versioned-record.js';
+import { versionOf } from '../codec/versioned-record.js';
 import { Compaction } from './compaction.js';
 import type { Database } from './data-folder.js';
 import { DIGEST_KEY, type Digest } from './digest.js';

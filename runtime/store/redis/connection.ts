@@ -9,11 +9,11 @@ import {
   remedyFor,
   unavailable,
 } from './failure.js';
-import type { ConnectionLimits } from './limits.js';
+import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { addressText, type MasterAddress } from './masters.js';
 import { nodeOptions, sentinelOptions } from './node-options.js';
 import { SentinelMaster } from './sentinel-master.js';
-import type { RedisAccess, Topology } from './target.js';
+import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { WriteFence } from './write-fence.js';
 
 /** Looks at a connection that a silent one survives; one more than the time-out has, as the first may come early. */

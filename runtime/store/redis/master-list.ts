@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
-import type { ConnectionLimits } from './limits.js';
+import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
 import { nodeOptions } from './node-options.js';
-import type { RedisAccess } from './target.js';
+import type { RedisAccess } from '../../settings/redis-target.js';
 
 type Listener = (masters: readonly MasterAddress[]) => void;
 

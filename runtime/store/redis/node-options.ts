@@ -1,8 +1,8 @@
 import type { RedisOptions } from 'ioredis';
-import type { ConnectionLimits } from './limits.js';
+import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { sentinelConnector } from './sentinel-connector.js';
 import type { SentinelMaster } from './sentinel-master.js';
-import type { RedisAccess, Topology } from './target.js';
+import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 
 /**
  * Options of one connection. Nothing waits in a queue for a server that is not there and nothing is sent twice; the

@@ -1,16 +1,16 @@
 import type { MillraceError } from '../../api/errors.js';
-import type { RecordBatch } from '../record-batch.js';
+import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf } from './batches.js';
 import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
-import type { ConnectionLimits } from './limits.js';
+import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { MasterList } from './master-list.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
-import type { RedisAccess, Topology } from './target.js';
+import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { MsetCommand } from './write-commands.js';
 
 /** A Redis server, at an address or wherever the Sentinels say that the master is. */

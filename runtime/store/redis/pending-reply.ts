@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import type { RecordBatch } from '../record-batch.js';
+import type { RecordBatch } from '../codec/record-batch.js';
 
 /**
  * What is sent back:

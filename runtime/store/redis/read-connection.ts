@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RecordBatch } from '../record-batch.js';
+import type { RecordBatch } from '../codec/record-batch.js';
 import { RedisConnection, type ConnectionTarget } from './connection.js';
 import { PendingReply, type ReplyForm, type ReplyPlaces } from './pending-reply.js';
 import { encodeGets, encodeMget, PING } from './read-commands.js';

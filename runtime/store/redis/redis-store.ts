@@ -1,4 +1,4 @@
-import { RecordBatch } from '../record-batch.js';
+import { RecordBatch } from '../codec/record-batch.js';
 import {
   StoreWriteError,
   type RecordSwap,
@@ -8,15 +8,15 @@ import {
   type StoreRecord,
   type SwapOutcome,
 } from '../store.js';
-import { expiryOf, versionOf } from '../versioned-record.js';
+import { expiryOf, versionOf } from '../codec/versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
-import { DEFAULT_LIMITS } from './limits.js';
+import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
 import type { RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
-import { accessOf, topologyOf, type RedisSettings } from './target.js';
+import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
 /** The redis engine; it also tells which servers own the keys. */
 export interface RedisStore extends Store {

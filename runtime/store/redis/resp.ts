@@ -1,4 +1,4 @@
-import { writeAscii } from '../bytes.js';
+import { writeAscii } from '../codec/bytes.js';
 
 const DOLLAR = 36;
 const ZERO = 48;

@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { NotMasterError } from './failure.js';
-import type { ConnectionLimits } from './limits.js';
+import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { addressText, type MasterAddress } from './masters.js';
-import type { RedisAccess, Topology } from './target.js';
+import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 
 /** Longest wait for the answers of all Sentinels, in milliseconds. */
 const LONGEST_ANSWER = 300;

@@ -1,6 +1,6 @@
 import type { ChainableCommander, Pipeline } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
-import type { RecordBatch } from '../record-batch.js';
+import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
 import type { RedisMasters } from './masters.js';
 

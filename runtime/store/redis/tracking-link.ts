@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Changes } from '../../resident/coherence.js';
+import type { Changes } from '../coherence.js';
 import { isRefused } from './failure.js';
 
 /** The channel on which RESP2 connections are told of keys. */

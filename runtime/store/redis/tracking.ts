@@ -1,4 +1,4 @@
-import type { Changes, Coherence } from '../../resident/coherence.js';
+import type { Changes, Coherence } from '../coherence.js';
 import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
 import { TrackingLink } from './tracking-link.js';
 

@@ -1,4 +1,4 @@
-import type { Pieces } from '../../api/pieces.js';
+import type { Pieces } from '../../core/pieces.js';
 import type { TreeEnsemble } from '../../api/tree-ensemble.js';
 import type { LeafKind } from '../kernel/add-leaves.js';
 import { FIRST_PLANE } from '../kernel/memory.js';

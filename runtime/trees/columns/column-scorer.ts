@@ -1,4 +1,4 @@
-import { inTurns } from '../../api/pieces.js';
+import { inTurns } from '../../core/pieces.js';
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../api/tree-ensemble.js';
 import { instantiateKernel, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
 import { BLOCK, WIDTHS } from '../kernel/memory.js';

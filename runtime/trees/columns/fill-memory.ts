@@ -1,4 +1,4 @@
-import type { Pieces } from '../../api/pieces.js';
+import type { Pieces } from '../../core/pieces.js';
 import type { DecisionTree, TreeEnsemble } from '../../api/tree-ensemble.js';
 import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, SPARE, TERM, TREE, ZEROS } from '../kernel/memory.js';
 import type { ColumnProgram, ProgramTree } from './column-program.js';

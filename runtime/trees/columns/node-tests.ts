@@ -1,4 +1,4 @@
-import type { Pieces } from '../../api/pieces.js';
+import type { Pieces } from '../../core/pieces.js';
 import { NodeRule, type TreeEnsemble } from '../../api/tree-ensemble.js';
 
 /**

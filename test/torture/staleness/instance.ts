@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createApp, type App } from '../../../runtime/app.js';
-import { loadSettings } from '../../../runtime/settings.js';
+import { createApp, type App } from '../../../runtime/app/app.js';
+import { loadSettings } from '../../../runtime/settings/settings.js';
 import { until } from '../../support/until.js';
 import { idOf, type Command, type InstanceData, type PhaseFigures } from './instance-data.js';
 import { monotonic, SharedHistory } from './shared-history.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nearest } from '../../../runtime/api/nearest.js';
+import { nearest } from '../../../runtime/core/nearest.js';
 
 describe('nearest', () => {
   const names = [

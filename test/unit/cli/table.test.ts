@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { renderTable, shorten } from '../../../runtime/cli/table.js';
-import { wrap } from '../../../runtime/config/wrap.js';
+import { wrap } from '../../../runtime/core/wrap.js';
 
 describe('tables', () => {
   it('line up, also where characters are wide or combine', () => {

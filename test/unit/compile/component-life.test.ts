@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { closeComponents, warmComponents } from '../../../runtime/compile/component-life.js';
 import type { Plan } from '../../../runtime/compile/plan.js';
-import { Diagnostics } from '../../../runtime/config/diagnostics.js';
-import { SourceFile } from '../../../runtime/config/source.js';
+import { Diagnostics } from '../../../runtime/config/diagnostics/diagnostics.js';
+import { SourceFile } from '../../../runtime/config/yaml/source.js';
 import type { Component } from '../../../runtime/api/plugin.js';
 
 const at = { file: new SourceFile('pipelines/a.yaml', '- use: deep\n'), start: 7, end: 11 };

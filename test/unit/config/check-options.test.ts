@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../../runtime/api/types.js';
-import { checkOptions, type CheckedOptions } from '../../../runtime/config/check-options.js';
-import { compileSchema } from '../../../runtime/config/check-shape.js';
-import { Diagnostics, type Diagnostic } from '../../../runtime/config/diagnostics.js';
-import { SourceFile, spanWithin, type Span } from '../../../runtime/config/source.js';
-import { memberOf } from '../../../runtime/config/tree.js';
-import { parseYaml } from '../../../runtime/config/yaml-document.js';
+import { checkOptions, type CheckedOptions } from '../../../runtime/config/project/check-options.js';
+import { compileSchema } from '../../../runtime/config/project/check-shape.js';
+import { Diagnostics, type Diagnostic } from '../../../runtime/config/diagnostics/diagnostics.js';
+import { SourceFile, spanWithin, type Span } from '../../../runtime/config/yaml/source.js';
+import { memberOf } from '../../../runtime/config/yaml/tree.js';
+import { parseYaml } from '../../../runtime/config/yaml/yaml-document.js';
 
 interface Checked {
   readonly options: CheckedOptions | undefined;

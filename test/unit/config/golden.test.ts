@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadProject } from '../../../runtime/config/load-project.js';
-import { renderDiagnostics } from '../../../runtime/config/render.js';
+import { loadProject } from '../../../runtime/config/project/load-project.js';
+import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 import { repositoryPath } from '../../support/repository.js';
 
 const golden = repositoryPath('test/unit/config/golden');

@@ -5,9 +5,9 @@ import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { typeText } from '../../../runtime/api/types.js';
-import type { ProjectConfig } from '../../../runtime/config/model.js';
-import { loadProject } from '../../../runtime/config/load-project.js';
-import { renderDiagnostics } from '../../../runtime/config/render.js';
+import type { ProjectConfig } from '../../../runtime/config/project/model.js';
+import { loadProject } from '../../../runtime/config/project/load-project.js';
+import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 
 import { repositoryPath } from '../../support/repository.js';
 import { withFiles } from '../../support/temporary-files.js';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { typeText, type ListElementType, type ValueType } from '../../../runtime/api/types.js';
-import { Diagnostics } from '../../../runtime/config/diagnostics.js';
-import { readType, type TypeContext } from '../../../runtime/config/parse-type.js';
-import { SourceFile } from '../../../runtime/config/source.js';
-import { memberOf } from '../../../runtime/config/tree.js';
-import { parseYaml } from '../../../runtime/config/yaml-document.js';
+import { Diagnostics } from '../../../runtime/config/diagnostics/diagnostics.js';
+import { readType, type TypeContext } from '../../../runtime/config/project/parse-type.js';
+import { SourceFile } from '../../../runtime/config/yaml/source.js';
+import { memberOf } from '../../../runtime/config/yaml/tree.js';
+import { parseYaml } from '../../../runtime/config/yaml/yaml-document.js';
 
 function read(written: string): {
   type: ValueType | undefined;

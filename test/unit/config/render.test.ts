@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Diagnostic } from '../../../runtime/config/diagnostics.js';
-import { cellsOf } from '../../../runtime/config/display-width.js';
-import { excerptOf } from '../../../runtime/config/excerpt.js';
-import { diagnosticsJson, renderDiagnostics } from '../../../runtime/config/render.js';
-import { SourceFile } from '../../../runtime/config/source.js';
+import type { Diagnostic } from '../../../runtime/config/diagnostics/diagnostics.js';
+import { cellsOf } from '../../../runtime/core/display-width.js';
+import { excerptOf } from '../../../runtime/config/diagnostics/excerpt.js';
+import { diagnosticsJson, renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
+import { SourceFile } from '../../../runtime/config/yaml/source.js';
 
 function wrongAt(text: string, part: string, more: Partial<Diagnostic> = {}): Diagnostic {
   const file = new SourceFile('pipelines/p.yaml', text);

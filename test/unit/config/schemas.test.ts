@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../runtime/api/types.js';
-import { compileSchema } from '../../../runtime/config/check-shape.js';
-import { isObject } from '../../../runtime/config/marks.js';
-import { yamlSchema, type SchemaName } from '../../../runtime/config/schemas.js';
+import { compileSchema } from '../../../runtime/config/project/check-shape.js';
+import { isObject } from '../../../runtime/config/project/marks.js';
+import { yamlSchema, type SchemaName } from '../../../runtime/config/project/schemas.js';
 import { repositoryPath } from '../../support/repository.js';
 
 const sound = repositoryPath('test/unit/config/golden/sound');

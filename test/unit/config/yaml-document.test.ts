@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { Diagnostics, type Diagnostic } from '../../../runtime/config/diagnostics.js';
-import type { Environment } from '../../../runtime/config/interpolate.js';
-import { renderDiagnostics } from '../../../runtime/config/render.js';
-import { SourceFile } from '../../../runtime/config/source.js';
-import { entriesOf, memberOf, textOf } from '../../../runtime/config/tree.js';
-import { parseYaml } from '../../../runtime/config/yaml-document.js';
+import { Diagnostics, type Diagnostic } from '../../../runtime/config/diagnostics/diagnostics.js';
+import type { Environment } from '../../../runtime/config/yaml/interpolate.js';
+import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
+import { SourceFile } from '../../../runtime/config/yaml/source.js';
+import { entriesOf, memberOf, textOf } from '../../../runtime/config/yaml/tree.js';
+import { parseYaml } from '../../../runtime/config/yaml/yaml-document.js';
 import { repositoryPath } from '../../support/repository.js';
 
 function parse(

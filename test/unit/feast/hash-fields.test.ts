@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { collidingFeatures, featureField, timeField } from '../../../runtime/feast/hash-fields.js';
-import { murmur3 } from '../../../runtime/feast/murmur3.js';
+import { collidingFeatures, featureField, timeField } from '../../../runtime/config/project/feast-fields.js';
+import { murmur3 } from '../../../runtime/core/murmur3.js';
 
 describe("fields of Feast's hashes", () => {
   it('are the hash of view:feature, little-endian, also of other letters than ours', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadProject } from '../../../runtime/config/load-project.js';
+import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { millrace } from '../../support/command-line.js';
 import { withFiles } from '../../support/temporary-files.js';
 

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../../runtime/api/types.js';
 import { copyCell, writeJson, writeMissing } from '../../../runtime/frame/cells.js';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { FrameLayout, type ColumnShape } from '../../../runtime/frame/layout.js';
-import { readCell } from '../../../runtime/pipeline/step-view.js';
+import { readCell } from '../../../runtime/pipeline/components/step-view.js';
 
 const SHAPES: readonly ColumnShape[] = [
   { kind: 'number', scope: 'candidate' },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bestRows } from '../../../runtime/pipeline/best-rows.js';
+import { bestRows } from '../../../runtime/pipeline/components/best-rows.js';
 
 describe('bestRows', () => {
   it('is the head of a sort by tier, score and input order', () => {

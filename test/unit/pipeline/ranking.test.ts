@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Frame } from '../../../runtime/frame/frame.js';
 import { FrameLayout } from '../../../runtime/frame/layout.js';
-import { cutPage } from '../../../runtime/pipeline/page.js';
-import { Ranking } from '../../../runtime/pipeline/ranking.js';
+import { cutPage } from '../../../runtime/pipeline/page/page.js';
+import { Ranking } from '../../../runtime/pipeline/components/ranking.js';
 
 /** A ranking of candidates `c0`, `c1` … with the scores given. */
 function rankingOf(scores: readonly number[]): Ranking {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Input, ModelComponent } from '../../../runtime/api/plugin.js';
 import { Status } from '../../../runtime/api/status.js';
-import { AllowedHosts } from '../../../runtime/outbound/allowed-hosts.js';
+import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';
 import { httpConnector } from '../../../runtime/outbound/http-connector.js';
 import { plugin } from '../../../plugins/open_inference/index.js';
 import { createComponent, NO_NOTICES } from '../../support/create-component.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ByteWriter } from '../../../runtime/store/bytes.js';
+import { ByteWriter } from '../../../runtime/store/codec/bytes.js';
 
 describe('records built one after another', () => {
   const text = fc.oneof(

@@ -5,10 +5,10 @@ import { Status, statusName } from '../../../runtime/api/status.js';
 import type { JsonObject, JsonValue, ValueType } from '../../../runtime/api/types.js';
 import { columnKindOf } from '../../../runtime/frame/cells.js';
 import { looseColumn } from '../../../runtime/frame/frame.js';
-import { EntityDecoder } from '../../../runtime/store/entity-decoder.js';
-import { encodeEntity } from '../../../runtime/store/entity-record.js';
-import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
-import { Layout } from '../../../runtime/store/layout.js';
+import { EntityDecoder } from '../../../runtime/store/codec/entity-decoder.js';
+import { encodeEntity } from '../../../runtime/store/codec/entity-record.js';
+import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
+import { Layout } from '../../../runtime/store/codec/layout.js';
 import { placed } from '../../support/placed-record.js';
 
 const INT: ValueType = { kind: 'int' };

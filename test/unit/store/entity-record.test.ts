@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonObject, JsonValue, ValueType } from '../../../runtime/api/types.js';
-import { decodeEntity, encodeEntity, layoutIdOf } from '../../../runtime/store/entity-record.js';
-import { Layout } from '../../../runtime/store/layout.js';
+import { decodeEntity, encodeEntity, layoutIdOf } from '../../../runtime/store/codec/entity-record.js';
+import { Layout } from '../../../runtime/store/codec/layout.js';
 
 const types: [string, ValueType][] = [
   ['title', { kind: 'string' }],

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { ExpiringKeys } from '../../../runtime/store/embedded/expiring-keys.js';
 import { RecordMemory } from '../../../runtime/store/embedded/record-memory.js';
-import { encodeSegment, encodeTombstone, viewId } from '../../../runtime/store/feature-record.js';
+import { encodeSegment, encodeTombstone, viewId } from '../../../runtime/store/codec/feature-record.js';
 import { historyKey } from '../../../runtime/store/keys.js';
-import { Layout } from '../../../runtime/store/layout.js';
-import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/versioned-record.js';
+import { Layout } from '../../../runtime/store/codec/layout.js';
+import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/codec/versioned-record.js';
 
 const keyOf = (id: number): string => historyKey('t', 'user', String(id));
 

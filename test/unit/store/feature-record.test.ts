@@ -10,8 +10,8 @@ import {
   recordForgetTime,
   segmentsOf,
   viewId,
-} from '../../../runtime/store/feature-record.js';
-import { Layout } from '../../../runtime/store/layout.js';
+} from '../../../runtime/store/codec/feature-record.js';
+import { Layout } from '../../../runtime/store/codec/layout.js';
 
 const layout = new Layout(
   [

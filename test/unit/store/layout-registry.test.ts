@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { layoutKey } from '../../../runtime/store/keys.js';
-import { KnownLayouts } from '../../../runtime/store/known-layouts.js';
-import { Layout } from '../../../runtime/store/layout.js';
+import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
+import { Layout } from '../../../runtime/store/codec/layout.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import { MemoryStore } from '../../support/memory-store.js';
 

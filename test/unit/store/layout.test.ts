@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ValueType } from '../../../runtime/api/types.js';
-import { Layout, parseLayout } from '../../../runtime/store/layout.js';
+import { Layout, parseLayout } from '../../../runtime/store/codec/layout.js';
 
 const variant: ValueType = {
   kind: 'record',

@@ -1,8 +1,8 @@
 import { RedisConnection } from '../connection.js';
-import type { ConnectionLimits } from '../limits.js';
+import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { addressText, type MasterAddress } from '../masters.js';
 import { ReadConnection } from '../read-connection.js';
-import type { RedisAccess } from '../target.js';
+import type { RedisAccess } from '../../../settings/redis-target.js';
 
 /** A master of the cluster, with a connection each for reads and writes. */
 export class ClusterNode {

@@ -1,14 +1,14 @@
 import { MillraceError } from '../../../api/errors.js';
-import type { RecordBatch } from '../../record-batch.js';
+import type { RecordBatch } from '../../codec/record-batch.js';
 import type { StoreRecord } from '../../store.js';
 import { batchesOf } from '../batches.js';
 import { within } from '../deadline.js';
 import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
-import type { ConnectionLimits } from '../limits.js';
+import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { addressText, type MasterAddress, type RedisMasters } from '../masters.js';
 import { sendPipeline, type Confirmation } from '../pipeline.js';
 import type { AddCommand, RedisServers } from '../servers.js';
-import type { RedisAccess } from '../target.js';
+import type { RedisAccess } from '../../../settings/redis-target.js';
 import type { ClusterNode } from './cluster-node.js';
 import { keySlot } from './key-slot.js';
 import { redirectOf } from './redirect.js';

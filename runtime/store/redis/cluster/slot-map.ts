@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
-import type { ConnectionLimits } from '../limits.js';
+import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { MasterList } from '../master-list.js';
 import { addressText, type MasterAddress } from '../masters.js';
 import { nodeOptions } from '../node-options.js';
-import type { RedisAccess } from '../target.js';
+import type { RedisAccess } from '../../../settings/redis-target.js';
 import { ClusterNode } from './cluster-node.js';
 import { SLOTS } from './key-slot.js';
 import { readSlotRanges, type SlotRange } from './slot-ranges.js';

@@ -6,7 +6,7 @@ import {
 } from '../../../../runtime/api/interactions.js';
 import { OptionError, type FeatureComponent, type Input } from '../../../../runtime/api/plugin.js';
 import { Status } from '../../../../runtime/api/status.js';
-import { noEvents } from '../../../../runtime/interactions/history-record.js';
+import { noEvents } from '../../../../runtime/store/codec/history-record.js';
 import { plugin } from '../../../../plugins/interaction/index.js';
 import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep } from '../../../support/step-input.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { lightGbmFile } from '../../../../bench/support/lightgbm-text.js';
 import { readBooster, type Booster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
 import { plugin } from '../../../../plugins/lightgbm/index.js';
-import { ModelFileError } from '../../../../runtime/api/model-file.js';
+import { ModelFileError } from '../../../../runtime/sdk/model-file.js';
 import { OptionError, type Input, type ModelComponent } from '../../../../runtime/api/plugin.js';
 import { interpret } from '../../../../runtime/trees/interpreter.js';
 import { createComponent } from '../../../support/create-component.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RecordBatch } from '../../../../runtime/store/record-batch.js';
+import { RecordBatch } from '../../../../runtime/store/codec/record-batch.js';
 import { PendingReply, type ReplyForm } from '../../../../runtime/store/redis/pending-reply.js';
 import { GarbledReplyError, ReplyReader } from '../../../../runtime/store/redis/reply-reader.js';
 

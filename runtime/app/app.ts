@@ -1,0 +1,204 @@
+import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { container as rootContainer } from 'tsyringe';
+import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { loadSchemas } from '../config/project/load-project.js';
+import type { ProjectConfig } from '../config/project/model.js';
+import { registerData } from './container/generation.js';
+import { registerServices, type Overrides } from './container/services.js';
+import { TOKENS, type Container } from './container/tokens.js';
+import type { EntityIndex } from '../index/entity-index.js';
+import type { FeatureStore } from '../index/feature-store.js';
+import type { OnlineFeatures } from '../index/online-features.js';
+import type { Feedback } from '../feedback/feedback.js';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
+import { OutboundMetrics } from '../metrics/outbound-metrics.js';
+import { countReloads } from '../metrics/reload-metrics.js';
+import { countResident } from '../metrics/resident-metrics.js';
+import type { Pipeline } from '../pipeline/types.js';
+import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
+import { createGeneration, type Generation } from './project/generation.js';
+import { Reloader, type Reload } from './project/reloader.js';
+import type { ResidentTables } from '../resident/resident-tables.js';
+import type { Settings } from '../settings/settings.js';
+import type { Store } from '../store/store.js';
+
+export { compileProject, ProjectInvalidError };
+
+/** A project, wired and ready to answer. What a reload replaces is always that of the project as it serves now. */
+export interface App {
+  readonly config: ProjectConfig;
+  readonly pipelines: readonly Pipeline[];
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly online: OnlineFeatures;
+  readonly feedback: Feedback;
+  readonly resident: ResidentTables;
+  readonly warnings: readonly Diagnostic[];
+  /** Of the files that options name, the versions that serve. */
+  readonly files: CompiledProject['files'];
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  /** Answers each request by the project as it serves when the request comes. */
+  http(): RequestListener;
+  /** Has the project as its files are now take over, if it has no errors. Never rejects. */
+  reload(): Promise<Reload>;
+  close(): Promise<void>;
+}
+
+/**
+ * Load → validate → compile → warm → connect the store → wire. Nothing listens yet.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
+  const outbound = new OutboundMetrics();
+  const { services, first } = await start(settings, overrides, outbound);
+  const reloader = new Reloader(first, {
+    logger: services.resolve(TOKENS.logger),
+    compile: () => compileProject(settings.project, settings, outbound),
+    create: (compiled) => createServing(services, compiled),
+  });
+  const metrics = services.resolve(TOKENS.metrics);
+  countResident(metrics.registry, {
+    states: () => reloader.current.resident.states(),
+    isCurrent: () => reloader.current.resident.isCurrent(),
+  });
+  outbound.register(metrics.registry);
+  countReloads(metrics.registry, reloader);
+  return new ReloadableApp(
+    reloader,
+    services.resolve(TOKENS.store),
+    services.resolve(TOKENS.logger),
+    metrics,
+  );
+}
+
+/** What stores entities and features, and runs no pipeline. */
+export interface DataApp {
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may be wrong
+ * or not there yet.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
+  const { config, diagnostics } = await loadSchemas(settings.project);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+  registerData(services, config);
+  const store = services.resolve(TOKENS.store);
+  return {
+    entities: services.resolve(TOKENS.entityIndex),
+    features: services.resolve(TOKENS.featureStore),
+    close: () => store.close(),
+  };
+}
+
+/** Apart, so that nothing but the reloader holds the first generation, and that only as long as it serves. */
+async function start(
+  settings: Settings,
+  overrides: Overrides,
+  outbound: OutboundMetrics,
+): Promise<{ readonly services: Container; readonly first: Generation }> {
+  const compiled = await compileProject(settings.project, settings, outbound);
+  try {
+    if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
+      throw new ProjectInvalidError(compiled.diagnostics);
+    const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+    const first = await createGeneration(services, compiled).catch(async (error: unknown) => {
+      await services.resolve(TOKENS.store).close();
+      throw error;
+    });
+    return { services, first };
+  } catch (error) {
+    await compiled.close();
+    throw error;
+  }
+}
+
+/** A generation that can serve at once: its routes are made too. */
+async function createServing(services: Container, compiled: CompiledProject): Promise<Generation> {
+  const generation = await createGeneration(services, compiled);
+  try {
+    generation.http();
+  } catch (error) {
+    await generation.retire();
+    throw error;
+  }
+  return generation;
+}
+
+class ReloadableApp implements App {
+  readonly #reloader: Reloader;
+
+  constructor(
+    reloader: Reloader,
+    readonly store: Store,
+    readonly logger: Logger,
+    readonly metrics: HttpMetrics,
+  ) {
+    this.#reloader = reloader;
+  }
+
+  get #current(): Generation {
+    return this.#reloader.current;
+  }
+
+  get config(): ProjectConfig {
+    return this.#current.config;
+  }
+
+  get pipelines(): readonly Pipeline[] {
+    return this.#current.pipelines;
+  }
+
+  get entities(): EntityIndex {
+    return this.#current.entities;
+  }
+
+  get features(): FeatureStore {
+    return this.#current.features;
+  }
+
+  get online(): OnlineFeatures {
+    return this.#current.online;
+  }
+
+  get feedback(): Feedback {
+    return this.#current.feedback;
+  }
+
+  get resident(): ResidentTables {
+    return this.#current.resident;
+  }
+
+  get warnings(): readonly Diagnostic[] {
+    return this.#current.warnings;
+  }
+
+  get files(): CompiledProject['files'] {
+    return this.#current.files;
+  }
+
+  http(): RequestListener {
+    this.#current.http(); // routes that cannot be had are told now
+    return (req, res) => {
+      this.#current.http()(req, res);
+    };
+  }
+
+  reload(): Promise<Reload> {
+    return this.#reloader.reload();
+  }
+
+  async close(): Promise<void> {
+    await this.#reloader.close();
+    await this.store.close();
+  }
+}

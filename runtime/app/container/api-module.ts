@@ -1,0 +1,55 @@
+import Module, * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** What plugins import. */
+const SPECIFIER = 'millrace/api';
+
+const API = new URL('../../sdk/index.js', import.meta.url);
+
+let installed = false;
+
+/**
+ * Resolves `millrace/api` to the copy of it that runs, for every module that is loaded from now on: a project needs no
+ * `node_modules` for its plugins, and one that has another copy of Millrace gets this one all the same.
+ */
+export function resolveApiToThisCopy(): void {
+  if (installed) return;
+  installed = true;
+  const { registerHooks } = nodeModule as unknown as Partial<SynchronousHooks>;
+  if (registerHooks !== undefined) {
+    registerHooks({
+      resolve: (specifier, context, next) =>
+        specifier === SPECIFIER ? { url: API.href, shortCircuit: true } : next(specifier, context),
+    });
+    return;
+  }
+  // Node 20: `import` asks a thread of hooks, `require` asks this function.
+  nodeModule.register('./api-module-hooks.js', {
+    parentURL: import.meta.url,
+    data: { specifier: SPECIFIER, url: API.href },
+  });
+  const loader = Module as unknown as CommonJsLoader;
+  const resolve = loader._resolveFilename.bind(loader);
+  loader._resolveFilename = (request, ...rest) =>
+    request === SPECIFIER ? fileURLToPath(API) : resolve(request, ...rest);
+}
+
+interface Resolved {
+  readonly url: string;
+  readonly shortCircuit?: boolean;
+}
+
+/** Of Node 22.15 and later: https://nodejs.org/api/module.html#synchronous-hooks-accepted-by-moduleregisterhooks */
+interface SynchronousHooks {
+  registerHooks(hooks: {
+    resolve(
+      specifier: string,
+      context: unknown,
+      next: (specifier: string, context: unknown) => Resolved,
+    ): Resolved;
+  }): unknown;
+}
+
+interface CommonJsLoader {
+  _resolveFilename(request: string, ...rest: unknown[]): string;
+}

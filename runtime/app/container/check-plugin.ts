@@ -1,0 +1,133 @@
+/** Whether what a plugin folder exports is a plugin. */
+import { isDeepStrictEqual } from 'node:util';
+import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
+import type { ComponentKind, Plugin } from '../../api/plugin.js';
+import type { JsonObject } from '../../api/types.js';
+import { schemaFaults, type SchemaFault } from '../../config/project/check-schema.js';
+import { nearest } from '../../core/nearest.js';
+import type { SourceFile, Span } from '../../config/yaml/source.js';
+
+const KINDS: readonly ComponentKind[] = ['feature', 'filter', 'model', 'rule', 'effect'];
+
+/** Something wrong with a plugin, at its place. */
+export interface PluginFault {
+  readonly at: Span;
+  readonly message: string;
+  readonly help?: string;
+}
+
+/** What is known of a plugin's folder when its module is loaded. */
+export interface PluginSource {
+  /** The folder's name. */
+  readonly name: string;
+  /** The start of index.js. */
+  readonly index: Span;
+  /** options.schema.json and what it holds, where there is one. */
+  readonly schema: { readonly file: SourceFile; readonly value: unknown } | undefined;
+  /** Whether Millrace ships it: the schemas of these are compiled when a step uses them. */
+  readonly isShipped: boolean;
+}
+
+/** @returns the plugin, or everything that is wrong with it */
+export function checkPlugin(
+  exported: Readonly<Record<string, unknown>>,
+  source: PluginSource,
+): Plugin | readonly PluginFault[] {
+  const { index, name } = source;
+  const { plugin } = exported;
+  if (plugin === undefined) {
+    const others = Object.keys(exported).filter((key) => key !== 'module.exports');
+    const found = others.length === 0 ? 'it exports nothing' : `it exports ${others.join(', ')}`;
+    return [
+      {
+        at: index,
+        message: `it exports no \`plugin\`: ${found}`,
+        help: 'write: export const plugin = definePlugin({ … })',
+      },
+    ];
+  }
+  if (typeof plugin !== 'object' || plugin === null)
+    return [
+      {
+        at: index,
+        message: `its \`plugin\` is ${described(plugin)}`,
+        help: 'write: export const plugin = definePlugin({ … })',
+      },
+    ];
+  const faults: PluginFault[] = [];
+  const fault = (message: string, help?: string): void =>
+    void faults.push({ at: index, message, ...(help === undefined ? {} : { help }) });
+  const given = plugin as Readonly<Record<string, unknown>>;
+  if (given.name !== name)
+    fault(
+      `the plugin's \`name\` is ${described(given.name)}, and its folder is \`${name}\``,
+      'give both the same name',
+    );
+  if (!KINDS.some((kind) => kind === given.kind)) {
+    const guess = typeof given.kind === 'string' ? nearest(given.kind, KINDS) : undefined;
+    fault(
+      `the plugin's \`kind\` is ${described(given.kind)}: expected one of ${KINDS.join(', ')}`,
+      guess === undefined ? undefined : `did you mean \`${guess}\`?`,
+    );
+  }
+  if (typeof given.summary !== 'string' || given.summary.trim() === '')
+    fault(
+      `the plugin's \`summary\` is ${described(given.summary)}: expected a text of one line`,
+      'say what the plugin does',
+    );
+  if (typeof given.create !== 'function')
+    fault(`the plugin's \`create\` is ${described(given.create)}: expected a function`);
+  if (given.amongCandidates !== undefined && given.amongCandidates !== true)
+    fault(`the plugin's \`amongCandidates\` is ${described(given.amongCandidates)}: it is true or left out`);
+  if (!source.isShipped) faults.push(...optionsFaults(given.options, source));
+  return faults.length === 0 ? (plugin as Plugin) : faults;
+}
+
+function optionsFaults(options: unknown, { index, schema }: PluginSource): PluginFault[] {
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || options instanceof Promise)
+    return [
+      {
+        at: index,
+        message: `the plugin's \`options\` are ${described(options)}: expected a JSON Schema, the content of options.schema.json`,
+        ...(options instanceof Promise ? { help: 'the schema is awaited or read with readFileSync' } : {}),
+      },
+    ];
+  // The plugin may change the schema that it read, or hold it in its code: then the file does not show the place.
+  const file = schema !== undefined && isDeepStrictEqual(schema.value, options) ? schema.file : undefined;
+  return schemaFaults(options as JsonObject).map((one) => {
+    const { message, help, path } = one;
+    const at = file === undefined ? index : placeIn(file, one);
+    const where = file === undefined && path.length > 0 ? `options at /${path.join('/')}: ` : '';
+    return { at, message: `${where}${message}`, ...(help === undefined ? {} : { help }) };
+  });
+}
+
+/** Where a part of a schema stands in its file; JSON is YAML. */
+function placeIn(file: SourceFile, { path, inKey = false }: SchemaFault): Span {
+  const document: Document = parseDocument(file.text);
+  const node = inKey ? keyNode(document, path) : document.getIn(path, true);
+  const [start, end] = (isNode(node) ? node.range : undefined) ?? [0, 0];
+  return { file, start, end: oneLine(file.text, start, end) };
+}
+
+function keyNode(document: Document, path: readonly (string | number)[]): Scalar | undefined {
+  const parent = document.getIn(path.slice(0, -1), true) as { readonly items?: readonly Pair<Scalar>[] };
+  return parent.items?.find(({ key }) => key.value === path.at(-1))?.key;
+}
+
+/** A place of several lines is shown by its first. */
+function oneLine(text: string, start: number, end: number): number {
+  const newline = text.indexOf('\n', start);
+  return newline === -1 ? end : Math.min(end, newline);
+}
+
+/** A value as a message names it. */
+function described(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (typeof value === 'string') return `\`${value.length > 60 ? `${value.slice(0, 60)}…` : value}\``;
+  if (typeof value === 'number' || typeof value === 'boolean') return `\`${String(value)}\``;
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Promise) return 'a promise';
+  return typeof value === 'function' ? 'a function' : 'an object';
+}

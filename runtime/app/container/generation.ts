@@ -1,0 +1,134 @@
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { Plan } from '../../compile/plan.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { EntityIndex } from '../../index/entity-index.js';
+import { eventTimesOf } from '../../settings/feature-settings.js';
+import { NO_SOURCES } from '../../index/feature-source.js';
+import { FeatureStore } from '../../index/feature-store.js';
+import { OnlineFeatures } from '../../index/online-features.js';
+import { Feedback } from '../../feedback/feedback.js';
+import { trackingOf } from '../../feedback/tracking.js';
+import { redisSettings } from '../../settings/redis-settings.js';
+import type { Settings } from '../../settings/settings.js';
+import { leaseResidentTables } from './resident.js';
+import type { Lease } from './shared.js';
+import { TOKENS, type OpenSources } from './tokens.js';
+
+/**
+ * Wires what lives as long as a generation of the project, into a child of the process's container.
+ * @returns releases what the generation shares with others
+ * @throws MillraceError store_unavailable for a source of features that does not answer; invalid_setting
+ */
+export async function registerGeneration(
+  container: DependencyContainer,
+  config: ProjectConfig,
+  plans: readonly Plan[],
+): Promise<() => Promise<void>> {
+  const settings = container.resolve(TOKENS.settings);
+  const sources = await leaseSources(container, config.views, settings);
+  const resident = await leaseResidentTables(container, plans, settings, config).catch(
+    async (error: unknown) => {
+      await sources.release();
+      throw error;
+    },
+  );
+  container.register(TOKENS.featureSources, { useValue: sources.value.sources });
+  container.register(TOKENS.resident, { useValue: resident.value });
+  registerData(container, config);
+  registerReaders(container, config, plans);
+  return async () => {
+    await Promise.all([sources.release(), resident.release()]);
+  };
+}
+
+/** Wires what stores entities and features, and needs their schemas alone. */
+export function registerData(
+  container: DependencyContainer,
+  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+): void {
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix } = settings;
+  container.register(TOKENS.entityIndex, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new EntityIndex({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          types,
+        }),
+    ),
+  });
+  container.register(TOKENS.featureStore, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new FeatureStore({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
+          eventTimes: eventTimesOf(settings),
+          clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
+}
+
+function registerReaders(
+  container: DependencyContainer,
+  { entities: types, views }: ProjectConfig,
+  plans: readonly Plan[],
+): void {
+  const { prefix, oldestEventTime, onlineMs } = container.resolve(TOKENS.settings);
+  container.register(TOKENS.onlineFeatures, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new OnlineFeatures({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
+          sources: c.resolve(TOKENS.featureSources),
+          clock: c.resolve(TOKENS.clock),
+          limitMs: onlineMs,
+        }),
+    ),
+  });
+  container.register(TOKENS.feedback, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new Feedback({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          types,
+          tracking: trackingOf(plans),
+          oldestEvent: oldestEventTime,
+          clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
+}
+
+/** Feature views outside the store; what reads them is loaded by projects alone that have some. */
+async function leaseSources(
+  container: DependencyContainer,
+  views: ProjectConfig['views'],
+  settings: Settings,
+): Promise<Lease<OpenSources>> {
+  const urls = new Set(Array.from(views.values()).flatMap(({ source }) => (source ? [source.url] : [])));
+  const servers = [...urls]
+    .map((url) => url ?? '')
+    .sort()
+    .join(' ');
+  return container.resolve(TOKENS.openSources).lease(
+    (open) => open.servers === servers,
+    async () => {
+      if (urls.size === 0) return { servers, sources: NO_SOURCES };
+      const { openFeastSources } = await import('../../feast/feast-sources.js');
+      return { servers, sources: await openFeastSources(views.values(), redisSettings(settings)) };
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+import type { DependencyContainer } from 'tsyringe';
+import { MillraceError } from '../../api/errors.js';
+import type { Plan } from '../../compile/plan.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { nearest } from '../../core/nearest.js';
+import { OWN_WRITES_ONLY } from '../../store/coherence.js';
+import { ResidentTables } from '../../resident/resident-tables.js';
+import { SETTINGS, type Settings } from '../../settings/settings.js';
+import type { RedisStore } from '../../store/redis/redis-store.js';
+import { RedisTracking } from '../../store/redis/tracking.js';
+import type { Store } from '../../store/store.js';
+import type { Lease } from './shared.js';
+import { TOKENS, type MakeCoherence } from './tokens.js';
+
+/**
+ * The entities that this process keeps decoded: those that the settings name, of those that a plan reads. The tables of an
+ * earlier generation go on, with all that they hold, where they hold what these plans read.
+ * @throws MillraceError invalid_setting for the name of no entity type
+ */
+export async function leaseResidentTables(
+  container: DependencyContainer,
+  plans: readonly Plan[],
+  settings: Settings,
+  config: ProjectConfig,
+): Promise<Lease<ResidentTables>> {
+  const { resident, residentBytes: bytes } = settings;
+  if (resident !== 'all') for (const name of resident) checkType(name, config);
+  return container.resolve(TOKENS.residentTables).lease(
+    (tables) => tables.adopt(plans),
+    () => {
+      const tables = new ResidentTables(plans, {
+        bytes,
+        ...(resident === 'all' ? {} : { types: resident }),
+        coherence: container.resolve(TOKENS.coherence),
+      });
+      tables.start();
+      return tables;
+    },
+  );
+}
+
+function checkType(name: string, { entities }: ProjectConfig): void {
+  if (entities.has(name)) return;
+  const guess = nearest(name, entities.keys());
+  const help =
+    guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;
+  throw new MillraceError(
+    'invalid_setting',
+    `${SETTINGS.resident.env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
+  );
+}
+
+/** What tells tables of the writes that others make to a store: Redis does; to the embedded store nobody else writes. */
+export function coherenceOf(
+  store: Store,
+  { residentLeaseMs: leaseMs }: Settings,
+  logger: Logger,
+): MakeCoherence {
+  const warn = (message: string): void => logger.warn(message);
+  return (prefixes) =>
+    isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs, warn }) : OWN_WRITES_ONLY;
+}
+
+function isRedis(store: Store): store is RedisStore {
+  return store.engine === 'redis';
+}

@@ -1,0 +1,67 @@
+import { pino, type Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { HttpMetrics } from '../../metrics/http-metrics.js';
+import { redisSettings } from '../../settings/redis-settings.js';
+import type { ResidentTables } from '../../resident/resident-tables.js';
+import type { Settings } from '../../settings/settings.js';
+import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
+import { LayoutRegistry } from '../../store/layout-registry.js';
+import { connectRedisStore } from '../../store/redis/redis-store.js';
+import type { Store } from '../../store/store.js';
+import { watchWrites } from '../../store/watched-store.js';
+import { coherenceOf } from './resident.js';
+import { Shared } from './shared.js';
+import { TOKENS, type Clock, type OpenSources } from './tokens.js';
+
+/** Test doubles, in the place of the real thing. */
+export interface Overrides {
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/**
+ * The composition root of what lives as long as the process, the real thing and its double beside each other; what lives
+ * as long as a generation of the project is wired by `registerGeneration`.
+ * @throws MillraceError store_unavailable, data_folder_in_use
+ */
+export async function registerServices(
+  container: DependencyContainer,
+  settings: Settings,
+  overrides: Overrides,
+): Promise<DependencyContainer> {
+  container.register(TOKENS.settings, { useValue: settings });
+  container.register(TOKENS.logger, { useValue: overrides.logger ?? pino({ level: settings.logLevel }) });
+  container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
+  container.register(TOKENS.metrics, {
+    useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
+  });
+  const tables = new Shared<ResidentTables>((value) => value.close());
+  container.register(TOKENS.residentTables, { useValue: tables });
+  container.register(TOKENS.openSources, {
+    useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
+  });
+  const logger = container.resolve(TOKENS.logger);
+  const store = overrides.store ?? (await openStore(settings, logger));
+  container.register(TOKENS.coherence, { useValue: coherenceOf(store, settings, logger) });
+  container.register(TOKENS.store, {
+    useValue: watchWrites(store, (keys) => {
+      // Of every generation that still serves: what one writes, the others must not go on showing.
+      const written = [...keys];
+      for (const one of tables.values()) one.invalidate(written);
+    }),
+  });
+  container.register(TOKENS.layouts, {
+    useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
+  });
+  return container;
+}
+
+/** The engine that the settings name; never the other one in its place. */
+function openStore(settings: Settings, logger: Logger): Promise<Store> {
+  const { store, dataDir, sync } = settings;
+  return store === 'redis'
+    ? connectRedisStore({ ...redisSettings(settings), warn: (message) => logger.warn(message) })
+    : openEmbeddedStore({ dataDir, sync });
+}

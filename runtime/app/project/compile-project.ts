@@ -1,0 +1,125 @@
+import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MillraceError } from '../../api/errors.js';
+import { closeComponents, warmComponents } from '../../compile/component-life.js';
+import { compilePipeline } from '../../compile/compile-pipeline.js';
+import { packageFinder } from '../../compile/find-package.js';
+import { OptionFiles } from '../../compile/option-files.js';
+import type { Plan } from '../../compile/plan.js';
+import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { LinkedFolders } from '../../settings/linked-folders.js';
+import { loadProject } from '../../config/project/load-project.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { registerPlugins } from '../container/plugins.js';
+import { AllowedHosts } from '../../settings/allowed-hosts.js';
+import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
+import { describePlan } from '../../pipeline/explain/describe.js';
+import type { PlanDescription } from '../../pipeline/types.js';
+import { SETTINGS, type Settings } from '../../settings/settings.js';
+
+/** A project with errors. They are in `diagnostics`, warnings too. */
+export class ProjectInvalidError extends MillraceError {
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    const [first] = errors;
+    const count = `the project has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
+    super(
+      'project_invalid',
+      first === undefined ? count : `${count}; the first: ${placeOf(first)}: ${first.message}`,
+    );
+    this.name = 'ProjectInvalidError';
+  }
+}
+
+function placeOf({ at }: Diagnostic): string {
+  const { line, column } = at.file.position(at.start);
+  return `${at.file.path}:${line}:${column}`;
+}
+
+export interface CompiledPipeline {
+  readonly name: string;
+  readonly plan: Plan;
+  describe(): PlanDescription;
+}
+
+export interface CompiledProject {
+  /** Undefined if the files could not be read; `diagnostics` says why. */
+  readonly config: ProjectConfig | undefined;
+  /** The pipelines without errors. */
+  readonly pipelines: readonly CompiledPipeline[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of every file that options name, by path, the version of what was read; undefined for one that could not be. */
+  readonly files: ReadonlyMap<string, string | undefined>;
+  /** Closes the components, once; returns what went wrong. */
+  close(): Promise<unknown[]>;
+}
+
+/** What of the settings a project is compiled by. */
+export type CompileOptions = Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>>;
+
+/**
+ * Loads, checks and compiles a project, and warms its components: exactly what start-up and a reload do, and nothing that
+ * needs the store.
+ * @param outbound told of what components ask other servers
+ */
+export async function compileProject(
+  root: string,
+  {
+    prefix = SETTINGS.prefix.default,
+    modelHosts = AllowedHosts.none,
+    linkedFolders = LinkedFolders.none,
+  }: CompileOptions = {},
+  outbound?: OutboundObserver,
+): Promise<CompiledProject> {
+  const loaded = await loadProject(root);
+  const diagnostics = new Diagnostics();
+  diagnostics.addAll(loaded.diagnostics);
+  const pipelines: CompiledPipeline[] = [];
+  const { checkable } = loaded;
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
+  // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
+  if (checkable !== undefined) {
+    const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
+    const services = {
+      http: httpConnector(modelHosts, outbound),
+      findPackage: packageFinder(checkable.root),
+    };
+    const settings = { prefix, files, services };
+    // Of a plugin that cannot be loaded, the steps that use it have nothing new to tell.
+    const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
+    for (const definition of isWhole ? checkable.pipelines : []) {
+      await nextTurn(); // a service that is reloaded goes on answering in between
+      const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
+      if (plan !== undefined)
+        pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
+    }
+  }
+  if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
+  let closing: Promise<unknown[]> | undefined;
+  return {
+    config: loaded.config,
+    pipelines,
+    diagnostics: diagnostics.all,
+    files: files.versions,
+    close: () =>
+      (closing ??= closeComponents(
+        pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
+      )),
+  };
+}
+
+/**
+ * The version of a project: the first 12 hex digits of a SHA-256 over its YAML files and the versions of the files that
+ * they name. Equal on two instances exactly if they were given the same files.
+ */
+export function projectVersion(config: ProjectConfig, files: CompiledProject['files']): string {
+  const sources = [
+    ...Array.from(config.entities.values(), ({ at }) => at?.file),
+    ...Array.from(config.views.values(), ({ at }) => at.file),
+    ...config.pipelines.map(({ file }) => file),
+  ];
+  const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
+  const all = [...texts, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,170 @@
+import type { RequestListener } from 'node:http';
+import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { registerGeneration } from '../container/generation.js';
+import { TOKENS, type Container } from '../container/tokens.js';
+import type { EntityIndex } from '../../index/entity-index.js';
+import type { FeatureStore } from '../../index/feature-store.js';
+import type { OnlineFeatures } from '../../index/online-features.js';
+import type { Feedback } from '../../feedback/feedback.js';
+import { createHttpApp } from '../../http/app.js';
+import { describeError } from '../../core/describe-error.js';
+import { mountPipeline } from '../../pipeline/pipeline.js';
+import type { Pipeline } from '../../pipeline/types.js';
+import { Usage } from '../../core/usage.js';
+import type { ResidentTables } from '../../resident/resident-tables.js';
+import { version as millraceVersion } from '../../settings/version.js';
+import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
+
+/** Far longer than a request can take: two minutes to arrive, one in its pipeline, two to be taken by its client. */
+const RETIRE_MS = 10 * 60_000;
+
+/** A model that serves. */
+export interface ServedModel {
+  readonly pipeline: string;
+  readonly step: string;
+  readonly version: string;
+}
+
+/**
+ * A project as it was at one time, compiled, wired and ready to answer: everything of the service that a reload replaces.
+ * Its pipelines, types, routes and reference belong together, and none is ever seen beside those of another generation.
+ */
+export interface Generation {
+  readonly config: ProjectConfig;
+  readonly pipelines: readonly Pipeline[];
+  readonly models: readonly ServedModel[];
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly online: OnlineFeatures;
+  readonly feedback: Feedback;
+  readonly resident: ResidentTables;
+  readonly warnings: readonly Diagnostic[];
+  /** See `projectVersion`. */
+  readonly version: string;
+  /** When it was made, epoch milliseconds. */
+  readonly loadedAt: number;
+  /** See `CompiledProject.files`. */
+  readonly files: CompiledProject['files'];
+  /** Its routes; made once. @throws MillraceError project_invalid if two routes are the same */
+  http(): RequestListener;
+  /** Closes it once nothing uses it any more, or after `limitMs`: what lasts so long, such as an effect, never ends. */
+  retire(limitMs?: number): Promise<void>;
+}
+
+/**
+ * Wires a compiled project into the process. If it cannot be, what it holds is closed.
+ * @param container that of the process
+ * @throws ProjectInvalidError; MillraceError store_unavailable, invalid_setting
+ */
+export async function createGeneration(container: Container, compiled: CompiledProject): Promise<Generation> {
+  const { config, diagnostics, pipelines } = compiled;
+  const services = container.createChildContainer();
+  let release = (): Promise<void> => Promise.resolve();
+  try {
+    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+      throw new ProjectInvalidError(diagnostics);
+    const plans = pipelines.map(({ plan }) => plan);
+    release = await registerGeneration(services, config, plans);
+    return wire(services, compiled, config, release);
+  } catch (error) {
+    await compiled.close();
+    await release();
+    throw error;
+  }
+}
+
+function wire(
+  services: Container,
+  compiled: CompiledProject,
+  config: ProjectConfig,
+  release: () => Promise<void>,
+): Generation {
+  const plans = compiled.pipelines.map(({ plan }) => plan);
+  const store = services.resolve(TOKENS.store);
+  const logger = services.resolve(TOKENS.logger);
+  const sources = services.resolve(TOKENS.featureSources);
+  const settings = services.resolve(TOKENS.settings);
+  const entities = services.resolve(TOKENS.entityIndex);
+  const features = services.resolve(TOKENS.featureStore);
+  const online = services.resolve(TOKENS.onlineFeatures);
+  const feedback = services.resolve(TOKENS.feedback);
+  const resident = services.resolve(TOKENS.resident);
+  const version = projectVersion(config, compiled.files);
+  const usage = new Usage();
+  const pipelines = plans.map((plan) =>
+    mountPipeline(plan, config.entities, {
+      store,
+      layouts: services.resolve(TOKENS.layouts),
+      resident,
+      sources,
+      usage,
+      now: services.resolve(TOKENS.clock),
+      onEffectError: (step, error) =>
+        logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
+    }),
+  );
+  let listener: RequestListener | undefined;
+  let retired: Promise<void> | undefined;
+  return {
+    config,
+    pipelines,
+    models: plans.flatMap(({ definition, steps }) =>
+      steps.flatMap(({ as, version: file }) =>
+        file === undefined ? [] : [{ pipeline: definition.name, step: as, version: file }],
+      ),
+    ),
+    entities,
+    features,
+    online,
+    feedback,
+    resident,
+    warnings: compiled.diagnostics,
+    version,
+    loadedAt: Date.now(),
+    files: compiled.files,
+    http: () =>
+      (listener ??= counted(
+        usage,
+        createHttpApp({
+          entities,
+          features,
+          online,
+          feedback,
+          pipelines,
+          store: {
+            async ping() {
+              await Promise.all([store.ping(), sources.ping()]);
+            },
+          },
+          metrics: services.resolve(TOKENS.metrics),
+          entityTypes: config.entities,
+          views: config.views,
+          logger,
+          version: millraceVersion,
+          projectVersion: version,
+          limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
+        }),
+      )),
+    retire: (limitMs = RETIRE_MS) =>
+      (retired ??= (async () => {
+        if (!(await usage.idle(limitMs)))
+          logger.warn(
+            { project_version: version, waited_ms: limitMs },
+            'closed while something still used it',
+          );
+        for (const error of await compiled.close())
+          logger.warn({ error: describeError(error) }, 'a component could not be closed');
+        await release();
+      })()),
+  };
+}
+
+/** Every request is in use of the generation from its head to the end of its answer. */
+function counted(usage: Usage, listener: RequestListener): RequestListener {
+  return (req, res) => {
+    usage.begin();
+    res.once('close', () => usage.end());
+    listener(req, res);
+  };
+}

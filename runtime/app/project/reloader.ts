@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../api/errors.js';
+import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { describeError } from '../../core/describe-error.js';
+import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
+import type { Generation } from './generation.js';
+
+/** What became of a reload. */
+export interface Reload {
+  /** Failed: the project has errors, and what served before goes on serving. */
+  readonly outcome: 'succeeded' | 'failed';
+  /** Of the files that options name, the versions that were read; whether or not it succeeded. */
+  readonly files: CompiledProject['files'];
+}
+
+/** How the reloads went, for /metrics. */
+export interface ReloadCounts {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+export interface ReloaderOptions {
+  readonly logger: Logger;
+  /** Loads, checks, compiles and warms the project as it is now. */
+  readonly compile: () => Promise<CompiledProject>;
+  /** Wires it, its routes too. */
+  readonly create: (compiled: CompiledProject) => Promise<Generation>;
+}
+
+/** Longest that a generation is waited for when the process ends, milliseconds. */
+const CLOSE_MS = 2000;
+
+/**
+ * Holds the generation of the project that serves. A reload makes the next one whole, and only then lets it take over, by
+ * one assignment: a request is begun and ended on one generation. The one before is closed after its last request.
+ */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #current: Generation;
+  #counts: ReloadCounts = { succeeded: 0, failed: 0 };
+  #lastFailed = false;
+  #running: Promise<unknown> = Promise.resolve();
+  #next: Promise<Reload> | undefined;
+  #closed = false;
+  readonly #retiring = new Set<Generation>();
+
+  constructor(first: Generation, options: ReloaderOptions) {
+    this.#options = options;
+    this.#current = first;
+  }
+
+  get current(): Generation {
+    return this.#current;
+  }
+
+  get counts(): ReloadCounts {
+    return this.#counts;
+  }
+
+  /** Whether the latest reload failed, so that the files are not what serves. */
+  get lastFailed(): boolean {
+    return this.#lastFailed;
+  }
+
+  /** Reloads the project, after a reload that is under way. Never rejects: what is wrong is logged and counted. */
+  reload(): Promise<Reload> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      const running = this.#reload();
+      this.#running = running;
+      return running;
+    });
+    return this.#next;
+  }
+
+  /** Waits for a reload under way, and closes what serves. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#next;
+    await this.#running;
+    const retired = Promise.all(Array.from([this.#current, ...this.#retiring], (one) => one.retire()));
+    const stop = new AbortController();
+    const late = pause(CLOSE_MS, undefined, { signal: stop.signal });
+    await Promise.race([retired, late]).finally(() => stop.abort());
+  }
+
+  async #reload(): Promise<Reload> {
+    let files: CompiledProject['files'] = new Map();
+    if (this.#closed) return { outcome: 'failed', files };
+    const { logger, compile, create } = this.#options;
+    const started = performance.now();
+    const before = this.#current;
+    try {
+      const compiled = await compile();
+      ({ files } = compiled);
+      await refuseNoPipelines(before, compiled);
+      this.#takeOver(await create(compiled));
+    } catch (error) {
+      this.#lastFailed = true;
+      this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };
+      tellFailure(logger, error);
+      logger.error(
+        { project_version: before.version },
+        'the reload failed; what served before goes on serving',
+      );
+      return { outcome: 'failed', files };
+    }
+    this.#lastFailed = false;
+    this.#counts = { ...this.#counts, succeeded: this.#counts.succeeded + 1 };
+    const { version, warnings, pipelines, models } = this.#current;
+    for (const warning of warnings) logger.warn(placeOf(warning), warning.message);
+    logger.info(
+      {
+        project_version: version,
+        version_before: before.version,
+        pipelines: pipelines.map(({ name }) => name),
+        models,
+        ms: Math.round(performance.now() - started),
+      },
+      'the project was reloaded',
+    );
+    return { outcome: 'succeeded', files };
+  }
+
+  #takeOver(next: Generation): void {
+    const before = this.#current;
+    this.#current = next;
+    this.#retiring.add(before);
+    void before.retire().then(
+      () => this.#retiring.delete(before),
+      (error: unknown) => {
+        this.#retiring.delete(before);
+        this.#options.logger.warn({ error: describeError(error) }, 'an old generation could not be closed');
+      },
+    );
+  }
+}
+
+/**
+ * A service that ranks goes on ranking: all pipelines are gone while a deployment replaces the folder, or a mount is lost.
+ * @throws MillraceError project_invalid
+ */
+async function refuseNoPipelines(before: Generation, compiled: CompiledProject): Promise<void> {
+  const sound = !compiled.diagnostics.some(({ severity }) => severity === 'error');
+  if (!sound || compiled.pipelines.length > 0 || before.pipelines.length === 0) return;
+  await compiled.close();
+  throw new MillraceError(
+    'project_invalid',
+    'the project has no pipeline any more; restart the service to serve entities and features alone',
+  );
+}
+
+/** Logs what a user has to mend, each with its place. */
+function tellFailure(logger: Logger, error: unknown): void {
+  if (error instanceof ProjectInvalidError) {
+    for (const one of error.diagnostics)
+      logger[one.severity === 'error' ? 'error' : 'warn'](placeOf(one), one.message);
+  } else if (error instanceof MillraceError) logger.error({ code: error.code }, error.message);
+  else logger.error({ error: describeError(error) }, 'the project could not be loaded');
+}
+
+/** Where a diagnostic is, and its remedy, as fields of a log line. */
+export function placeOf({ code, at, help }: Diagnostic): Record<string, unknown> {
+  const { line, column } = at.file.position(at.start);
+  return { code, file: at.file.path, line, column, help };
+}

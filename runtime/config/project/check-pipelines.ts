@@ -1,0 +1,119 @@
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import type { PipelineDefinition } from './model.js';
+import { EXPRESSION_NAMES, KEYWORDS, serviceRouteOf } from './reserved-names.js';
+import { keyBefore, type Located, type Span } from '../yaml/source.js';
+
+/** Checks that the names of one pipeline mean one thing each. */
+export function checkNames(
+  pipeline: PipelineDefinition,
+  views: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  checkFeatureNames(pipeline, views, diagnostics);
+  const roots = new Set([pipeline.subject.value, ...pipeline.request.fields.keys()]);
+  for (const [name, { at }] of pipeline.define) {
+    const place = keyBefore(at, name);
+    if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name))
+      diagnostics.error(
+        'reserved_name',
+        place,
+        `\`${name}\` means something in every expression`,
+        'choose another name',
+      );
+    else if (roots.has(name))
+      diagnostics.error(
+        'duplicate_name',
+        place,
+        `\`${name}\` is an entity or field of the request already`,
+        'choose another name',
+      );
+  }
+  for (const field of pipeline.request.fields.values())
+    if (KEYWORDS.has(field.name) || EXPRESSION_NAMES.has(field.name))
+      diagnostics.error(
+        'reserved_name',
+        field.at,
+        `\`${field.name}\` means something in every expression`,
+        'choose another name',
+      );
+}
+
+/** Views, bindings and `as` names stand before a colon: one namespace. */
+function checkFeatureNames(
+  pipeline: PipelineDefinition,
+  views: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  const taken = new Map<string, string>();
+  const clash = (name: Located<string>, what: string, by: string): void => {
+    diagnostics.error(
+      'duplicate_name',
+      name.at,
+      `\`${name.value}\` is ${by} already`,
+      `give the ${what} another name`,
+    );
+  };
+  const lines = new Set<string>();
+  for (const { name, view, feature, paths, at } of pipeline.features) {
+    const isBinding = name.value !== view.value || paths !== undefined;
+    const line = feature === undefined ? name.value : `${name.value}:${feature.value}`;
+    const owner = taken.get(name.value);
+    if (lines.has(line) || (owner !== undefined && (isBinding || owner !== view.value)))
+      diagnostics.error(
+        'duplicate_name',
+        at,
+        `\`${line}\` is required already`,
+        isBinding ? 'give the binding another name' : 'remove the line',
+      );
+    else if (name.value !== view.value && views.has(name.value) && views.has(view.value))
+      clash(name, 'binding', 'a feature view');
+    taken.set(name.value, isBinding ? '' : view.value);
+    lines.add(line);
+  }
+  const steps = new Map<string, Span>();
+  for (const { as } of pipeline.components) {
+    if (as === undefined) continue;
+    const earlier = steps.get(as.value);
+    if (earlier !== undefined)
+      clash(as, 'step', `the step at line ${earlier.file.position(earlier.start).line}`);
+    else if (views.has(as.value)) clash(as, 'step', 'a feature view');
+    else if (taken.has(as.value)) clash(as, 'step', 'a name under `features`');
+    steps.set(as.value, as.at);
+  }
+}
+
+/** Checks that each route leads to one pipeline, and to nothing of the service's own. */
+export function checkRoutes(pipelines: readonly PipelineDefinition[], diagnostics: Diagnostics): void {
+  const taken = new Map<string, PipelineDefinition>();
+  for (const pipeline of pipelines) {
+    const { value, at } = pipeline.route;
+    const service = serviceRouteOf(value);
+    const other = taken.get(value.toLowerCase());
+    if (service !== undefined) {
+      diagnostics.error(
+        'duplicate_route',
+        at,
+        `the route ${value} is the service's own`,
+        'give the pipeline another `route:`',
+      );
+    } else if (other !== undefined) {
+      diagnostics.error(
+        'duplicate_route',
+        at,
+        `the route ${value} is that of the pipeline \`${other.name}\` already`,
+        'give one of them another `route:`',
+      );
+    }
+    taken.set(value.toLowerCase(), pipeline);
+  }
+  for (const { name, route } of pipelines) {
+    const other = taken.get(/^(.*)\/explain$/.exec(route.value.toLowerCase())?.[1] ?? '');
+    if (other !== undefined)
+      diagnostics.error(
+        'duplicate_route',
+        route.at,
+        `the route ${route.value} of \`${name}\` is where the pipeline \`${other.name}\` is explained`,
+        'give one of them another `route:`',
+      );
+  }
+}

@@ -1,0 +1,88 @@
+import type { Node } from 'yaml';
+import { NAME_PATTERN, type ValueType } from '../../api/types.js';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import type { AttributeDefinition, EntityType } from './model.js';
+import { checkSpellings, readType, TYPE_KINDS, type TypeContext } from './parse-type.js';
+import type { SourceFile } from '../yaml/source.js';
+import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+import type { ParsedFile } from '../yaml/yaml-file.js';
+
+/** Types that exist without a file, and their keys. */
+const PREDEFINED: ReadonlyMap<string, string> = new Map([
+  ['product', 'product_id'],
+  ['user', 'user_id'],
+  ['query', 'query'],
+  ['request', 'request_id'],
+  ['brand', 'brand_id'],
+  ['category', 'category_id'],
+]);
+
+/** Names of entity types that exist whatever the files say. */
+export const PREDEFINED_TYPES: readonly string[] = [...PREDEFINED.keys()];
+
+/** Entity types whose key is part of the wire contract. */
+const FIXED_KEYS = new Set(['query', 'request']);
+
+/** The types that files declare, and the predefined ones that no file declares. */
+export function loadEntities(files: readonly ParsedFile[], context: TypeContext): Map<string, EntityType> {
+  const types = new Map<string, EntityType>();
+  for (const parsed of files) types.set(parsed.name.value, loadEntity(parsed, context));
+  for (const [name, key] of PREDEFINED)
+    if (!types.has(name)) types.set(name, { name, key, attributes: new Map(), at: undefined });
+  return types;
+}
+
+function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): EntityType {
+  const { diagnostics } = context;
+  if (TYPE_KINDS.includes(name.value))
+    diagnostics.error(
+      'reserved_name',
+      name.at,
+      `\`${name.value}\` is a type of values already`,
+      'choose another name',
+    );
+  const key = keyOf(file, root, name.value, diagnostics);
+  const attributes = readAttributes(file, memberOf(file, root, 'attributes'), context);
+  const types = new Map([...attributes].map(([attribute, { type }]) => [attribute, type]));
+  const places = new Map([...attributes].map(([attribute, { at }]) => [attribute, at]));
+  const at = places.get(key);
+  if (at !== undefined)
+    diagnostics.error(
+      'reserved_name',
+      at,
+      `\`${key}\` is the key of \`${name.value}\``,
+      'remove the line: every entity has its key',
+    );
+  checkSpellings(types, places, key, diagnostics);
+  return { name: name.value, key, attributes, at: name.at };
+}
+
+function keyOf(file: SourceFile, root: Node, name: string, diagnostics: Diagnostics): string {
+  const base = textOf(memberOf(file, root, 'extends'));
+  const usual = base === 'ProductEntity' ? 'product_id' : (PREDEFINED.get(name) ?? `${name}_id`);
+  const given = entryOf(file, root, 'key');
+  const key = locatedText(file, given?.value);
+  if (given !== undefined && FIXED_KEYS.has(name) && key !== undefined && key.value !== usual)
+    diagnostics.error(
+      'reserved_name',
+      key.at,
+      `the key of \`${name}\` is always \`${usual}\``,
+      'remove the line',
+    );
+  return key?.value ?? usual;
+}
+
+/** Attributes by name; those that are wrong were told and are left out. */
+export function readAttributes(
+  file: SourceFile,
+  node: Node | undefined,
+  context: TypeContext,
+): Map<string, AttributeDefinition> {
+  const attributes = new Map<string, AttributeDefinition>();
+  for (const { key, keyAt, value } of entriesOf(file, node)) {
+    if (!NAME_PATTERN.test(key)) continue;
+    const type: ValueType | undefined = readType(keyAt, value, context);
+    if (type !== undefined) attributes.set(key, { name: key, type, at: keyAt });
+  }
+  return attributes;
+}

@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
+import { checkFeastFields } from './load-feast-source.js';
+import { deepFreeze } from '../../core/freeze.js';
+import type { Environment } from '../yaml/interpolate.js';
+import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { loadPipelines } from './load-pipelines.js';
+import { checkViewKeys, loadViews } from './load-views.js';
+import type { ProjectConfig } from './model.js';
+import { nearest } from '../../core/nearest.js';
+import type { EntityReference, TypeContext } from './parse-type.js';
+import { hasFolder, placeOf, readYamlFiles } from './project-files.js';
+import type { SourceFile } from '../yaml/source.js';
+import { parseFile, stemOf, type FileKind, type ParsedFile } from '../yaml/yaml-file.js';
+
+export interface LoadedProject {
+  /** Undefined if any diagnostic is an error. */
+  readonly config: ProjectConfig | undefined;
+  /**
+   * The same with the pipelines whose own files have no errors, so that these too can be compiled and all that is wrong
+   * told at once. Undefined if entity types or views have errors: what pipelines make of them would only echo these.
+   */
+  readonly checkable: ProjectConfig | undefined;
+  /** Everything found, by file and place. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads and checks the YAML files of a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. Never
+ * rejects for what the files hold. What it returns is frozen through and through.
+ * @param environment what `${NAME}` in the files stands for
+ */
+export async function loadProject(
+  root: string,
+  environment: Environment = process.env,
+): Promise<LoadedProject> {
+  const diagnostics = new Diagnostics();
+  const context: TypeContext = { diagnostics, references: [] };
+  const [entityFiles, viewFiles, pipelineFiles] = await Promise.all([
+    readYamlFiles(root, 'schemas/entities', diagnostics),
+    readYamlFiles(root, 'schemas/features', diagnostics),
+    readYamlFiles(root, 'pipelines', diagnostics),
+  ]);
+  const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
+    files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
+
+  const parsedEntities = parse(entityFiles, 'entity');
+  const parsedViews = parse(viewFiles, 'view');
+  const entities = loadEntities(parsedEntities, context);
+  const views = loadViews(parsedViews, context, entities);
+  const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
+  const viewNames = declaredNames(viewFiles, parsedViews);
+  const known = { entities, entityNames, viewNames };
+  const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
+  checkReferences(context.references, entityNames, diagnostics);
+  checkViewKeys(views, entities, diagnostics);
+  checkFeastFields(views, diagnostics);
+  if (pipelineFiles.length === 0 && !diagnostics.hasErrors)
+    await reportNoPipelines(root, entityFiles.length + viewFiles.length > 0, diagnostics);
+
+  const wrong = new Set(
+    diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
+  );
+  const whole = { root: resolve(root), entities, views, pipelines };
+  const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
+  const rest = { ...whole, pipelines: pipelines.filter(({ file }) => !wrong.has(file.path)) };
+  return Object.freeze({
+    config: deepFreeze(wrong.size === 0 ? whole : undefined),
+    checkable: deepFreeze(schemasSound ? rest : undefined),
+    diagnostics: diagnostics.all,
+  });
+}
+
+/** What stores data needs of a project: its entity types and views, whatever its pipelines, models and plugins are. */
+export interface LoadedSchemas {
+  /** Undefined if `diagnostics` has errors. */
+  readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
+  /** Everything found in the files of `schemas/`. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the entity types and views of a project. Never rejects for what the files hold. */
+export async function loadSchemas(
+  root: string,
+  environment: Environment = process.env,
+): Promise<LoadedSchemas> {
+  const diagnostics = new Diagnostics();
+  if (!(await hasFolder(root, '.'))) reportNoFolder(root, diagnostics);
+  const { checkable, diagnostics: all } = await loadProject(root, environment);
+  diagnostics.addAll(all.filter(({ at }) => at.file.path.startsWith('schemas/')));
+  return { config: diagnostics.hasErrors ? undefined : checkable, diagnostics: diagnostics.all };
+}
+
+/** A type or view whose file is wrong is still declared: its own errors are enough. */
+function declaredNames(files: readonly SourceFile[], parsed: readonly ParsedFile[]): Set<string> {
+  return new Set([...files.map(stemOf), ...parsed.flatMap(({ alias }) => alias ?? [])]);
+}
+
+function checkReferences(
+  references: readonly EntityReference[],
+  known: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  for (const { entity, at } of references) {
+    if (known.has(entity)) continue;
+    const guess = nearest(entity, known);
+    diagnostics.error(
+      'unknown_entity',
+      at,
+      `there is no entity type \`${entity}\``,
+      guess === undefined
+        ? `declare it in schemas/entities/${entity}.yaml; without a file there is ${PREDEFINED_TYPES.join(', ')}`
+        : `did you mean \`${guess}\`?`,
+    );
+  }
+}
+
+/** A project that declares entity types or feature views serves these alone; one that declares nothing is a mistake. */
+async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics: Diagnostics): Promise<void> {
+  const at = placeOf('pipelines');
+  if (!(await hasFolder(root, '.'))) {
+    reportNoFolder(root, diagnostics);
+    return;
+  }
+  const message = (await hasFolder(root, 'pipelines'))
+    ? 'pipelines/ holds no pipeline'
+    : 'the project has no folder pipelines/';
+  const help = 'a pipeline is a file such as pipelines/ranking.yaml';
+  if (hasSchemas)
+    diagnostics.warning(
+      'missing_file',
+      at,
+      `${message}: it serves entities and features, and no ranking`,
+      help,
+    );
+  else diagnostics.error('missing_file', at, message, help);
+}
+
+function reportNoFolder(root: string, diagnostics: Diagnostics): void {
+  diagnostics.error(
+    'missing_file',
+    placeOf('pipelines'),
+    `there is no project folder ${root}`,
+    'give the folder that holds pipelines/ and schemas/',
+  );
+}

@@ -1,0 +1,194 @@
+import { isMap, type Node } from 'yaml';
+import { NAME_PATTERN, typeText, type ValueType } from '../../api/types.js';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { readAttributes } from './load-entities.js';
+import type {
+  AttributeDefinition,
+  EntityType,
+  PipelineDefinition,
+  RequestDefinition,
+  RequestField,
+} from './model.js';
+import { nearest } from '../../core/nearest.js';
+import {
+  checkSpellings,
+  readType,
+  readTypeText,
+  ourType,
+  TYPE_KINDS,
+  type TypeContext,
+} from './parse-type.js';
+import { REQUEST_FIELDS, REQUEST_MODES } from './reserved-names.js';
+import { spanWithin, type Located, type SourceFile, type Span } from '../yaml/source.js';
+import { entriesOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
+
+/**
+ * Reads `request:`.
+ * @param subject the type that is ranked or scored
+ * @param own the type of the request itself
+ * @param entities the names of the entity types that exist
+ */
+export function loadRequest(
+  file: SourceFile,
+  node: Node | undefined,
+  task: PipelineDefinition['task'],
+  subject: EntityType | undefined,
+  own: EntityType | undefined,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): RequestDefinition {
+  const { diagnostics } = context;
+  const fields = new Map<string, RequestField>();
+  /** Under which stands what the subject carries. */
+  const carriedAt = task === 'rank' ? 'candidates' : subject?.name;
+  for (const { key, keyAt, value } of entriesOf(file, node)) {
+    if (key === 'candidates' || REQUEST_MODES.includes(key) || !NAME_PATTERN.test(key)) continue;
+    if (key === carriedAt && isMap(value)) continue;
+    if (REQUEST_FIELDS.has(key)) {
+      diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is a field of every request`,
+        'remove the line, or choose another name',
+      );
+    } else if (key === subject?.name) {
+      const [what, remedy] =
+        task === 'rank'
+          ? ['the candidate', `name the field by its role, for example \`current_${key}\``]
+          : ['what is scored', 'remove the line: every request has it'];
+      diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is ${what}: expressions use the name for it`,
+        remedy,
+      );
+    } else {
+      const field = readField(key, keyAt, value, entities, context);
+      if (field !== undefined) fields.set(key, field);
+    }
+  }
+  const carried = carriedAt === undefined ? undefined : memberOf(file, node, carriedAt);
+  const candidates = readAttributes(file, carried, context);
+  if (subject !== undefined) checkCarried(candidates, subject, task, diagnostics);
+  if (own !== undefined) checkFields(fields, own, diagnostics);
+  const mode = (key: string): 'ignore' | 'refuse' =>
+    textOf(memberOf(file, node, key)) === 'refuse' ? 'refuse' : 'ignore';
+  return { candidates, fields, unknown: mode('unknown'), duplicates: mode('duplicates') };
+}
+
+function readField(
+  name: string,
+  at: Span,
+  node: Node | undefined,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): RequestField | undefined {
+  const written = locatedText(at.file, node);
+  if (written === undefined) {
+    const type = readType(at, node, context);
+    return type && { kind: 'scalar', name, type, optional: false, at };
+  }
+  const { inner, optional } = unwrapOptional(written);
+  if (entities.has(inner.value)) return { kind: 'entity', name, entity: inner.value, optional, at };
+  const type = readScalar(inner, entities, context);
+  return type && { kind: 'scalar', name, type, optional, at };
+}
+
+function unwrapOptional(text: Located<string>): { inner: Located<string>; optional: boolean } {
+  const match = /^(optional\s*\(\s*)([\s\S]*?)\s*\)$/.exec(text.value);
+  if (match === null) return { inner: text, optional: false };
+  const [, before = '', value = ''] = match;
+  return {
+    inner: { value, at: spanWithin(text, before.length, before.length + value.length) },
+    optional: true,
+  };
+}
+
+/** A type of values; a bare name that is none may be a misspelt entity type. */
+function readScalar(
+  text: Located<string>,
+  entities: ReadonlySet<string>,
+  context: TypeContext,
+): ValueType | undefined {
+  const isBareName = NAME_PATTERN.test(text.value) && !TYPE_KINDS.includes(text.value);
+  const guess = isBareName ? nearest(text.value, entities) : undefined;
+  if (!isBareName || (guess === undefined && ourType(text.value) !== undefined))
+    return readTypeText(text, context);
+  context.diagnostics.error(
+    'unknown_entity',
+    text.at,
+    `\`${text.value}\` is neither an entity type nor a type of values`,
+    guess === undefined
+      ? `declare it in schemas/entities/${text.value}.yaml; there is ${[...entities].join(', ')}`
+      : `did you mean \`${guess}\`?`,
+  );
+  return undefined;
+}
+
+/** The fields of a body are read beside the attributes of the request itself: one name, one meaning. */
+function checkFields(
+  fields: ReadonlyMap<string, RequestField>,
+  request: EntityType,
+  diagnostics: Diagnostics,
+): void {
+  for (const { name, kind, at } of fields.values()) {
+    const attribute = request.attributes.get(name);
+    if (attribute === undefined) continue;
+    diagnostics.error(
+      'duplicate_name',
+      at,
+      `\`request\` declares \`${name}: ${typeText(attribute.type)}\` already`,
+      kind === 'scalar'
+        ? 'remove the line: a request may carry any attribute of its type'
+        : 'give one of the two another name',
+    );
+  }
+  const scalars = [...fields.values()].filter((field) => field.kind === 'scalar');
+  checkSpellingsBeside(new Map(scalars.map((field) => [field.name, field])), request, diagnostics);
+}
+
+/** What candidates carry lives beside the attributes of their type. */
+function checkCarried(
+  candidates: ReadonlyMap<string, AttributeDefinition>,
+  subject: EntityType,
+  task: PipelineDefinition['task'],
+  diagnostics: Diagnostics,
+): void {
+  const [every, one] = task === 'rank' ? ['candidate', 'a candidate'] : [subject.name, 'it'];
+  for (const { name, at } of candidates.values()) {
+    const own = subject.attributes.get(name);
+    if (name === subject.key) {
+      diagnostics.error(
+        'reserved_name',
+        at,
+        `\`${name}\` is the key of \`${subject.name}\``,
+        `remove the line: every ${every} has its key`,
+      );
+    } else if (own !== undefined) {
+      diagnostics.error(
+        'duplicate_name',
+        at,
+        `\`${subject.name}\` declares \`${name}: ${typeText(own.type)}\` already`,
+        `remove the line: ${one} may carry any attribute of its type`,
+      );
+    }
+  }
+  checkSpellingsBeside(candidates, subject, diagnostics);
+}
+
+/** Checks the spellings of references where a pipeline adds attributes to those of a type. */
+function checkSpellingsBeside(
+  added: ReadonlyMap<string, AttributeDefinition>,
+  { attributes, key }: EntityType,
+  diagnostics: Diagnostics,
+): void {
+  const all = new Map([...attributes, ...added]);
+  const types = new Map([...all].map(([name, { type }]) => [name, type]));
+  // Only what the pipeline adds is to blame here.
+  const places = new Map([...added].map(([name, { at }]) => [name, at]));
+  for (const { name, type } of attributes.values()) {
+    const spelling = added.get(`${name}_id`);
+    if (spelling !== undefined && type.kind === 'ref') places.set(name, spelling.at);
+  }
+  checkSpellings(types, places, key, diagnostics);
+}

@@ -1,0 +1,190 @@
+import { isMap, type Node } from 'yaml';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { parseDuration } from '../../api/duration.js';
+import { readDefault } from './read-default.js';
+import { readFeastSource } from './load-feast-source.js';
+import type { EntityType, FeatureDefinition, FeatureView } from './model.js';
+import { nearest } from '../../core/nearest.js';
+import { readType, type TypeContext } from './parse-type.js';
+import { DEFAULT_GROUP, ROW_FIELDS, STORE_GROUPS } from './reserved-names.js';
+import type { Located, SourceFile, Span } from '../yaml/source.js';
+import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
+import type { ParsedFile } from '../yaml/yaml-file.js';
+
+/** The feature views of a project; their entity types are checked by `checkViewKeys` once all are known. */
+export function loadViews(
+  files: readonly ParsedFile[],
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): Map<string, FeatureView> {
+  return new Map(files.map((parsed) => [parsed.name.value, loadView(parsed, context, entities)]));
+}
+
+function loadView(
+  { file, root, name }: ParsedFile,
+  context: TypeContext,
+  entities: ReadonlyMap<string, EntityType>,
+): FeatureView {
+  const { diagnostics } = context;
+  const expired = textOf(memberOf(file, root, 'expired'));
+  const view: FeatureView = {
+    name: name.value,
+    of: readOf(file, memberOf(file, root, 'of'), context),
+    ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
+    expired: expired === 'stale' || expired === 'fail' ? expired : 'missing',
+    group: readGroup(file, memberOf(file, root, 'group'), diagnostics),
+    features: readFeatures(file, memberOf(file, root, 'features'), context),
+    at: name.at,
+  };
+  const feast = memberOf(file, memberOf(file, root, 'source'), 'feast');
+  if (feast === undefined) return view;
+  const group = entryOf(file, root, 'group');
+  if (group !== undefined)
+    diagnostics.error(
+      'unknown_key',
+      group.keyAt,
+      '`group` means nothing for a view that Feast keeps',
+      'remove the line: Feast keeps all views of an entity together',
+    );
+  return { ...view, source: readFeastSource(file, feast, view, entities, diagnostics) };
+}
+
+function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): string[] {
+  const types: string[] = [];
+  for (const item of itemsOf(node)) {
+    const type = locatedText(file, item);
+    if (type === undefined) continue;
+    if (types.includes(type.value))
+      context.diagnostics.error(
+        'duplicate_name',
+        type.at,
+        `\`${type.value}\` is in the key twice`,
+        'a row gives each key once, by the name of its type',
+      );
+    context.references.push({ entity: type.value, at: type.at });
+    types.push(type.value);
+  }
+  return types;
+}
+
+function readTtl(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): number | null {
+  const ttl = parseDuration(textOf(node) ?? '');
+  if (ttl === 0 && node !== undefined)
+    diagnostics.error(
+      'wrong_type',
+      spanOf(file, node),
+      '`ttl`: must be more than 0',
+      'without ttl rows never expire',
+    );
+  return ttl ?? null;
+}
+
+function readGroup(file: SourceFile, node: Node | undefined, diagnostics: Diagnostics): string {
+  const group = locatedText(file, node);
+  if (group !== undefined && STORE_GROUPS.has(group.value))
+    diagnostics.error(
+      'reserved_name',
+      group.at,
+      `the group \`${group.value}\` is the store's own`,
+      'choose another name, or leave `group` out',
+    );
+  return group?.value ?? DEFAULT_GROUP;
+}
+
+function readFeatures(
+  file: SourceFile,
+  node: Node | undefined,
+  context: TypeContext,
+): Map<string, FeatureDefinition> {
+  const features = new Map<string, FeatureDefinition>();
+  for (const { key, keyAt, value } of entriesOf(file, node)) {
+    if (ROW_FIELDS.has(key))
+      context.diagnostics.error(
+        'reserved_name',
+        keyAt,
+        `\`${key}\` is a field of every feature row`,
+        'choose another name',
+      );
+    const feature = readFeature(keyAt, key, value, context);
+    if (feature !== undefined) features.set(key, feature);
+  }
+  return features;
+}
+
+function readFeature(
+  at: Span,
+  name: string,
+  node: Node | undefined,
+  context: TypeContext,
+): FeatureDefinition | undefined {
+  const { file } = at;
+  const { diagnostics } = context;
+  const isRecord =
+    isMap(node) && (entryOf(file, node, 'list') ?? entryOf(file, node, 'record')) !== undefined;
+  if (isRecord) {
+    diagnostics.error(
+      'invalid_type',
+      spanOf(file, node),
+      'a feature cannot hold records',
+      'declare a feature for each value, or an attribute of the entity',
+    );
+    return undefined;
+  }
+  if (!isMap(node)) {
+    const type = readType(at, node, context);
+    return type && { name, type, default: undefined, at };
+  }
+  for (const { key, keyAt } of entriesOf(file, node)) {
+    if (key === 'type' || key === 'default') continue;
+    const guess = nearest(key, ['type', 'default']);
+    const help = guess === undefined ? 'there is type, default' : `did you mean \`${guess}\`?`;
+    diagnostics.error('unknown_key', keyAt, `\`${key}\` means nothing here`, help);
+  }
+  const typeEntry = entryOf(file, node, 'type');
+  if (typeEntry === undefined) {
+    diagnostics.error(
+      'missing_key',
+      at,
+      `\`${name}\`: the key \`type\` is missing`,
+      'for example { type: int, default: 0 }',
+    );
+    return undefined;
+  }
+  const type = readType(typeEntry.keyAt, typeEntry.value, context);
+  if (type === undefined) return undefined;
+  const given = entryOf(file, node, 'default');
+  const value = given && readDefault(given, type, diagnostics);
+  return { name, type, default: value, at };
+}
+
+/** A pushed row has the keys of its entities and the features side by side: their names must differ. */
+export function checkViewKeys(
+  views: ReadonlyMap<string, FeatureView>,
+  entities: ReadonlyMap<string, EntityType>,
+  diagnostics: Diagnostics,
+): void {
+  for (const view of views.values()) {
+    const keys = new Map<string, Located<string>>();
+    for (const type of new Set(view.of)) {
+      const key = entities.get(type)?.key;
+      if (key === undefined) continue;
+      const other = keys.get(key);
+      if (other !== undefined && other.value !== type)
+        diagnostics.error(
+          'duplicate_name',
+          view.at,
+          `\`${other.value}\` and \`${type}\` both have the key \`${key}\``,
+          'give one of them another `key:`',
+        );
+      keys.set(key, { value: type, at: view.at });
+      const feature = view.features.get(key);
+      if (feature !== undefined)
+        diagnostics.error(
+          'reserved_name',
+          feature.at,
+          `\`${key}\` is the key of \`${type}\` in every row of the view`,
+          'remove the feature, or give it another name',
+        );
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import type { JsonObject, JsonValue } from '../../api/types.js';
+import { GRAMMAR, markOf, type Mark } from './marks.js';
+import type { ApplicableSchemas } from './schema-walk.js';
+import type { Located, SourceFile, Span } from '../yaml/source.js';
+import { entriesOf, isEmpty, itemsOf, locatedText, spanOf, textOf, textSpanOf } from '../yaml/tree.js';
+
+export type OptionPath = readonly (string | number)[];
+
+/**
+ * A YAML node as a plain value. Mappings have no prototype, so that every key is harmless. Where the schema marks a
+ * text, the scalar's source text is taken, whatever YAML would make of it.
+ */
+export function materialise(file: SourceFile, node: Node | undefined, schemas: ApplicableSchemas): JsonValue {
+  if (isMap(node)) {
+    const value = Object.create(null) as Record<string, JsonValue>;
+    for (const entry of entriesOf(file, node))
+      value[entry.key] = materialise(file, entry.value, schemas.property(entry.key));
+    return value;
+  }
+  if (isSeq(node)) return itemsOf(node).map((item, i) => materialise(file, item, schemas.item(i)));
+  if (!isScalar(node) || isEmpty(node)) return null;
+  if (schemas.all.some(isMarked)) return textOf(node) ?? null;
+  const { value } = node;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}
+
+function isMarked(schema: JsonObject): boolean {
+  return schema['millrace'] === GRAMMAR || markOf(schema) !== undefined;
+}
+
+/** The places of a value's parts in the file that it was written in. */
+export class Places {
+  constructor(
+    readonly file: SourceFile,
+    readonly root: Node | undefined,
+    /** The place to blame if there is no node. */
+    readonly fallback: Span,
+  ) {}
+
+  /** Of the value at a path, or of its nearest ancestor that is written in the file. */
+  value(path: OptionPath): Span {
+    const { node, key } = this.#find(path);
+    if (node !== undefined && !(path.length > 0 && isEmpty(node))) return spanOf(this.file, node);
+    return key ?? (this.root === undefined ? this.fallback : spanOf(this.file, this.root));
+  }
+
+  /** Of the key that a path ends with; for an item of a list and the root, of the value. */
+  key(path: OptionPath): Span {
+    const { key, exact } = this.#find(path);
+    return exact && key !== undefined && typeof path.at(-1) === 'string' ? key : this.value(path);
+  }
+
+  /** Of what holds the value at a path: its key, or where the holder starts. */
+  holder(path: OptionPath): Span {
+    return path.length === 0 && this.root === undefined ? this.fallback : this.key(path);
+  }
+
+  node(path: OptionPath): Node | undefined {
+    const { node, exact } = this.#find(path);
+    return exact ? node : undefined;
+  }
+
+  /** Of the text at a path: inside its quotes where that is exact. */
+  text(path: OptionPath, text: string): Span {
+    const node = this.node(path);
+    return node === undefined ? this.value(path) : textSpanOf(this.file, node, text);
+  }
+
+  /** The key that a path ends with, as text at its place. */
+  keyText(path: OptionPath): Located<string> {
+    const holder = this.node(path.slice(0, -1));
+    const last = path.at(-1);
+    const pair = isMap<Node>(holder) ? holder.items.find(({ key }) => textOf(key) === last) : undefined;
+    return locatedText(this.file, pair?.key) ?? { value: String(last), at: this.key(path) };
+  }
+
+  #find(path: OptionPath): { node: Node | undefined; key: Span | undefined; exact: boolean } {
+    let node = this.root;
+    let key: Span | undefined;
+    for (const part of path) {
+      if (isSeq(node)) {
+        const item = itemsOf(node)[Number(part)];
+        if (item === undefined) return { node, key, exact: false };
+        node = item;
+        key = undefined;
+        continue;
+      }
+      const entry = entriesOf(this.file, node).find((one) => one.key === String(part));
+      if (entry === undefined) return { node, key, exact: false };
+      ({ value: node, keyAt: key } = entry);
+    }
+    return { node, key, exact: true };
+  }
+}
+
+/** A marked text of a value, defaults included. */
+export interface MarkedText {
+  readonly path: OptionPath;
+  /** Whether it is the key at `path` that is marked (`propertyNames`), not the value. */
+  readonly inKey: boolean;
+  readonly mark: Mark;
+  /** Use `spanWithin(text, start, end)` of source.ts for a place inside an expression. */
+  readonly text: Located<string>;
+}
+
+/** Every marked text of a value, in the order of its keys and items. */
+export function markedTexts(value: JsonValue, schemas: ApplicableSchemas, places: Places): MarkedText[] {
+  const found: MarkedText[] = [];
+  const walk = (part: JsonValue, applicable: ApplicableSchemas, path: OptionPath): void => {
+    if (typeof part === 'string') {
+      const mark = firstMark(applicable);
+      if (mark !== undefined)
+        found.push({ path, inKey: false, mark, text: { value: part, at: places.text(path, part) } });
+    } else if (Array.isArray(part)) {
+      (part as readonly JsonValue[]).forEach((item, i) => {
+        walk(item, applicable.item(i), [...path, i]);
+      });
+    } else if (typeof part === 'object' && part !== null) {
+      const keyMark = firstMark(applicable.keys);
+      for (const [key, inner] of Object.entries(part as JsonObject)) {
+        const at = [...path, key];
+        if (keyMark !== undefined)
+          found.push({ path: at, inKey: true, mark: keyMark, text: places.keyText(at) });
+        walk(inner, applicable.property(key), at);
+      }
+    }
+  };
+  walk(value, schemas, []);
+  return found;
+}
+
+function firstMark(schemas: ApplicableSchemas): Mark | undefined {
+  for (const schema of schemas.all) {
+    const mark = markOf(schema);
+    if (mark !== undefined) return mark;
+  }
+  return undefined;
+}

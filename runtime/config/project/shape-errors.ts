@@ -1,0 +1,291 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { isMap, isScalar, type Node } from 'yaml';
+import type { JsonObject, JsonValue } from '../../api/types.js';
+import { NAME_PATTERN } from '../../api/types.js';
+import type { DiagnosticCode } from '../diagnostics/diagnostic-codes.js';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import { isObject, nameHelp } from './marks.js';
+import type { OptionPath, Places } from './materialise.js';
+import { nearest } from '../../core/nearest.js';
+import { pruneErrors } from './prune-errors.js';
+import { pointerPath } from './schema-walk.js';
+import { expectedWords, foundWords, oneOfWords } from './shape-words.js';
+import type { Span } from '../yaml/source.js';
+import { entriesOf, spanOf, textOf } from '../yaml/tree.js';
+
+/** What ajv says of an error beside its keyword; each keyword fills in its own. */
+interface Params {
+  readonly additionalProperty?: string;
+  readonly unevaluatedProperty?: string;
+  readonly missingProperty?: string;
+  readonly allowedValues?: readonly JsonValue[];
+  readonly limit?: number;
+  readonly multipleOf?: number;
+  readonly i?: number;
+  readonly j?: number;
+}
+
+interface Told {
+  readonly code: DiagnosticCode;
+  readonly at: Span;
+  readonly message: string;
+  readonly help?: string | undefined;
+}
+
+/** Turns ajv's errors (all errors, verbose) into diagnostics at the places that they mean. */
+export function reportShapeErrors(
+  errors: readonly ErrorObject[],
+  places: Places,
+  diagnostics: Diagnostics,
+): void {
+  const pruned = pruneErrors(errors);
+  const mistyped = new Set(pruned.map((error) => guessOf(error)));
+  for (const error of pruned) {
+    // A key that is there under a name nearly right is told once.
+    const { missingProperty } = error.params as Params;
+    if (error.keyword === 'required' && mistyped.has(pointerTo(error, missingProperty ?? ''))) continue;
+    const { code, at, message, help } = tell(error, new Place(error, places));
+    diagnostics.error(code, at, message, help);
+  }
+}
+
+/** Where the key would stand that an unknown key was most likely meant to be. */
+function guessOf(error: ErrorObject): string | undefined {
+  const { additionalProperty, unevaluatedProperty } = error.params as Params;
+  const key = additionalProperty ?? unevaluatedProperty;
+  if (key === undefined) return undefined;
+  const guess = nearest(key, keysOf(error.parentSchema ?? {}));
+  return guess && pointerTo(error, guess);
+}
+
+function pointerTo(error: ErrorObject, key: string): string {
+  return `${error.instancePath}/${key}`;
+}
+
+/** Where an error is, and how to speak of it. */
+class Place {
+  readonly path: OptionPath;
+  readonly node: Node | undefined;
+  readonly schema: JsonObject;
+
+  constructor(
+    readonly error: ErrorObject,
+    readonly places: Places,
+  ) {
+    this.path = pointerPath(error.instancePath);
+    this.node = places.node(this.path);
+    this.schema = error.parentSchema ?? {};
+  }
+
+  get at(): Span {
+    return this.places.value(this.path);
+  }
+
+  /** `` `size`: `` and so on; nothing for the root. */
+  get subject(): string {
+    const last = this.path.at(-1);
+    if (last === undefined) return '';
+    const isItem = /^\d+$/.test(String(last)) && !isMap(this.places.node(this.path.slice(0, -1)));
+    return isItem ? `item ${Number(last) + 1}${this.#ofList()}: ` : `\`${last}\`: `;
+  }
+
+  #ofList(): string {
+    const list = this.path.at(-2);
+    return list === undefined ? '' : ` of \`${list}\``;
+  }
+
+  get found(): string {
+    return foundWords(this.places.file, this.node);
+  }
+}
+
+function tell(error: ErrorObject, place: Place): Told {
+  const params = error.params as Params;
+  switch (error.keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return unknownKey(params.additionalProperty ?? params.unevaluatedProperty ?? '', place);
+    case 'required':
+    case 'dependentRequired':
+      return missingKey(params.missingProperty ?? '', place);
+    case 'pattern':
+      return wrongPattern(error, place);
+    case 'enum': {
+      const values = params.allowedValues ?? [];
+      const guess = nearest(textOf(place.node) ?? '', values.map(String));
+      return wrong(
+        place,
+        `expected ${oneOfWords(values)}, found ${place.found}`,
+        guess && `did you mean \`${guess}\`?`,
+      );
+    }
+    case 'not':
+      return unwanted(place);
+    case 'anyOf':
+      return oneKeyOf(place) ?? wrongKind(error, place);
+    case 'type':
+    case 'const':
+    case 'millrace':
+    case 'oneOf':
+      return wrongKind(error, place);
+    default:
+      return wrong(place, boundWords(error.keyword, params, error) ?? error.message ?? 'is wrong');
+  }
+}
+
+function wrong(place: Place, message: string, help?: string): Told {
+  return { code: 'wrong_type', at: place.at, message: place.subject + message, help };
+}
+
+function unknownKey(key: string, place: Place): Told {
+  const known = keysOf(place.schema);
+  const guess = nearest(key, known);
+  return {
+    code: 'unknown_key',
+    at: place.places.key([...place.path, key]),
+    message: `\`${key}\` means nothing here`,
+    help:
+      guess !== undefined
+        ? `did you mean \`${guess}\`?`
+        : known.length > 0
+          ? `there is ${known.join(', ')}`
+          : undefined,
+  };
+}
+
+function keysOf({ properties }: JsonObject): string[] {
+  return isObject(properties) ? Object.keys(properties) : [];
+}
+
+function missingKey(key: string, place: Place): Told {
+  const { properties } = place.schema;
+  const described =
+    isObject(properties) && isObject(properties[key]) ? properties[key]['examples'] : undefined;
+  const example: JsonValue | undefined = Array.isArray(described)
+    ? (described as readonly JsonValue[])[0]
+    : undefined;
+  return {
+    code: 'missing_key',
+    at: place.places.holder(place.path),
+    message: `${place.subject}the key \`${key}\` is missing`,
+    help: typeof example === 'string' ? `for example \`${key}: ${example}\`` : `add \`${key}:\``,
+  };
+}
+
+/** A key that something else rules out; the schema's description says why. */
+function unwanted(place: Place): Told {
+  const key = String(place.path.at(-1) ?? '');
+  const why = place.schema['description'];
+  return {
+    code: 'unknown_key',
+    at: place.places.key(place.path),
+    message: `\`${key}\` means nothing here`,
+    help: typeof why === 'string' ? why : undefined,
+  };
+}
+
+/** A choice between keys, none of which is there. */
+function oneKeyOf(place: Place): Told | undefined {
+  const { anyOf } = place.schema;
+  const keys = Array.isArray(anyOf) ? (anyOf as readonly JsonValue[]).map(onlyKey) : [];
+  if (keys.length === 0 || !keys.every((key) => key !== undefined)) return undefined;
+  return {
+    code: 'missing_key',
+    at: place.places.holder(place.path),
+    message: `${place.subject}one of the keys ${keys.map((key) => `\`${key}\``).join(' and ')} is missing`,
+    help: `add \`${keys[0] ?? ''}:\` or \`${keys.at(-1) ?? ''}:\``,
+  };
+}
+
+/** The key that a branch asks for, if that is all it does. */
+function onlyKey(branch: JsonValue): string | undefined {
+  if (!isObject(branch) || Object.keys(branch).join() !== 'required') return undefined;
+  const { required } = branch;
+  const [key, ...others] = Array.isArray(required) ? (required as readonly JsonValue[]) : [];
+  return typeof key === 'string' && others.length === 0 ? key : undefined;
+}
+
+function wrongPattern(error: ErrorObject, place: Place): Told {
+  const { propertyName } = error;
+  const text = propertyName ?? textOf(place.node) ?? '';
+  const at = propertyName === undefined ? place.at : place.places.key([...place.path, propertyName]);
+  if (place.schema['pattern'] === NAME_PATTERN.source)
+    return {
+      code: 'invalid_name',
+      at,
+      message: `\`${text}\` cannot be a name`,
+      help: `names are ${nameHelp(text)}`,
+    };
+  return {
+    code: 'wrong_type',
+    at,
+    message: `${place.subject}expected ${expectedWords(place.schema)}, found ${propertyName === undefined ? place.found : `the key ${propertyName}`}`,
+  };
+}
+
+function wrongKind(error: ErrorObject, place: Place): Told {
+  // The keyword's schema is of its parent; a mark's error has the mark there.
+  const message = `expected ${expectedWords(place.schema)}, found ${place.found}`;
+  const at = place.node === undefined ? place.places.holder(place.path) : place.at;
+  return { code: 'wrong_type', at, message: place.subject + message, help: kindHelp(error, place) };
+}
+
+function kindHelp(error: ErrorObject, place: Place): string | undefined {
+  const { file } = place.places;
+  const expected = expectedWords(place.schema);
+  if (typeof error.data === 'number' || typeof error.data === 'boolean')
+    return expected.includes('text') ? `quote it: "${textOf(place.node) ?? ''}"` : undefined;
+  if (isScalar(place.node) || place.node === undefined) {
+    const glued = /^([a-z_][a-z0-9_]*:)(\S.*)$/.exec(textOf(place.node) ?? '');
+    if (glued !== null && expected.includes('mapping'))
+      return `a space is missing after the colon: \`${glued[1] ?? ''} ${glued[2] ?? ''}\``;
+    const text = textOf(place.node);
+    if (text !== undefined && /^[\w.:]+$/.test(text) && /^a list\b/.test(expected))
+      return `write \`[${text}]\``;
+    const { end } = place.places.holder(place.path);
+    return error.data === null && /^:?[ \t]+#/.test(file.text.slice(end))
+      ? 'a space and `#` start a comment; quote a value that has them'
+      : undefined;
+  }
+  if (!isMap(place.node) || /mapping/.test(expected)) return undefined;
+  const entries = entriesOf(file, place.node);
+  const [first] = entries;
+  if (first === undefined || entries.length > 1) return undefined;
+  if (first.value === undefined) return `write \`${first.key}\` without the colon and braces`;
+  const { start } = spanOf(file, place.node);
+  return file.text[start] === '{' ? 'quote a value that starts with `{`' : undefined;
+}
+
+function boundWords(keyword: string, params: Params, error: ErrorObject): string | undefined {
+  const limit = Number(params.limit);
+  const found = typeof error.data === 'number' ? `, found ${error.data}` : '';
+  const some = (what: string): string => `${limit} ${what}${limit === 1 ? '' : 's'}`;
+  switch (keyword) {
+    case 'minimum':
+      return `must be at least ${limit}${found}`;
+    case 'maximum':
+      return `must be at most ${limit}${found}`;
+    case 'exclusiveMinimum':
+      return `must be more than ${limit}${found}`;
+    case 'exclusiveMaximum':
+      return `must be less than ${limit}${found}`;
+    case 'multipleOf':
+      return `must be a multiple of ${Number(params.multipleOf)}${found}`;
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${some('character')}`;
+    case 'maxLength':
+      return `must have at most ${some('character')}`;
+    case 'minItems':
+      return limit === 1 ? 'the list must not be empty' : `must have at least ${some('item')}`;
+    case 'maxItems':
+      return `must have at most ${some('item')}`;
+    case 'minProperties':
+      return limit === 1 ? 'the mapping must not be empty' : `must have at least ${some('key')}`;
+    case 'maxProperties':
+      return `must have at most ${some('key')}`;
+    case 'uniqueItems':
+      return `items ${Number(params.j) + 1} and ${Number(params.i) + 1} are the same`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { isMap, type Node } from 'yaml';
+import { NAME_PATTERN } from '../../api/types.js';
+import { checkShape } from '../project/check-shape.js';
+import type { Diagnostics } from '../diagnostics/diagnostics.js';
+import type { Environment } from './interpolate.js';
+import type { Located, SourceFile } from './source.js';
+import { yamlSchema, type SchemaName } from '../project/schemas.js';
+import { foundWords } from '../project/shape-words.js';
+import { locatedText, memberOf, spanOf, textOf } from './tree.js';
+import { parseYaml } from './yaml-document.js';
+
+/** A project file whose YAML is sound and whose shape was checked. Its parts may still be wrong, and were told. */
+export interface ParsedFile {
+  readonly file: SourceFile;
+  readonly root: Node;
+  /** What it declares; its file's name, where the two differ. */
+  readonly name: Located<string>;
+  /** The name that it declares, where it differs; things that use it are not told of that again. */
+  readonly alias: string | undefined;
+}
+
+/** The kinds of project files, by the key under which each gives its name. */
+export type FileKind = 'entity' | 'view' | 'pipeline';
+
+const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
+  entity: 'entity',
+  view: 'feature-view',
+  pipeline: 'pipeline',
+};
+
+/** `pipelines/search.yaml` → `search`: what the file should declare. */
+export function stemOf(file: SourceFile): string {
+  return /([^/]*)\.yaml$/.exec(file.path)?.[1] ?? file.path;
+}
+
+/** Parses a file and checks its shape; undefined if its YAML is not sound. */
+export function parseFile(
+  file: SourceFile,
+  declares: FileKind,
+  environment: Environment,
+  diagnostics: Diagnostics,
+): ParsedFile | undefined {
+  const firstLine = `${declares}: ${stemOf(file)}`;
+  const root = parseYaml(file, environment, diagnostics, firstLine);
+  if (root === undefined) return undefined;
+  if (!isMap(root)) {
+    diagnostics.error(
+      'wrong_type',
+      spanOf(file, root),
+      `expected a mapping, found ${foundWords(file, root)}`,
+      `start the file with \`${firstLine}\``,
+    );
+    return undefined;
+  }
+  checkShape(root, yamlSchema(SCHEMAS[declares]), diagnostics, { file, start: 0, end: 0 });
+  const name = nameOf(file, root, declares, diagnostics);
+  const declared = textOf(memberOf(file, root, declares));
+  return { file, root, name, alias: declared === name.value ? undefined : declared };
+}
+
+function nameOf(file: SourceFile, root: Node, declares: FileKind, diagnostics: Diagnostics): Located<string> {
+  const stem = stemOf(file);
+  const name = locatedText(file, memberOf(file, root, declares));
+  if (name?.value === stem) return name;
+  const at = name?.at ?? spanOf(file, root);
+  if (name !== undefined && NAME_PATTERN.test(name.value)) {
+    diagnostics.error(
+      'file_name',
+      at,
+      `the file ${stem}.yaml declares \`${name.value}\``,
+      NAME_PATTERN.test(stem)
+        ? `rename the file to ${name.value}.yaml, or write \`${declares}: ${stem}\``
+        : `rename the file to ${name.value}.yaml`,
+    );
+  }
+  return { value: stem, at };
+}

@@ -1,0 +1,148 @@
+import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
+import { idProblem, idText } from '../store/keys.js';
+import { TIME_FORMS, timestampOf } from './timestamp.js';
+
+/** Where in a value, and how, it does not fit its type. */
+export interface Misfit {
+  /** Leads from the value to the place; empty for the value itself. */
+  readonly path: readonly (string | number)[];
+  readonly code: 'wrong_type' | 'conflicting_reference';
+  /** What was expected and what was found, one sentence. */
+  readonly detail: string;
+}
+
+/** Largest magnitude of a vector's element: models take vectors as float32, and sums of squares stay finite. */
+const MAX_FLOAT32 = 3.4028234663852886e38;
+
+/**
+ * The first place at which a value does not fit; undefined where it fits. Null fits as an attribute and as a field of
+ * an inline record, not as an element of a list. Fields that a record's type does not declare are not looked at.
+ */
+export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
+  if (value === null) return undefined;
+  switch (type.kind) {
+    case 'int':
+      return Number.isSafeInteger(value) ? undefined : wrong('a whole number up to 2^53', value);
+    case 'float':
+      return Number.isFinite(value) ? undefined : wrong('a number', value);
+    case 'bool':
+      return typeof value === 'boolean' ? undefined : wrong('true or false', value);
+    case 'string':
+      return typeof value === 'string' ? undefined : wrong('a text', value);
+    case 'ref':
+      return refMisfit(value, type.entity);
+    case 'timestamp':
+      return Number.isNaN(timestampOf(value)) ? wrong(`a time: ${TIME_FORMS}`, value) : undefined;
+    case 'vector':
+      return vectorMisfit(value, type.size);
+    case 'record':
+      return isJsonObject(value) ? recordMisfit(value, type.fields) : wrong('an object', value);
+    case 'list': {
+      if (!isJsonList(value)) return wrong('a list', value);
+      for (let i = 0; i < value.length; i++) {
+        const element = value[i] ?? null;
+        const found = element === null ? wrong(elementText(type.of.kind), null) : misfit(element, type.of);
+        if (found !== undefined) return under(i, found);
+      }
+      return undefined;
+    }
+  }
+}
+
+/** True where a value other than null fits; for what the store already holds. */
+export function fits(value: JsonValue, type: ValueType): boolean {
+  return value !== null && misfit(value, type) === undefined;
+}
+
+function refMisfit(value: JsonValue, entity: string): Misfit | undefined {
+  if (idText(value) === undefined)
+    return wrong(`the id of a ${entity}: a text or a whole number up to 2^53 - 1`, value);
+  const problem = idProblem(value);
+  if (problem === undefined) return undefined;
+  return { path: [], code: 'wrong_type', detail: `expected the id of a ${entity}, or null; ${problem}` };
+}
+
+function vectorMisfit(value: JsonValue, size: number): Misfit | undefined {
+  const expected = `a list of ${size} numbers`;
+  if (!isJsonList(value)) return wrong(expected, value);
+  if (value.length !== size) return wrong(expected, value);
+  for (let i = 0; i < size; i++) {
+    const element = value[i] ?? null;
+    if (typeof element !== 'number' || !(Math.abs(element) <= MAX_FLOAT32)) {
+      return under(i, wrong('a number within the range of float32', element));
+    }
+  }
+  return undefined;
+}
+
+function recordMisfit(value: JsonObject, fields: ReadonlyMap<string, ValueType>): Misfit | undefined {
+  for (const [name, type] of fields) {
+    const field = own(value, name);
+    const spelt = type.kind === 'ref' && !fields.has(`${name}_id`) ? own(value, `${name}_id`) : undefined;
+    if (isConflict(field, spelt)) {
+      return under(`${name}_id`, conflict(name));
+    }
+    const found = field === undefined ? undefined : misfit(field, type);
+    if (found !== undefined) return under(name, found);
+    const foundSpelt = spelt === undefined ? undefined : misfit(spelt, type);
+    if (foundSpelt !== undefined) return under(`${name}_id`, foundSpelt);
+  }
+  return undefined;
+}
+
+/** Whether the two spellings of a reference hold different ids. */
+export function isConflict(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  const [id, otherId] = [idText(one), idText(other)];
+  return id !== undefined && otherId !== undefined && id !== otherId;
+}
+
+/** The two spellings of a reference differ. */
+export function conflict(name: string): Misfit {
+  const detail = `${name} and ${name}_id are two spellings of one reference and hold different ids`;
+  return { path: [], code: 'conflicting_reference', detail };
+}
+
+function elementText(kind: 'string' | 'ref' | 'record'): string {
+  return kind === 'string' ? 'a text' : kind === 'ref' ? 'an id' : 'an object';
+}
+
+function wrong(expected: string, found: JsonValue): Misfit {
+  return { path: [], code: 'wrong_type', detail: `expected ${expected}, found ${describe(found)}` };
+}
+
+function under(step: string | number, found: Misfit): Misfit {
+  return { ...found, path: [step, ...found.path] };
+}
+
+/** Characters of a text that a message shows. */
+const EXCERPT = 40;
+
+/** A value in a few words: scalars with a bounded excerpt, lists and objects never in full. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'string') {
+    const cut = value.length > EXCERPT ? `${value.slice(0, EXCERPT)}…` : value;
+    return `the text ${JSON.stringify(cut)}`;
+  }
+  if (typeof value === 'number')
+    return Number.isFinite(value)
+      ? `the number ${Object.is(value, -0) ? '-0' : value}`
+      : 'a number too large to keep';
+  if (typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return 'an object';
+}
+
+/** An own property; what a prototype has is not there. */
+export function own(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isJsonList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,158 @@
+import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
+import { nearest } from '../core/nearest.js';
+import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
+import type { Environment, ExpressionProblem, NameProblem, Source } from './environment.js';
+import { FUNCTIONS } from './functions/registry.js';
+import { checkIn } from './membership.js';
+import { constant, type Operand } from './operand.js';
+import { checkBinary, checkUnary } from './operators.js';
+import { helpForValue, ownFunctionName } from './spellings.js';
+import { BOOL, NUMBER, TEXT } from './types.js';
+
+/** Parts longer than this are not repeated whole in messages. */
+const LONGEST_SUBJECT = 50;
+
+/** Gives every part of one expression its type; what does not fit is a problem, and its part has no operand. */
+export class Checker {
+  readonly problems: ExpressionProblem[] = [];
+  readonly #text: string;
+  readonly #names: Environment;
+  readonly #candidateHelp: string | undefined;
+
+  /** @param candidateHelp where only values of the request may be named: what to do with others */
+  constructor(text: string, names: Environment, candidateHelp?: string) {
+    this.#text = text;
+    this.#names = names;
+    this.#candidateHelp = candidateHelp;
+  }
+
+  check(node: ExpressionNode): Operand | undefined {
+    switch (node.kind) {
+      case 'number':
+        return constant(node, NUMBER, node.value);
+      case 'text':
+        return constant(node, TEXT, node.value);
+      case 'bool':
+        return constant(node, BOOL, node.value ? 1 : 0);
+      case 'name':
+      case 'path':
+      case 'feature':
+        return this.#reference(node);
+      case 'unary':
+        return checkUnary(this, node);
+      case 'binary':
+        return checkBinary(this, node);
+      case 'in':
+        return checkIn(this, node);
+      case 'call':
+        return this.#call(node);
+    }
+  }
+
+  problem(
+    code: DiagnosticCode,
+    at: { readonly start: number; readonly end: number },
+    message: string,
+    help?: string,
+  ): void {
+    const { start, end } = at;
+    this.problems.push({ code, start, end, message, ...(help === undefined ? {} : { help }) });
+  }
+
+  /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
+  shortText(node: ExpressionNode): string {
+    const text = this.#textOf(node);
+    return text.length > LONGEST_SUBJECT ? 'x' : text;
+  }
+
+  /** What a message calls an operand. */
+  subject(operand: Operand): string {
+    const text = this.#textOf(operand.node);
+    return text.length > LONGEST_SUBJECT ? `\`${text.slice(0, LONGEST_SUBJECT)}…\`` : `\`${text}\``;
+  }
+
+  #textOf(node: ExpressionNode): string {
+    return this.#text.slice(node.start, node.end);
+  }
+
+  #reference(node: ReferenceNode): Operand | undefined {
+    const found = this.#resolve(node);
+    if ('problem' in found) {
+      const help = (node.kind === 'name' ? helpForName(node.name) : undefined) ?? found.help;
+      this.problem(found.problem, spanOf(node, found.segment), found.message, help);
+      return undefined;
+    }
+    if (this.#candidateHelp !== undefined && found.scope === 'candidate') {
+      this.problem(
+        'expression_scope',
+        node,
+        `\`${this.#textOf(node)}\` is a value of each candidate; here only the request's values are known`,
+        this.#candidateHelp,
+      );
+      return undefined;
+    }
+    return { tag: 'source', node, type: found.type, scope: found.scope, slot: found.slot };
+  }
+
+  #resolve(node: ReferenceNode): Source | NameProblem {
+    switch (node.kind) {
+      case 'name':
+        return this.#names.name(node.name);
+      case 'path':
+        return this.#names.path(node.segments);
+      case 'feature':
+        return this.#names.feature(node.view, node.feature);
+    }
+  }
+
+  #call(node: CallNode): Operand | undefined {
+    const args = node.args.map((arg) => this.check(arg));
+    const entry = FUNCTIONS.get(node.name);
+    const name = { start: node.start, end: node.start + node.name.length };
+    if (entry === undefined) {
+      const near = ownFunctionName(node.name) ?? nearest(node.name, FUNCTIONS.keys());
+      const signature = near && FUNCTIONS.get(near)?.signature;
+      this.problem(
+        'unknown_function',
+        name,
+        `there is no function \`${node.name}\``,
+        signature === undefined
+          ? `there is ${[...FUNCTIONS.keys()].join(', ')}`
+          : `did you mean \`${signature}\`?`,
+      );
+      return undefined;
+    }
+    const [least, most] = entry.arity;
+    if (args.length < least || args.length > most) {
+      const wanted =
+        least === most ? String(least) : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      const noun = wanted === '1' || wanted === 'at least 1' ? 'argument' : 'arguments';
+      this.problem(
+        'expression_arguments',
+        node,
+        `\`${node.name}\` takes ${wanted} ${noun}, not ${args.length}`,
+        `it is written \`${entry.signature}\``,
+      );
+      return undefined;
+    }
+    if (!args.every((arg) => arg !== undefined)) return undefined;
+    return entry.check({ checker: this, node, args });
+  }
+}
+
+/** A name that other languages have as a value, or that is a function here. */
+function helpForName(name: string): string | undefined {
+  const entry = FUNCTIONS.get(name);
+  return entry === undefined ? helpForValue(name) : `\`${name}\` is a function: write \`${entry.signature}\``;
+}
+
+/** The place of one segment of a path; the tokens of a path have nothing but dots between them. */
+function spanOf(
+  node: ReferenceNode,
+  segment: number | undefined,
+): { readonly start: number; readonly end: number } {
+  if (node.kind !== 'path' || segment === undefined) return node;
+  const before = node.segments.slice(0, segment).reduce((length, one) => length + one.length + 1, 0);
+  const start = node.start + before;
+  return { start, end: start + (node.segments[segment]?.length ?? 0) };
+}

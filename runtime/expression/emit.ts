@@ -1,0 +1,70 @@
+import { isKnown, Status } from '../api/status.js';
+import { Frame } from '../frame/frame.js';
+import { FrameLayout } from '../frame/layout.js';
+import type { CompiledExpression, Kernel } from './environment.js';
+import { broadcast } from './kernels/broadcast.js';
+import type { Operand } from './operand.js';
+import { Scratch } from './scratch.js';
+import { columnKindFor, shapeFor } from './types.js';
+
+/** Gives an expression its columns and kernels; with `perCandidate`, the result has a row per candidate. */
+export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean): CompiledExpression {
+  const kernels: Kernel[] = [];
+  const scratch = Scratch.of(layout);
+  const computed = root.tag === 'operation';
+
+  const place = (operand: Operand, isResult: boolean): number => {
+    if (operand.tag === 'source') return operand.slot;
+    if (operand.tag === 'constant') return constantSlot(operand.value, layout);
+    const args = operand.args.map((arg) => place(arg, false));
+    const shape = shapeFor(operand.type, operand.scope);
+    const out = isResult ? layout.add(shape) : scratch.take(shape);
+    kernels.push(operand.build(out, args));
+    // Only now, so that no kernel writes where it reads.
+    operand.args.forEach((arg, i) => {
+      if (arg.tag === 'operation') scratch.release(args[i] ?? -1);
+    });
+    return out;
+  };
+
+  if (!perCandidate || root.scope === 'candidate') {
+    const slot = place(root, true);
+    return Object.freeze({
+      type: root.type,
+      scope: root.scope,
+      slot,
+      computed,
+      kernels: Object.freeze(kernels),
+    });
+  }
+  const one = place(root, false);
+  const slot = layout.add(shapeFor(root.type, 'candidate'));
+  kernels.push(broadcast(slot, one));
+  if (root.tag === 'operation') scratch.release(one);
+  return Object.freeze({
+    type: root.type,
+    scope: 'candidate',
+    slot,
+    computed,
+    kernels: Object.freeze(kernels),
+  });
+}
+
+function constantSlot(value: number | string, layout: FrameLayout): number {
+  return typeof value === 'number'
+    ? layout.constant({ kind: 'number', value })
+    : layout.constant({ kind: 'text', value });
+}
+
+/** The value of an expression of constants, by its own kernels; undefined if it has none or is no single value. */
+export function evaluate(operand: Operand): number | string | undefined {
+  const kind = columnKindFor(operand.type);
+  if (kind !== 'number' && kind !== 'text') return undefined;
+  const layout = new FrameLayout();
+  const { slot, kernels } = emit(operand, layout, false);
+  const frame = new Frame(layout);
+  frame.reset(0, 0);
+  for (const kernel of kernels) kernel(frame);
+  const column = kind === 'number' ? frame.number(slot) : frame.text(slot);
+  return isKnown(column.status[0] ?? Status.absent) ? column.values[0] : undefined;
+}

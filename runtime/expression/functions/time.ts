@@ -1,0 +1,120 @@
+import { timestampOf } from '../../core/timestamp.js';
+import type { CallNode } from '../ast.js';
+import { onNumber, onNumbers } from '../kernels/elementwise.js';
+import { applying, multiply, type NumberLoop } from '../kernels/number-loops.js';
+import { constant, operation, type BuildKernel, type Operand } from '../operand.js';
+import { NUMBER, TIME } from '../types.js';
+import { isKind, type FunctionEntry } from './function-entry.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Beyond it there are no days: what ECMAScript's Date can hold, in epoch milliseconds. */
+const FARTHEST = 8.64e15;
+
+const readNow: BuildKernel = (out) => (frame) => {
+  const column = frame.number(out);
+  column.values[0] = frame.now;
+  column.status[0] = 0;
+};
+
+/** Not a constant: an operation without arguments, so that nothing that depends on it is computed at load. */
+function now(node: CallNode): Operand {
+  return operation(node, TIME, [], readNow);
+}
+
+/** Time from the second to the first argument, in units of so many milliseconds. */
+function elapsedIn(unit: number): NumberLoop {
+  return (out, o, a, ai, sa, b, bi, sb, n) => {
+    for (let k = 0; k < n; k++) out[o + k] = ((a[ai + k * sa] as number) - (b[bi + k * sb] as number)) / unit;
+  };
+}
+
+function age(name: string, unit: number, word: string): FunctionEntry {
+  const loop = elapsedIn(unit);
+  return {
+    name,
+    group: 'time',
+    signature: `${name}(t)`,
+    summary: `How many ${word} ago the time is, with fractions; negative for a time to come.`,
+    arity: [1, 1],
+    check: (call) => {
+      const [arg] = call.args;
+      if (arg === undefined || !isKind(call, 0, 'time', true)) return undefined;
+      const isList = arg.type.kind === 'list';
+      const type = isList ? ({ kind: 'list', of: NUMBER } as const) : NUMBER;
+      return operation(call.node, type, [now(call.node), arg], onNumbers(loop, isList ? 'right' : 'none'));
+    },
+  };
+}
+
+function part(name: string, summary: string, f: (time: number) => number): FunctionEntry {
+  const loop = applying((time) => (Math.abs(time) <= FARTHEST ? f(Math.floor(time)) : NaN));
+  return {
+    name,
+    group: 'time',
+    signature: `${name}(t)`,
+    summary,
+    arity: [1, 1],
+    check: (call) =>
+      isKind(call, 0, 'time') ? operation(call.node, NUMBER, call.args, onNumber(loop, false)) : undefined,
+  };
+}
+
+function span(name: string, unit: number): FunctionEntry {
+  return {
+    name,
+    group: 'time',
+    signature: `${name}(n)`,
+    summary: `The milliseconds of n ${name}, to add to a time or compare a difference with.`,
+    arity: [1, 1],
+    check: (call) => {
+      if (!isKind(call, 0, 'number')) return undefined;
+      const args = [...call.args, constant(call.node, NUMBER, unit)];
+      return operation(call.node, NUMBER, args, onNumbers(multiply, 'none'));
+    },
+  };
+}
+
+export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
+  {
+    name: 'now',
+    group: 'time',
+    signature: 'now()',
+    summary: 'When the request began; the same for all candidates.',
+    arity: [0, 0],
+    check: ({ node }) => now(node),
+  },
+  {
+    name: 'time',
+    group: 'time',
+    signature: 'time("2026-01-31T08:00:00Z")',
+    summary: 'A fixed time: a day, or a day and a time of day; UTC unless an offset such as +02:00 follows.',
+    arity: [1, 1],
+    check: ({ checker, node, args: [arg] }) => {
+      const time = arg?.tag === 'constant' && typeof arg.value === 'string' ? timestampOf(arg.value) : NaN;
+      if (!Number.isNaN(time)) return constant(node, TIME, time);
+      checker.problem(
+        'expression_arguments',
+        arg?.node ?? node,
+        `\`time\` takes a day and time written in quotes; ${arg === undefined ? 'nothing' : checker.subject(arg)} is none`,
+        'write `time("2026-01-31")` or `time("2026-01-31T08:00:00Z")`',
+      );
+      return undefined;
+    },
+  },
+  age('age_days', DAY, 'days'),
+  age('age_hours', HOUR, 'hours'),
+  span('days', DAY),
+  span('hours', HOUR),
+  part('hour', 'The hour of the day in UTC, 0 to 23.', (time) => Math.floor(modulo(time, DAY) / HOUR)),
+  // Day 0 of the epoch was a Thursday.
+  part(
+    'weekday',
+    'The day of the week in UTC: 1 is Monday, 7 is Sunday (ISO 8601).',
+    (time) => modulo(Math.floor(time / DAY) + 3, 7) + 1,
+  ),
+];
+
+function modulo(a: number, b: number): number {
+  return ((a % b) + b) % b;
+}

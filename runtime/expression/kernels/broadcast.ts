@@ -1,0 +1,17 @@
+import type { Column } from '../../api/columns.js';
+import { copyCell } from '../../frame/cells.js';
+import type { Kernel } from '../environment.js';
+
+/** Copies the request's one cell, status included, to every candidate's row. */
+export function broadcast(out: number, from: number): Kernel {
+  return (frame) => {
+    const one = frame.columns[from] as Column;
+    const all = frame.columns[out] as Column;
+    if (one.kind === 'number' && all.kind === 'number') {
+      all.values.fill(one.values[0] ?? NaN, 0, frame.count);
+      all.status.fill(one.status[0] ?? 0, 0, frame.count);
+      return;
+    }
+    for (let row = 0; row < frame.count; row++) copyCell(one, 0, all, row);
+  };
+}

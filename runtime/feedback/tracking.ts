@@ -1,0 +1,53 @@
+import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
+import type { HistoryRead, Plan } from '../compile/plan.js';
+import { groupBy } from '../core/group-by.js';
+
+/** What steps count of one facet, e.g. clicks of a week by `product.brand`. */
+export interface TrackedFacet {
+  /** Type of the entities that the events are of. */
+  readonly subject: string;
+  /** The subject's type, then attributes: `product`, `brand`. */
+  readonly segments: readonly string[];
+  /** The segments joined by dots. */
+  readonly name: string;
+  readonly type: InteractionType;
+  /** Milliseconds. */
+  readonly window: number;
+}
+
+/** What is kept of the events of one entity type. */
+export interface Tracking {
+  /** By kind, milliseconds: the longest that any step counts; for a kind that none counts, the longest of all. */
+  readonly windows: readonly number[];
+  /** Milliseconds. */
+  readonly longest: number;
+  /** The facets that are counted of a kind of events, by the type of their subject. */
+  facetsOf(type: number, subject: string): ReadonlyMap<string, TrackedFacet> | undefined;
+}
+
+/** What the histories of each entity type must keep, for all pipelines together. */
+export function trackingOf(plans: readonly Plan[]): ReadonlyMap<string, Tracking> {
+  const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
+  const byOwner = groupBy(reads, ({ type }) => type);
+  return new Map([...byOwner].map(([owner, its]) => [owner, trackingOfOwner(its)]));
+}
+
+function trackingOfOwner(reads: readonly HistoryRead[]): Tracking {
+  const tracked = reads.flatMap(({ wants }) => wants);
+  const longest = Math.max(...tracked.map(({ window }) => window));
+  // Kinds that only another version of the project counts stay: both may be at work for a while.
+  const windows = INTERACTION_TYPES.map((type) => {
+    const its = tracked.filter((one) => one.type === type);
+    return its.length === 0 ? longest : Math.max(...its.map(({ window }) => window));
+  });
+  const facets = INTERACTION_TYPES.map((type) => {
+    const bySubject = new Map<string, Map<string, TrackedFacet>>();
+    for (const one of tracked) {
+      if (one.type !== type) continue;
+      const its = bySubject.get(one.subject) ?? new Map<string, TrackedFacet>();
+      bySubject.set(one.subject, its.set(one.name, one));
+    }
+    return bySubject;
+  });
+  return { windows, longest, facetsOf: (type, subject) => facets[type]?.get(subject) };
+}

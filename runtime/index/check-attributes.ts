@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from '../api/types.js';
+import type { Layout, StoredField } from '../store/codec/layout.js';
+import { conflict, isConflict, misfit, own, type Misfit } from '../core/value-fit.js';
+import { jsonProblem } from '../core/check-json.js';
+import { pointerTo, shownName, type Violations } from '../core/violations.js';
+
+/**
+ * Checks an entity's attributes: what is declared fits its type or is null, and everything can be kept. Undeclared
+ * attributes may be any JSON.
+ */
+export function checkAttributes(
+  entity: JsonObject,
+  layout: Layout,
+  pointer: string,
+  violations: Violations,
+): void {
+  for (const name of Object.keys(entity)) {
+    const value = entity[name] ?? null;
+    const problem =
+      name === '__proto__'
+        ? { path: [], code: 'reserved_name', detail: 'the name `__proto__` cannot be used' }
+        : (jsonProblem(value) ?? misfitOf(layout.carried.get(name), value));
+    if (problem !== undefined) {
+      violations.add(
+        pointerTo(pointer, name, ...problem.path),
+        problem.code,
+        `${shownName(name)}: ${problem.detail}`,
+      );
+    }
+  }
+  for (const { name, alternative } of layout.references) {
+    if (isConflict(own(entity, name), own(entity, alternative))) {
+      const { code, detail } = conflict(name);
+      violations.add(pointerTo(pointer, alternative), code, detail);
+    }
+  }
+}
+
+function misfitOf(field: StoredField | undefined, value: JsonValue): Misfit | undefined {
+  return field === undefined ? undefined : misfit(value, field.type);
+}

@@ -1,0 +1,147 @@
+import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
+import { nearest } from '../core/nearest.js';
+import { jsonProblem } from '../core/check-json.js';
+import { pointerTo, shownName, type Violations } from '../core/violations.js';
+import { readEventTime, type EventTimes } from '../core/event-time.js';
+import { idProblem, idText, isWellFormed } from '../store/keys.js';
+import type { Layout } from '../store/codec/layout.js';
+import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
+import { EVENT_TIME } from './row-keys.js';
+
+/** A row of a view, checked. */
+export interface FeatureRow {
+  /** In the order of the view's entities. */
+  readonly ids: readonly string[];
+  /** Epoch milliseconds. */
+  readonly eventTime: number;
+  /** The row as sent; the features are among its fields. */
+  readonly features: JsonObject;
+}
+
+/** What the rows of a view look like. */
+export interface RowShape {
+  readonly view: string;
+  readonly keys: readonly string[];
+  readonly layout: Layout;
+}
+
+/** When rows arrive, and which event times they may have. */
+export interface Arrival {
+  /** Epoch milliseconds: the event time of a row that gives none. */
+  readonly now: number;
+  readonly eventTimes: EventTimes;
+}
+
+/** What a row is of, and when it was true. */
+export type RowKey = Omit<FeatureRow, 'features'>;
+
+/**
+ * Checks a row that is to be deleted: it has the ids, perhaps an event time, and nothing else.
+ * @returns the row; of no use if anything was added to `violations`
+ */
+export function checkKey(
+  row: unknown,
+  shape: RowShape,
+  arrival: Arrival,
+  pointer: string,
+  violations: Violations,
+): RowKey | undefined {
+  if (!isJsonObject(row)) {
+    violations.add(pointer, 'wrong_type', `expected a row, found ${describe(row)}`);
+    return undefined;
+  }
+  const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
+  const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
+  const fields = [...shape.keys, EVENT_TIME];
+  for (const name of Object.keys(row)) {
+    if (fields.includes(name)) continue;
+    violations.add(pointerTo(pointer, name), 'unknown_field', () => {
+      if (shape.layout.byName.has(name))
+        return `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`;
+      const guess = nearest(name, fields);
+      const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+      return `view ${shape.view} has no key ${JSON.stringify(shownName(name))}${help}`;
+    });
+  }
+  return { ids, eventTime };
+}
+
+/**
+ * Checks one row: its ids, its event time, and that every other field is a feature of the view that fits or is null.
+ * @returns the row; of no use if anything was added to `violations`
+ */
+export function checkRow(
+  row: unknown,
+  shape: RowShape,
+  arrival: Arrival,
+  pointer: string,
+  violations: Violations,
+): FeatureRow | undefined {
+  if (!isJsonObject(row)) {
+    violations.add(pointer, 'wrong_type', `expected a row, found ${describe(row)}`);
+    return undefined;
+  }
+  const ids = shape.keys.map((key) => checkId(row, key, pointer, violations));
+  const eventTime = checkEventTime(own(row, EVENT_TIME), arrival, pointer, violations);
+  for (const name of Object.keys(row)) {
+    if (name === EVENT_TIME || shape.keys.includes(name)) continue;
+    const field = shape.layout.byName.get(name);
+    if (field === undefined) {
+      violations.add(pointerTo(pointer, name), 'unknown_feature', () => {
+        const guess = nearest(name, [...shape.layout.byName.keys(), ...shape.keys, EVENT_TIME]);
+        const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
+        return `view ${shape.view} has no feature ${JSON.stringify(shownName(name))}${help}`;
+      });
+      continue;
+    }
+    const value = row[name] ?? null;
+    const problem = jsonProblem(value) ?? misfit(value, field.type) ?? illFormed(value, field.type);
+    if (problem !== undefined) {
+      violations.add(pointerTo(pointer, name, ...problem.path), problem.code, `${name}: ${problem.detail}`);
+    }
+  }
+  return { ids, eventTime, features: row };
+}
+
+function checkId(row: JsonObject, key: string, pointer: string, violations: Violations): string {
+  const id = own(row, key);
+  if (id === undefined) {
+    violations.add(pointer, 'missing_id', `the row has no ${key}`);
+    return '';
+  }
+  const problem = idProblem(id);
+  if (problem === undefined) return idText(id) ?? '';
+  violations.add(pointerTo(pointer, key), 'invalid_id', `${key}: ${problem}, found ${describe(id)}`);
+  return '';
+}
+
+function checkEventTime(
+  value: JsonValue | undefined,
+  { now, eventTimes }: Arrival,
+  pointer: string,
+  violations: Violations,
+): number {
+  if (value === undefined) return now;
+  const time = readEventTime(value, EVENT_TIME, now, eventTimes);
+  if (typeof time === 'number') return time;
+  violations.add(pointerTo(pointer, EVENT_TIME), time.code, time.detail);
+  return now;
+}
+
+/** Features are kept as UTF-8, which has no half surrogate pairs. */
+function illFormed(
+  value: JsonValue,
+  type: ValueType,
+):
+  | { readonly path: readonly (string | number)[]; readonly code: string; readonly detail: string }
+  | undefined {
+  const texts =
+    type.kind === 'string' ? [value] : type.kind === 'list' ? (value as readonly JsonValue[] | null) : [];
+  const at = texts?.findIndex((text) => typeof text === 'string' && !isWellFormed(text)) ?? -1;
+  if (at < 0) return undefined;
+  return {
+    path: type.kind === 'list' ? [at] : [],
+    code: 'ill_formed_text',
+    detail: 'expected well-formed Unicode, found half a surrogate pair',
+  };
+}

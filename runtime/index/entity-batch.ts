@@ -1,0 +1,69 @@
+import { eachPiece, type Pieces } from '../core/pieces.js';
+import type { JsonObject } from '../api/types.js';
+import { encodeEntity } from '../store/codec/entity-record.js';
+import { entityKey, idProblem, idText } from '../store/keys.js';
+import type { Layout } from '../store/codec/layout.js';
+import type { StoreRecord } from '../store/store.js';
+import { describe, isJsonObject, own } from '../core/value-fit.js';
+import { checkAttributes } from './check-attributes.js';
+import { pointerTo, shownName, type Violations } from '../core/violations.js';
+
+/** Entities that were checked, with their ids in the same order; each id once. */
+export interface EntityBatch {
+  readonly ids: readonly string[];
+  readonly entities: readonly JsonObject[];
+  /** Entities that were left out, since a later one has the same id. */
+  readonly duplicates: number;
+}
+
+/**
+ * Checks entities of one type; an upload may hold 12 MB of them.
+ * @param keyField the field that holds the id
+ * @param pointer where the list is in the body
+ * @returns the batch; of no use if anything was added to `violations`
+ */
+export function* checkEntities(
+  entities: readonly unknown[],
+  keyField: string,
+  layout: Layout,
+  pointer: string,
+  violations: Violations,
+): Pieces<EntityBatch> {
+  const byId = new Map<string, JsonObject>();
+  let duplicates = 0;
+  for (const [i, entity] of entities.entries()) {
+    yield;
+    const at = pointerTo(pointer, i);
+    if (!isJsonObject(entity)) {
+      violations.add(at, 'wrong_type', `expected an entity, found ${describe(entity)}`);
+      continue;
+    }
+    const sent = own(entity, keyField);
+    const problem = idProblem(sent);
+    const id = idText(sent);
+    if (sent === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
+    else if (id === undefined || problem !== undefined) {
+      const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${describe(sent)}`;
+      violations.add(pointerTo(at, keyField), 'invalid_id', detail);
+    } else {
+      if (byId.has(id)) duplicates++;
+      byId.set(id, entity);
+    }
+    checkAttributes(entity, layout, at, violations);
+  }
+  return { ids: [...byId.keys()], entities: [...byId.values()], duplicates };
+}
+
+/** Packs a batch for the store. */
+export function encodeEntities(
+  { entities, ids }: EntityBatch,
+  layout: Layout,
+  prefix: string,
+  type: string,
+): Pieces<StoreRecord[]> {
+  const start = entityKey(prefix, type, '');
+  return eachPiece(entities, (entity, i) => {
+    const id = ids[i] ?? '';
+    return { key: start + id, value: encodeEntity(layout, entity, id) };
+  });
+}

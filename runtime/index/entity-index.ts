@@ -1,0 +1,274 @@
+import { MillraceError } from '../api/errors.js';
+import { inTurns, type Pieces } from '../core/pieces.js';
+import type { JsonObject } from '../api/types.js';
+import type { EntityType } from '../config/project/model.js';
+import { nearest } from '../core/nearest.js';
+import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
+import { entityKey, idProblem, idText } from '../store/keys.js';
+import { knownLayouts } from '../store/codec/known-layouts.js';
+import { Layout } from '../store/codec/layout.js';
+import type { LayoutRegistry } from '../store/layout-registry.js';
+import { StoreWriteError, type Store } from '../store/store.js';
+import { describe, isJsonObject, own } from '../core/value-fit.js';
+import { checkEntities, encodeEntities } from './entity-batch.js';
+import { pointerTo, shownName, Violations } from '../core/violations.js';
+
+/** Most entities of an upload, and ids of a get or delete. */
+export const MAX_BATCH = 1000;
+
+export interface EntityIndexParts {
+  readonly store: Store;
+  readonly layouts: LayoutRegistry;
+  /** Start of every store key. */
+  readonly prefix: string;
+  readonly types: ReadonlyMap<string, EntityType>;
+}
+
+export interface EntityIdsAnswer {
+  readonly entity_type: string;
+  readonly entity_ids: readonly string[];
+}
+
+export interface UploadAnswer extends EntityIdsAnswer {
+  /** Entities that were not stored, since a later one of the upload has the same id; left out where there are none. */
+  readonly duplicates?: number;
+}
+
+export interface EntitiesAnswer {
+  readonly entity_type: string;
+  /** By id, without a prototype; null for what is not in the index. */
+  readonly entities: Readonly<Record<string, JsonObject | null>>;
+}
+
+interface IndexedType {
+  readonly name: string;
+  readonly key: string;
+  readonly layout: Layout;
+}
+
+/** The index of entities: uploads replace an entity whole, and `get` gives back what was uploaded, with the type's key. */
+export class EntityIndex {
+  readonly #store: Store;
+  readonly #layouts: LayoutRegistry;
+  readonly #prefix: string;
+  readonly #types: ReadonlyMap<string, IndexedType>;
+
+  constructor({ store, layouts, prefix, types }: EntityIndexParts) {
+    this.#store = store;
+    this.#layouts = layouts;
+    this.#prefix = prefix;
+    this.#types = new Map(
+      [...types.values()].map((type) => [
+        type.name,
+        { name: type.name, key: type.key, layout: knownLayouts.add(entityLayout(type)) },
+      ]),
+    );
+  }
+
+  /**
+   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if anything is wrong. Of entities
+   * with the same id the last one is stored.
+   * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was stored,
+   *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were
+   */
+  async upload(body: unknown): Promise<UploadAnswer> {
+    const violations = new Violations();
+    const { type, list } = this.#read(body, 'entities', violations);
+    const keyField = keyFieldOf(body, type, violations);
+    const batch = await inTurns(checkEntities(list, keyField, type.layout, '/entities', violations));
+    violations.throwIfAny('The upload');
+    const records = await inTurns(encodeEntities(batch, type.layout, this.#prefix, type.name));
+    if (records.length > 0) {
+      await this.#change(type.name, batch.ids, 'stored_ids', 1, () =>
+        this.#store.write([this.#layouts.record(type.layout), ...records]),
+      );
+    }
+    const { ids, duplicates } = batch;
+    return { entity_type: type.name, entity_ids: ids, ...(duplicates > 0 ? { duplicates } : {}) };
+  }
+
+  /**
+   * Body `{entity_type, entity_ids: [0 to 1000 ids]}`.
+   * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable; record_unreadable if a record is damaged
+   */
+  async get(body: unknown): Promise<EntitiesAnswer> {
+    const { type, ids } = this.#readIds(body, 'The request');
+    const unique = [...new Set(ids)];
+    const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
+    await this.#resolveLayouts(records);
+    return { entity_type: type.name, entities: await inTurns(this.#decodeAll(unique, records, type)) };
+  }
+
+  /**
+   * Body `{entity_type, entity_ids: [0 to 1000 ids]}`; an id that is not in the index is no error.
+   * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was deleted,
+   *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were
+   */
+  async remove(body: unknown): Promise<EntityIdsAnswer> {
+    const { type, ids } = this.#readIds(body, 'The request');
+    const keys = ids.map((id) => entityKey(this.#prefix, type.name, id));
+    if (keys.length > 0) {
+      await this.#change(type.name, ids, 'deleted_ids', 0, () => this.#store.remove(keys));
+    }
+    return { entity_type: type.name, entity_ids: ids };
+  }
+
+  /** @param lead records of the batch that come before those of the ids */
+  async #change(
+    type: string,
+    ids: readonly string[],
+    done: string,
+    lead: number,
+    write: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      throw error instanceof StoreWriteError ? writeFailure(error, type, ids, done, lead) : error;
+    }
+  }
+
+  async #resolveLayouts(records: readonly (Buffer | null)[]): Promise<void> {
+    const unknown = new Set<string>();
+    for (const record of records) {
+      const hex = record === null ? undefined : layoutIdOf(record);
+      if (hex !== undefined && this.#layouts.get(hex) === undefined) unknown.add(hex);
+    }
+    if (unknown.size > 0) await this.#layouts.resolve(unknown);
+  }
+
+  *#decodeAll(
+    ids: readonly string[],
+    records: readonly (Buffer | null)[],
+    type: IndexedType,
+  ): Pieces<EntitiesAnswer['entities']> {
+    const entities = Object.create(null) as Record<string, JsonObject | null>;
+    for (const [i, id] of ids.entries()) {
+      const record = records[i] ?? null;
+      entities[id] = record === null ? null : this.#decode(record, type, id);
+      yield;
+    }
+    return entities;
+  }
+
+  /** An entity that was uploaded with an `entity_key` has no value under the type's key, unless it carries its own. */
+  #decode(record: Buffer, { name: type, key }: IndexedType, id: string): JsonObject {
+    const hex = layoutIdOf(record) ?? '';
+    const layout = this.#layouts.get(hex);
+    if (layout === undefined) {
+      const detail = `${type} ${describe(id)} was stored under a layout (${hex}) that the store does not have`;
+      throw new MillraceError('record_unreadable', detail);
+    }
+    try {
+      const entity = decodeEntity(record, layout, id);
+      return own(entity, key) === undefined ? Object.assign(entity, { [key]: id }) : entity;
+    } catch (error) {
+      throw new MillraceError('record_unreadable', `the record of ${type} ${describe(id)} is damaged`, {
+        cause: error,
+      });
+    }
+  }
+
+  #readIds(body: unknown, subject: string): { readonly type: IndexedType; readonly ids: readonly string[] } {
+    const violations = new Violations();
+    const { type, list } = this.#read(body, 'entity_ids', violations);
+    const ids: string[] = [];
+    list.forEach((id, i) => {
+      const problem = idProblem(id);
+      if (problem === undefined) ids.push(idText(id) ?? '');
+      else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
+    });
+    violations.throwIfAny(subject);
+    return { type, ids };
+  }
+
+  /** The entity type and the list of a body. */
+  #read(
+    body: unknown,
+    listName: string,
+    violations: Violations,
+  ): { readonly type: IndexedType; readonly list: readonly unknown[] } {
+    if (!isJsonObject(body)) {
+      violations.add(
+        '',
+        'wrong_type',
+        `expected an object with entity_type and ${listName}, found ${describe(body)}`,
+      );
+      violations.throwIfAny('The body');
+      throw new Error('unreachable');
+    }
+    const typeName = own(body, 'entity_type');
+    const list: unknown = own(body, listName);
+    if (typeof typeName !== 'string') {
+      violations.add(
+        '/entity_type',
+        typeName === undefined ? 'missing_field' : 'wrong_type',
+        `entity_type: expected the name of an entity type, found ${describe(typeName)}`,
+      );
+    }
+    const type = typeof typeName === 'string' ? this.#typeOf(typeName) : undefined;
+    if (!Array.isArray(list)) {
+      const code = list === undefined ? 'missing_field' : 'wrong_type';
+      violations.add(`/${listName}`, code, `${listName}: expected a list, found ${describe(list)}`);
+    } else if (list.length > MAX_BATCH) {
+      violations.add(`/${listName}`, 'too_many', `${listName}: at most ${MAX_BATCH}, found ${list.length}`);
+    }
+    if (type === undefined || violations.count > 0) {
+      violations.throwIfAny('The body');
+      throw new Error('unreachable');
+    }
+    return { type, list: list as readonly unknown[] };
+  }
+
+  #typeOf(name: string): IndexedType {
+    const type = this.#types.get(name);
+    if (type !== undefined) return type;
+    const guess = nearest(name, this.#types.keys());
+    const help =
+      guess === undefined ? `there are ${[...this.#types.keys()].join(', ')}` : `did you mean "${guess}"?`;
+    throw new MillraceError(
+      'unknown_entity_type',
+      `entity_type: no entity type is called ${JSON.stringify(shownName(name))}; ${help}`,
+    );
+  }
+}
+
+/** The layout of a type's records as the project declares it now. */
+export function entityLayout(type: EntityType): Layout {
+  return new Layout(
+    Array.from(type.attributes.values(), ({ name, type: valueType }) => [name, valueType] as const),
+    type.key,
+  );
+}
+
+function keyFieldOf(body: unknown, type: IndexedType, violations: Violations): string {
+  const given = isJsonObject(body) ? own(body, 'entity_key') : undefined;
+  if (given === undefined || given === null) return type.key;
+  if (typeof given === 'string' && given !== '') return given;
+  violations.add(
+    '/entity_key',
+    'wrong_type',
+    `entity_key: expected the name of a field, found ${describe(given)}`,
+  );
+  return type.key;
+}
+
+function writeFailure(
+  error: StoreWriteError,
+  type: string,
+  ids: readonly string[],
+  done: string,
+  lead: number,
+): MillraceError {
+  const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
+  if (confirmed.length === 0) {
+    const detail = `Whether any of ${ids.length} ${type} entities is ${done.replace('_ids', '')} is not known; sending it again is safe. ${error.message}`;
+    return new MillraceError('store_unavailable', detail, { cause: error });
+  }
+  const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);
+  return new MillraceError(
+    'store_partial_write',
+    `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; whether the other ${unconfirmed.length} are is not known. Sending it again is safe. ${error.message}`,
+    { cause: error, extensions: { [done]: confirmed, unconfirmed_ids: unconfirmed } },
+  );
+}

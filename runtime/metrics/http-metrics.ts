@@ -1,0 +1,199 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import type { OnlineReport } from '../index/online-features.js';
+import { StatusCounts } from '../index/status-counts.js';
+import type { FeedbackCounts } from '../feedback/feedback.js';
+import type { RunReport } from '../pipeline/types.js';
+
+/** Route label of requests that no route took: paths are the client's, and a label of them would have no bound. */
+const NO_ROUTE = 'none';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STAGE_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
+const CANDIDATES = [1, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
+
+/** What the service counts of its requests, for Prometheus. Every label comes from the project, none from a client. */
+export class HttpMetrics {
+  readonly registry: Registry;
+  readonly #requests: Counter<'route' | 'status'>;
+  readonly #seconds: Histogram<'route' | 'status'>;
+  readonly #stages: Histogram<'pipeline' | 'stage'>;
+  readonly #candidates: Histogram<'pipeline'>;
+  readonly #duplicates: Counter<'pipeline'>;
+  readonly #roundTrips: Counter<'pipeline'>;
+  readonly #keysRead: Counter<'pipeline'>;
+  readonly #outsideRoundTrips: Counter<'pipeline'>;
+  readonly #outsideKeysRead: Counter<'pipeline'>;
+  readonly #skippedSteps: Counter<'pipeline' | 'step'>;
+  readonly #degraded: Counter<'pipeline' | 'cause'>;
+  readonly #unscored: Counter<'pipeline'>;
+  readonly #unknownFields: Counter<'pipeline'>;
+
+  readonly #statuses = new StatusCounts();
+  readonly #onlineRoundTrips: Counter;
+  readonly #onlineKeysRead: Counter;
+  readonly #feedback: Counter<'type' | 'outcome'>;
+
+  constructor(registry = new Registry()) {
+    this.registry = registry;
+    const registers = [registry];
+    collectDefaultMetrics({ register: registry });
+    this.#requests = new Counter({
+      name: 'millrace_http_requests_total',
+      help: 'Requests by route and status; status 499 is a client that left before its answer.',
+      labelNames: ['route', 'status'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'millrace_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer.',
+      labelNames: ['route', 'status'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#stages = new Histogram({
+      name: 'millrace_pipeline_stage_duration_seconds',
+      help: 'Time that a request spent in a stage of the pipeline.',
+      labelNames: ['pipeline', 'stage'],
+      buckets: STAGE_SECONDS,
+      registers,
+    });
+    this.#candidates = new Histogram({
+      name: 'millrace_pipeline_candidates',
+      help: 'Candidates of a request.',
+      labelNames: ['pipeline'],
+      buckets: CANDIDATES,
+      registers,
+    });
+    this.#duplicates = new Counter({
+      name: 'millrace_pipeline_duplicate_candidates_total',
+      help: 'Candidates that were left out of a ranking, since their id came before in the request.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#roundTrips = new Counter({
+      name: 'millrace_pipeline_store_round_trips_total',
+      help: 'Round trips to the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#keysRead = new Counter({
+      name: 'millrace_pipeline_store_keys_read_total',
+      help: 'Keys read from the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#outsideRoundTrips = new Counter({
+      name: 'millrace_pipeline_source_round_trips_total',
+      help: "Reads of features that are kept outside the store, in Feast's Redis.",
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#outsideKeysRead = new Counter({
+      name: 'millrace_pipeline_source_keys_read_total',
+      help: 'Keys read outside the store.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#skippedSteps = new Counter({
+      name: 'millrace_pipeline_skipped_steps_total',
+      help: 'Steps that failed and were skipped, as on_error: skip says.',
+      labelNames: ['pipeline', 'step'],
+      registers,
+    });
+    this.#degraded = new Counter({
+      name: 'millrace_pipeline_degraded_total',
+      help: 'Answers that were worse than the pipeline promises, by the causes of the header Millrace-Degraded.',
+      labelNames: ['pipeline', 'cause'],
+      registers,
+    });
+    this.#unscored = new Counter({
+      name: 'millrace_pipeline_unscored_candidates_total',
+      help: 'Candidates that a step which sets the score left without one, and no other step scored.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    this.#unknownFields = new Counter({
+      name: 'millrace_pipeline_unknown_fields_total',
+      help: 'Fields of requests that nothing declares.',
+      labelNames: ['pipeline'],
+      registers,
+    });
+    const statuses = this.#statuses;
+    new Counter({
+      name: 'millrace_feature_values_total',
+      help:
+        'Values of batch features that rankings and get-online-features read, by what was known of them; cause: why the ' +
+        'default was used.',
+      labelNames: ['view', 'status', 'cause'],
+      registers,
+      // Added up by plain counters as requests run, which costs them next to nothing.
+      collect() {
+        this.reset();
+        for (const { view, status, cause = '', values } of statuses.list())
+          this.inc({ view, status, cause }, values);
+      },
+    });
+    this.#onlineRoundTrips = new Counter({
+      name: 'millrace_online_features_round_trips_total',
+      help: 'Round trips of get-online-features, to the store or to where Feast keeps its features.',
+      registers,
+    });
+    this.#onlineKeysRead = new Counter({
+      name: 'millrace_online_features_keys_read_total',
+      help: 'Keys that get-online-features has read.',
+      registers,
+    });
+    this.#feedback = new Counter({
+      name: 'millrace_feedback_events_total',
+      help:
+        'Events of feedback by what became of them: stored, duplicate, too_old, unused; evicted: stored before, and let go ' +
+        'for newer ones, so that windows which reach back that far count too few.',
+      labelNames: ['type', 'outcome'],
+      registers,
+    });
+  }
+
+  answered(route: string | undefined, status: number, seconds: number): void {
+    const labels = { route: route ?? NO_ROUTE, status };
+    this.#requests.inc(labels);
+    this.#seconds.observe(labels, seconds);
+  }
+
+  /** Of what was refused before it was a request: it took no time. */
+  refused(status: number): void {
+    this.#requests.inc({ route: NO_ROUTE, status });
+  }
+
+  recorded(counts: FeedbackCounts): void {
+    for (const { type, outcome, count } of counts) this.#feedback.inc({ type, outcome }, count);
+  }
+
+  read(report: OnlineReport): void {
+    this.#statuses.addAll(report.featureStatuses);
+    this.#onlineRoundTrips.inc(report.roundTrips);
+    this.#onlineKeysRead.inc(report.keysRead);
+  }
+
+  ranked(pipeline: string, report: RunReport): void {
+    const labels = { pipeline };
+    this.#statuses.addAll(report.featureStatuses);
+    for (const [stage, ms] of Object.entries(report.stageMs)) {
+      this.#stages.observe({ pipeline, stage }, ms / 1000);
+    }
+    this.#candidates.observe(labels, report.candidates);
+    if (report.duplicates > 0) this.#duplicates.inc(labels, report.duplicates);
+    this.#roundTrips.inc(labels, report.roundTrips);
+    this.#keysRead.inc(labels, report.keysRead);
+    if (report.outside.roundTrips > 0) {
+      this.#outsideRoundTrips.inc(labels, report.outside.roundTrips);
+      this.#outsideKeysRead.inc(labels, report.outside.keysRead);
+    }
+    for (const step of report.skippedSteps) this.#skippedSteps.inc({ pipeline, step });
+    for (const cause of new Set(report.degraded.map((one) => one.cause)))
+      this.#degraded.inc({ pipeline, cause });
+    if (report.unscored > 0) this.#unscored.inc(labels, report.unscored);
+    let unknown = 0;
+    for (const times of report.unknownFields.values()) unknown += times;
+    if (unknown > 0) this.#unknownFields.inc(labels, unknown);
+  }
+}

@@ -1,0 +1,179 @@
+import type {
+  EffectComponent,
+  FeatureComponent,
+  FilterComponent,
+  RuleComponent,
+  RuleReport,
+  StepOutput,
+} from '../../api/plugin.js';
+import { MillraceError } from '../../api/errors.js';
+import { Status } from '../../api/status.js';
+import type { Plan, PlannedStep } from '../../compile/plan.js';
+import { writeMissing } from '../../frame/cells.js';
+import { looseColumn, type Frame } from '../../frame/frame.js';
+import { checkReport, checkSelection, settleOutputs } from './check-work.js';
+import type { Deadline } from '../../core/deadline.js';
+import { StepEdit, type Ranking } from './ranking.js';
+import { StepView } from './step-view.js';
+
+/** What became of one step; explain, events and metrics read it. */
+export interface StepReport {
+  readonly step: PlannedStep;
+  readonly outcome: 'ran' | 'not_asked_for' | 'failed';
+  readonly removed: readonly number[];
+  /** Of a filter: why; of a failed step: its error. */
+  readonly reason: string;
+  /** Of a rule: candidates set, and those left since a value was not known; of a filter: kept undecided. */
+  readonly applied: number;
+  readonly skipped: number;
+  /** Of a rule that sets the score: the rows that it ran over, and those that it left without a score. */
+  readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
+  /** Of an effect: settles, never rejecting, once it no longer reads the frame. */
+  readonly pending?: Promise<void>;
+}
+
+/** Sees the ranking before and after each step; present only while a request is explained or asks for events. */
+export interface StepObserver {
+  before(step: PlannedStep, ranking: Ranking): void;
+  after(report: StepReport, ranking: Ranking): void;
+  /** Whether the request is only explained: effects are left out. */
+  readonly isRehearsal: boolean;
+}
+
+/** Told of an effect that failed: nobody else hears of it. */
+export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
+
+/** Runs the steps of a plan, in its order. */
+export async function runComponents(
+  plan: Plan,
+  frame: Frame,
+  ranking: Ranking,
+  deadline: Deadline,
+  onEffectError: EffectErrorHandler,
+  observer?: StepObserver,
+): Promise<StepReport[]> {
+  const reports: StepReport[] = [];
+  for (const step of plan.steps) {
+    deadline.check();
+    for (const kernel of step.prepare) kernel(frame);
+    if (step.kind === 'effect' && observer?.isRehearsal === true) {
+      reports.push(report(step, { outcome: 'not_asked_for', reason: 'an explanation has no effects' }));
+      continue;
+    }
+    observer?.before(step, ranking);
+    const done = await runStep(step, frame, ranking, deadline, onEffectError);
+    observer?.after(done, ranking);
+    reports.push(done);
+  }
+  return reports;
+}
+
+async function runStep(
+  step: PlannedStep,
+  frame: Frame,
+  ranking: Ranking,
+  deadline: Deadline,
+  onEffectError: EffectErrorHandler,
+): Promise<StepReport> {
+  if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
+    return report(step, { outcome: 'not_asked_for' });
+  }
+  const before = step.kind === 'rule' || step.top !== undefined ? ranking.snapshot() : undefined;
+  const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
+  for (const kernel of step.inputs) kernel(frame);
+  const view = new StepView(step, frame, rows, ranking, deadline.signal);
+  try {
+    switch (step.kind) {
+      case 'feature':
+      case 'model': {
+        const component = step.component as FeatureComponent;
+        await finish(component.compute(view, outputsOf(step, frame)), deadline);
+        settleOutputs(step, frame);
+        return report(step, {});
+      }
+      case 'filter': {
+        const component = step.component as FilterComponent;
+        const { removed, reason, undecided } = checkSelection(await finish(component.select(view), deadline));
+        ranking.remove(removed);
+        return report(step, { removed, reason, skipped: undecided });
+      }
+      case 'rule': {
+        const component = step.component as RuleComponent;
+        const edit = new StepEdit(ranking);
+        try {
+          const done = checkReport(await finish(component.apply(view, edit), deadline));
+          const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
+          if (component.scoring !== 'sets') return report(step, counts);
+          return report(step, { ...counts, scored: { rows, left: [...(done.left ?? []), ...undone] } });
+        } finally {
+          edit.end();
+        }
+      }
+      case 'effect': {
+        // Nobody waits for an effect, and none fails a ranking.
+        const running = (step.component as EffectComponent).run(view);
+        if (!(running instanceof Promise)) return report(step, {});
+        deadline.usage?.hold(running);
+        return report(step, { pending: running.catch((error: unknown) => onEffectError(step, error)) });
+      }
+    }
+  } catch (error) {
+    if (step.kind === 'effect') onEffectError(step, error);
+    deadline.check();
+    if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);
+    if (before !== undefined) ranking.restore(before);
+    for (const slot of step.outputs.values()) failColumn(frame, slot);
+    return report(step, {
+      outcome: 'failed',
+      reason: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+function finish<T>(result: T | Promise<T>, deadline: Deadline): T | Promise<T> {
+  return result instanceof Promise ? deadline.within(result) : result;
+}
+
+function report(step: PlannedStep, more: Partial<StepReport>): StepReport {
+  return { step, outcome: 'ran', removed: [], reason: '', applied: 0, skipped: 0, ...more };
+}
+
+function failed(step: PlannedStep, cause: unknown): MillraceError {
+  if (cause instanceof MillraceError) return cause;
+  return new MillraceError('component_failed', `step ${step.number} (${step.use}) failed`, { cause });
+}
+
+function outputsOf(step: PlannedStep, frame: Frame): StepOutput {
+  const slot = (output: string): number => {
+    const found = step.outputs.get(output);
+    if (found === undefined) throw new Error(`${step.use} declares no output ${output}`);
+    return found;
+  };
+  return { number: (output) => frame.number(slot(output)), text: (output) => frame.text(slot(output)) };
+}
+
+/**
+ * Marks every cell of an output failed. The column is a new one: work that the failed step left behind may still write
+ * to the old one.
+ */
+function failColumn(frame: Frame, slot: number): void {
+  const column = looseColumn(frame.shape(slot), frame.count);
+  for (let row = 0; row < frame.count; row++) writeMissing(column, row, Status.failed);
+  frame.columns[slot] = column;
+}
+
+/** A score that is not finite leaves the candidate's score as it was, and is counted; none yet stays none. */
+function keepFinite(
+  { applied, skipped }: RuleReport,
+  ranking: Ranking,
+  before: Float64Array | undefined,
+): Pick<StepReport, 'applied' | 'skipped'> & { readonly undone: readonly number[] } {
+  const undone: number[] = [];
+  for (const row of ranking.rows) {
+    if (Number.isFinite(ranking.scores[row])) continue;
+    const was = before?.[row] ?? 0;
+    if (!Object.is(was, ranking.scores[row])) undone.push(row);
+    ranking.scores[row] = was;
+  }
+  return { applied: applied - undone.length, skipped: skipped + undone.length, undone };
+}

@@ -1,0 +1,129 @@
+import type { Column, ColumnKind, ColumnOf } from '../../api/columns.js';
+import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
+import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
+import type { FeatureValue, Input, StepInput } from '../../api/plugin.js';
+import { defaultedCause, isKnown, Status, statusName } from '../../api/status.js';
+import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
+import type { Frame } from '../../frame/frame.js';
+import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
+import type { Ranking } from './ranking.js';
+
+/** A step's view of the frame: its columns, and the same cells a candidate at a time. */
+export class StepView implements StepInput {
+  readonly #rowsByKey = new Map<NeededFeature, Map<string, number>>();
+  readonly #step: PlannedStep;
+  readonly #frame: Frame;
+  readonly #ranking: Ranking;
+
+  constructor(
+    step: PlannedStep,
+    frame: Frame,
+    readonly rows: Int32Array,
+    ranking: Ranking,
+    readonly signal: AbortSignal,
+  ) {
+    this.#step = step;
+    this.#frame = frame;
+    this.#ranking = ranking;
+  }
+
+  get count(): number {
+    return this.#frame.count;
+  }
+
+  get now(): number {
+    return this.#frame.now;
+  }
+
+  column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
+    return this.#frame.columns[input.slot] as ColumnOf<K>;
+  }
+
+  candidate(row: number): EntityIdentifier {
+    return this.#ranking.candidate(row);
+  }
+
+  interactions({ history, ids, facet }: InteractionsInput): InteractionEvents {
+    const record = this.#frame.histories[history];
+    if (record === null) return noEvents(Status.present);
+    if (record !== undefined) return decodeEvents(record, facet);
+    const status = this.#frame.columns[ids]?.status[0] ?? Status.absent;
+    return noEvents(isKnown(status) ? Status.absent : status);
+  }
+
+  getFeature(identifier: Identifier, name: string): FeatureValue {
+    const needed = this.#step.needs.get(name);
+    if (needed === undefined) {
+      throw new Error(
+        `${this.#step.use} asks for ${name} without needing it: call build.need('${name}') in create`,
+      );
+    }
+    const parts: readonly EntityIdentifier[] = isComposite(identifier) ? identifier : [identifier];
+    const row = this.#rowOf(needed, parts);
+    if (row === undefined) return { value: undefined, status: 'missing_entity' };
+    return readCell(this.#frame, needed.slot, row);
+  }
+
+  /** The first row whose key is the identifier; for any other identifier, the candidate's own row. */
+  #rowOf(needed: NeededFeature, parts: readonly EntityIdentifier[]): number | undefined {
+    const fits =
+      parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
+    if (fits) return this.#keyed(needed).get(keyOf(parts.map((part) => part.id)));
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined && only.type === this.#ranking.candidateType) {
+      return this.#ranking.rowOf(only.id);
+    }
+    return undefined;
+  }
+
+  #keyed(needed: NeededFeature): Map<string, number> {
+    const known = this.#rowsByKey.get(needed);
+    if (known !== undefined) return known;
+    const rows = new Map<string, number>();
+    const columns = needed.ids.map((slot) => this.#frame.text(slot));
+    const count = needed.scope === 'candidate' ? this.#frame.count : 1;
+    for (let row = 0; row < count; row++) {
+      const key = keyOf(columns.map((column) => column.values[row * column.stride] ?? ''));
+      if (!rows.has(key)) rows.set(key, row);
+    }
+    this.#rowsByKey.set(needed, rows);
+    return rows;
+  }
+}
+
+function isComposite(identifier: Identifier): identifier is readonly EntityIdentifier[] {
+  return Array.isArray(identifier);
+}
+
+/** Ids with their lengths, so that no two lists of ids share a key. */
+export function keyOf(ids: readonly string[]): string {
+  return ids.length === 1 ? (ids[0] ?? '') : ids.map((id) => `${id.length}:${id}`).join('');
+}
+
+/** A cell as a value with its status. */
+export function readCell(frame: Frame, slot: number, row: number): FeatureValue {
+  const column = frame.columns[slot];
+  if (column === undefined) return { value: undefined, status: 'absent' };
+  const at = row * column.stride;
+  const byte = column.status[at] ?? Status.absent;
+  const status = statusName(byte);
+  if (!isKnown(byte)) return { value: undefined, status };
+  const cause = defaultedCause(byte);
+  const value = valueAt(column, at);
+  return cause === undefined ? { value, status } : { value, status, cause };
+}
+
+/** What a cell holds whose status is a known one. */
+export function valueAt(column: Column, at: number): FeatureValue['value'] {
+  switch (column.kind) {
+    case 'number':
+    case 'text':
+      return column.values[at];
+    case 'texts':
+      return column.values.slice(column.offsets[at], column.offsets[at + 1]);
+    case 'numbers':
+      return [...column.values.subarray(column.offsets[at], column.offsets[at + 1])];
+    case 'vector':
+      return [...column.values.subarray(at * column.size, (at + 1) * column.size)];
+  }
+}

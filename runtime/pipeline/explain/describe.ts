@@ -1,0 +1,49 @@
+import type { Plan } from '../../compile/plan.js';
+import type { PlanDescription } from '../types.js';
+
+/** The compiled plan as data, for `millrace plan`. */
+export function describePlan(plan: Plan): PlanDescription {
+  const names = new Map(plan.layout.columns.map((column, slot) => [slot, column.name ?? `scratch ${slot}`]));
+  return {
+    pipeline: plan.definition.name,
+    route: plan.definition.route.value,
+    [plan.definition.task]: plan.candidateType.name,
+    reads: plan.levels.flatMap((level, index) => [
+      ...level.nodes.map((node) => ({
+        level: index + 1,
+        of: node.entity.name,
+        what: `attributes of ${node.name}`,
+        wants: node.wants.filter((want) => want.indexed).map((want) => want.path.join('.')),
+      })),
+      ...level.features.map((read) => ({
+        level: index + 1,
+        of: read.types.join(', ') || 'global',
+        what: `features by ${read.ids.map((slot) => names.get(slot)).join(', ') || 'no key'}`,
+        wants: read.wants.map((want) => want.name),
+      })),
+      ...level.histories.map((read) => ({
+        level: index + 1,
+        of: read.type,
+        what: `interactions of ${read.of}`,
+        wants: [...new Set(read.wants.map((want) => `${want.type}s by ${want.name}`))],
+      })),
+    ]),
+    columns: plan.layout.columns.flatMap(({ shape, name }, slot) =>
+      name === undefined ? [] : [{ slot, name, kind: shape.kind, scope: shape.scope }],
+    ),
+    components: plan.steps.map((step) => ({
+      step: step.number,
+      use: step.use,
+      kind: step.kind,
+      as: step.as,
+      reads: step.reads,
+      produces: [...step.outputs.keys()].map((output) => `${step.as}:${output}`),
+      ...(step.version === undefined ? {} : { version: step.version }),
+      ...(step.when === undefined ? {} : { when: step.when.text }),
+      ...(step.top === undefined ? {} : { top: step.top }),
+    })),
+    ...(plan.definition.task === 'rank'
+      ? {}
+      : { answer: Object.fromEntries(plan.answer.values.map(({ name, text }) => [name, text])) }),
+  };
+}

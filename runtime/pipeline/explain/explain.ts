@@ -1,0 +1,227 @@
+import type { Pieces } from '../../core/pieces.js';
+import { isKnown, Status, statusName, type StatusName } from '../../api/status.js';
+import type { NamedColumn, Plan } from '../../compile/plan.js';
+import type { StatusCounts } from '../../index/status-counts.js';
+import type { Frame } from '../../frame/frame.js';
+import { finiteOrNull } from '../page/answer.js';
+import type {
+  ExplainedCandidate,
+  ExplainedChange,
+  ExplainedStep,
+  ExplainedValue,
+  Explanation,
+} from './explanation.js';
+import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { RankingRequest } from '../request/read-request.js';
+import type { StepReport } from '../components/run-components.js';
+import { readCell } from '../components/step-view.js';
+import type { Trace } from '../components/trace.js';
+import type { PipelineAnswer, RunReport } from '../types.js';
+
+const MOST_UNKNOWN_FIELDS = 50;
+const MOST_REMOVED_IDS = 20;
+const MOST_DUPLICATE_IDS = 20;
+const MOST_ELEMENTS = 16;
+const MOST_CHARACTERS = 500;
+
+/** A request that has run. */
+export interface FinishedRun {
+  readonly plan: Plan;
+  readonly request: RankingRequest;
+  readonly runId: string;
+  readonly frame: Frame;
+  readonly ranking: Ranking;
+  readonly page: readonly RankedRow[];
+  readonly steps: readonly StepReport[];
+  readonly trace: Trace;
+  readonly statuses: StatusCounts;
+  readonly report: RunReport;
+  readonly answer: PipelineAnswer;
+}
+
+/** Tells why a request was answered as it was. The frame must still be the request's. */
+export function* explain(run: FinishedRun): Pieces<Explanation> {
+  const { plan, request, frame, ranking, report } = run;
+  return {
+    request_id: request.requestId,
+    run_id: run.runId,
+    pipeline: plan.definition.name,
+    route: plan.definition.route.value,
+    candidates: {
+      sent: request.ids.length + request.duplicates.length,
+      duplicates: {
+        count: request.duplicates.length,
+        ids: [...new Set(request.duplicates)].slice(0, MOST_DUPLICATE_IDS),
+      },
+      left: ranking.rows.length,
+    },
+    degraded: report.degraded,
+    stages: Object.entries(report.stageMs).map(([stage, ms]) => ({ stage, ms })),
+    store: { round_trips: report.roundTrips, keys_read: report.keysRead },
+    outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },
+    unknown_fields: [...report.unknownFields]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MOST_UNKNOWN_FIELDS)
+      .map(([field, times]) => ({ field, times })),
+    features: run.statuses.list().map(({ view, status, cause, values }) => ({
+      view,
+      status,
+      ...(cause === undefined ? {} : { cause }),
+      values,
+    })),
+    steps: run.steps.map((step) => explainStep(step, run)),
+    request: valuesOf(plan.shown.request, frame, 0),
+    ...(plan.definition.task === 'rank'
+      ? {}
+      : {
+          answered: Object.fromEntries(
+            plan.answer.values.map(({ name, slot }) => [name, explainCell(frame, slot, 0)]),
+          ),
+        }),
+    page: yield* explainPage(run),
+    answer: run.answer,
+  };
+}
+
+function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
+  const { request, frame, ranking } = run;
+  const { step, outcome, removed, applied, skipped } = report;
+  const ran = outcome === 'ran';
+  const reason = outcome === 'not_asked_for' && report.reason === '' ? whyNot(step, frame) : report.reason;
+  const unknown = ran && skipped > 0 ? notKnown(step, run) : {};
+  return {
+    step: step.number,
+    use: step.use,
+    as: step.as,
+    kind: step.kind,
+    ...(step.version === undefined ? {} : { version: step.version }),
+    ...(step.when === undefined ? {} : { when: step.when.text }),
+    ...(step.top === undefined ? {} : { top: step.top }),
+    outcome,
+    ...(reason === '' ? {} : { reason }),
+    ...(ran && step.kind === 'filter'
+      ? {
+          removed: {
+            count: removed.length,
+            ids: removed.slice(0, MOST_REMOVED_IDS).map((row) => request.ids[row] ?? ''),
+          },
+          undecided: skipped,
+        }
+      : {}),
+    ...(ran && step.kind === 'rule' ? { applied, skipped } : {}),
+    ...(Object.keys(unknown).length === 0 ? {} : { not_known: unknown }),
+    reads: step.reads,
+    ...(step.outputs.size === 0
+      ? {}
+      : {
+          outputs: Object.fromEntries(
+            [...step.outputs].map(([name, slot]) => [name, statusesOf(frame, slot, ranking.rows)]),
+          ),
+        }),
+  };
+}
+
+/** Why a step did not run whose `when:` was not true. */
+function whyNot({ when }: StepReport['step'], frame: Frame): string {
+  if (when === undefined) return '';
+  const { value, status } = readCell(frame, when.slot, 0);
+  return value === undefined ? `when: is not known (${status})` : 'when: is false';
+}
+
+/** Of the names that a step reads, those that are not known for all candidates that are left. */
+function notKnown(
+  step: StepReport['step'],
+  { plan, frame, ranking }: FinishedRun,
+): Record<string, Partial<Record<StatusName, number>>> {
+  const slots = new Map(plan.definitions.map(({ name, slot }) => [name, slot]));
+  plan.layout.columns.forEach(({ name }, slot) => name !== undefined && slots.set(name, slot));
+  const found: Record<string, Partial<Record<StatusName, number>>> = {};
+  for (const name of step.reads) {
+    const slot = slots.get(name);
+    if (slot === undefined || name === 'score') continue;
+    const counts = Object.entries(statusesOf(frame, slot, ranking.rows)).filter(
+      ([status]) => status !== 'defaulted' && !isKnown(Status[status as keyof typeof Status]),
+    );
+    if (counts.length > 0) found[name] = Object.fromEntries(counts);
+  }
+  return found;
+}
+
+function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Record<StatusName, number>> {
+  const column = frame.columns[slot];
+  const counts: Partial<Record<StatusName, number>> = {};
+  if (column === undefined) return counts;
+  for (const row of rows) {
+    const name = statusName(column.status[row * column.stride] ?? Status.absent);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function* explainPage({
+  plan,
+  request,
+  frame,
+  ranking,
+  page,
+  trace,
+}: FinishedRun): Pieces<ExplainedCandidate[]> {
+  const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
+  // Both lists are in the order run; a step's score changes come before its moves.
+  const edits = [
+    ...trace.changes.map(({ step, row, before, after }) => ({
+      row,
+      step,
+      change: { step: step.number, as: step.as, before: finiteOrNull(before), after: finiteOrNull(after) },
+    })),
+    ...trace.moves.map(({ step, row, position }) => ({
+      row,
+      step,
+      change:
+        position === undefined
+          ? { step: step.number, as: step.as, put_below: true as const }
+          : { step: step.number, as: step.as, pinned_to: position },
+    })),
+  ];
+  const order = new Map(trace.runs.map(({ step }, place) => [step, place]));
+  edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
+  for (const { row, change } of edits) changes.get(row)?.push(change);
+  const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
+  const told: ExplainedCandidate[] = [];
+  for (const { row, score } of page) {
+    told.push({
+      candidate_id: request.ids[row] ?? '',
+      place: places.get(row) ?? 0,
+      ranked_score: finiteOrNull(score),
+      score: finiteOrNull(ranking.scores[row] ?? 0),
+      changes: changes.get(row) ?? [],
+      values: valuesOf(plan.shown.candidate, frame, row),
+    });
+    yield;
+  }
+  return told;
+}
+
+/** What the plan reads and computes of one row; `score` is told apart. */
+function valuesOf(
+  columns: readonly NamedColumn[],
+  frame: Frame,
+  row: number,
+): Record<string, ExplainedValue> {
+  const values: Record<string, ExplainedValue> = {};
+  for (const { name, slot } of columns) values[name] = explainCell(frame, slot, row);
+  return values;
+}
+
+function explainCell(frame: Frame, slot: number, row: number): ExplainedValue {
+  const { value, status, cause } = readCell(frame, slot, row);
+  const more = cause === undefined ? {} : { cause };
+  if (value === undefined) return { value: null, status, ...more };
+  if (typeof value === 'number') return { value, status, ...more };
+  const most = typeof value === 'string' ? MOST_CHARACTERS : MOST_ELEMENTS;
+  const length = value.length > most ? { length: value.length } : {};
+  const cut = value.slice(0, most);
+  // What is not known in a list is NaN, for which JSON has no word.
+  const shown = typeof cut === 'string' ? cut : cut.map((one) => (Number.isNaN(one) ? null : one));
+  return { value: shown, status, ...more, ...length };
+}

@@ -1,0 +1,233 @@
+import type { Column, ColumnOf } from '../../api/columns.js';
+import { isKnown, Status } from '../../api/status.js';
+import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
+import { appendCell, appendNumbers, writeJson, writeMissing } from '../../frame/cells.js';
+import { looseColumn, type Frame } from '../../frame/frame.js';
+import type { LayoutRegistry } from '../../store/layout-registry.js';
+import type { BatchRead } from './batch-read.js';
+import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
+import type { CellRead } from './cell-read.js';
+import { fetchFeatures } from '../features/fetch-features.js';
+import { LevelReads } from './level-reads.js';
+import type { RankingRequest } from '../request/read-request.js';
+import type { ResidentSession } from './resident-session.js';
+import type { SourceReaders } from './source-cells.js';
+
+/** The feature reads whose records came along with the entities of the last level, and are still to be filled. */
+export type FeatureRecords = ReadonlyMap<FeatureRead, CellRead>;
+
+/** What a request's reads go through. */
+export interface ReadServices {
+  readonly batch: BatchRead;
+  readonly layouts: LayoutRegistry;
+  /** Undefined where nothing is kept in process. */
+  readonly resident: ResidentSession | undefined;
+  /** Of features that are kept outside the store. */
+  readonly readers?: SourceReaders | undefined;
+}
+
+/** What of a plan says how entities are filled. */
+export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
+
+/**
+ * Fills the request's entities from the index: one round trip a level, each entity read once, the feature records of
+ * the same level in the same round trip; none where the resident tables hold all of a level. The features of a level are
+ * filled while the next one is waited for.
+ */
+export async function hydrate(
+  plan: HydrationPlan,
+  frame: Frame,
+  request: Pick<RankingRequest, 'carried'>,
+  services: ReadServices,
+): Promise<FeatureRecords> {
+  const carried: (CarriedRows | undefined)[] = [];
+  const elementsOf: (readonly Column[] | undefined)[] = [];
+  let features = new Map<FeatureRead, CellRead>();
+  for (const node of plan.nodes) {
+    carried[node.index] = node.parent === undefined ? request.carried.get(node.name) : undefined;
+    if (node.parent === undefined) fillCarriedOnly(node, frame, carried[node.index], plan);
+  }
+  for (const level of plan.levels) {
+    const earlier = { features, rest: services.batch.rest() };
+    features = new Map();
+    const renewal = services.resident?.renewal();
+    if (renewal !== undefined) await services.batch.deadline.within(renewal);
+    const ask = new LevelReads(plan.prefix, frame, services);
+    const nodes = level.nodes.map((node) => {
+      const elements = node.list ? elementColumns(node, frame) : undefined;
+      return { node, elements, cells: ask.entities(node, elements ?? frame.groups[node.group] ?? []) };
+    });
+    const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
+    // The next level needs none of the features: they come, and are filled, while it is waited for.
+    services.batch.defer();
+    for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
+    const trip = ask.roundTrip();
+    trip.catch(() => undefined); // told below, unless the earlier features fail first
+    if (earlier.features.size > 0) {
+      await earlier.rest;
+      await resolveLayouts([...earlier.features.values()], services);
+      fetchFeatures(frame, earlier.features);
+    }
+    await trip;
+    for (const { read, number } of histories)
+      frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
+    await resolveLayouts(
+      nodes.map(({ cells }) => cells),
+      services,
+    );
+    for (const { node, elements, cells } of nodes) {
+      const { parent } = node;
+      elementsOf[node.index] = elements;
+      if (parent !== undefined) {
+        const above = carried[parent.node.index];
+        const sizes = sizesBelow(parent, frame, elementsOf[parent.node.index]);
+        carried[node.index] = above && carriedChildren(above, parent.path, sizes);
+      }
+      if (elements === undefined) fillNode(node, frame, cells, carried[node.index], plan);
+      else fillListNode(node, frame, elements, cells, carried[node.index], plan);
+    }
+  }
+  await services.batch.rest();
+  await resolveLayouts([...features.values()], services);
+  return features;
+}
+
+function rowsOf(scope: 'request' | 'candidate', frame: Frame): number {
+  return scope === 'candidate' ? frame.count : 1;
+}
+
+/** Records may have been written under layouts that this process has not met. */
+async function resolveLayouts(reads: readonly CellRead[], { layouts, batch }: ReadServices): Promise<void> {
+  const missing = new Set<string>();
+  for (const read of reads) read.missingLayouts(missing);
+  if (missing.size > 0) await batch.deadline.within(layouts.resolve(missing));
+}
+
+/** Attributes that no index has: what the request does not carry is absent. */
+function fillCarriedOnly(
+  node: HydrationNode,
+  frame: Frame,
+  carried: CarriedRows | undefined,
+  plan: HydrationPlan,
+): void {
+  if (carried === undefined) return;
+  for (const want of node.wants) {
+    if (want.indexed) continue;
+    for (let row = 0; row < rowsOf(node.scope, frame); row++) {
+      if (!writeCarried(want, node, frame, row, carried[row], plan)) {
+        const column = frame.columns[want.slot];
+        if (column !== undefined) writeMissing(column, row, Status.absent);
+      }
+    }
+  }
+}
+
+function fillNode(
+  node: HydrationNode,
+  frame: Frame,
+  cells: CellRead,
+  carried: CarriedRows | undefined,
+  plan: HydrationPlan,
+): void {
+  const columns = frame.groups[node.group] ?? [];
+  const ids = frame.columns[node.ids];
+  cells.begin();
+  for (let row = 0; row < cells.count; row++) {
+    const object = carried?.[row];
+    if (cells.hasId(row)) cells.fill(row, object === undefined);
+    else {
+      const status = ids?.status[row] ?? Status.absent;
+      for (const column of columns)
+        writeMissing(column, row, isKnown(status) ? Status.missing_entity : status);
+    }
+    if (object === undefined) continue;
+    for (const want of node.wants) if (want.indexed) writeCarried(want, node, frame, row, object, plan);
+  }
+}
+
+/** Writes what the request carries of an attribute; false if it carries nothing. */
+function writeCarried(
+  want: WantedAttribute,
+  node: HydrationNode,
+  frame: Frame,
+  row: number,
+  object: CarriedRows[number],
+  plan: HydrationPlan,
+): boolean {
+  if (object === undefined || Array.isArray(object)) return false;
+  const value = carriedValue(object as never, want.path, want.type, plan.entities);
+  const column = frame.columns[want.slot];
+  if (value === undefined || column === undefined) return false;
+  writeJson(column, row, value);
+  return true;
+}
+
+/** How many references each element of a list leads to, so that what the request carries stays with its own. */
+function sizesBelow(
+  { node, path }: NonNullable<HydrationNode['parent']>,
+  frame: Frame,
+  elements: readonly Column[] | undefined,
+): ((row: number, element: number) => number) | undefined {
+  if (elements === undefined) return undefined;
+  const wants = node.wants.filter((want) => want.indexed);
+  const column = elements[wants.findIndex((want) => want.path.join() === path.join())];
+  if (column?.kind !== 'texts') return undefined;
+  const { offsets } = frame.texts(node.ids);
+  return (row, element) => {
+    const at = (offsets[row] ?? 0) + element;
+    return (column.offsets[at + 1] ?? 0) - (column.offsets[at] ?? 0);
+  };
+}
+
+/** Columns for the entities of lists, one after another: each is filled beside the frame, then gathered. */
+function elementColumns(node: HydrationNode, frame: Frame): Column[] {
+  const { length } = frame.texts(node.ids).values;
+  return node.wants.filter((want) => want.indexed).map((want) => looseColumn(want.element, length));
+}
+
+function fillListNode(
+  node: HydrationNode,
+  frame: Frame,
+  elements: readonly Column[],
+  cells: CellRead,
+  carried: CarriedRows | undefined,
+  plan: HydrationPlan,
+): void {
+  const wants = node.wants.filter((want) => want.indexed);
+  const ids = frame.texts(node.ids);
+  cells.begin();
+  for (let row = 0; row < rowsOf(node.scope, frame); row++) {
+    const objects = carried?.[row];
+    const start = ids.offsets[row] ?? 0;
+    for (let i = start; i < (ids.offsets[row + 1] ?? 0); i++) {
+      const object = Array.isArray(objects) ? (objects as readonly unknown[])[i - start] : undefined;
+      if (cells.hasId(i)) cells.fill(i, object === undefined);
+      else for (const column of elements) writeMissing(column, i, Status.missing_entity);
+      if (object === undefined) continue;
+      wants.forEach((want, w) => {
+        const value = carriedValue(object as never, want.path, want.type, plan.entities);
+        const column = elements[w];
+        if (value !== undefined && column !== undefined) writeJson(column, i, value);
+      });
+    }
+    wants.forEach((want, w) => {
+      const from = elements[w];
+      const to = frame.columns[want.slot];
+      if (from !== undefined && to !== undefined) gatherRow(ids, row, from, to);
+    });
+  }
+}
+
+/** Gathers the elements of one row into its cell. */
+function gatherRow(ids: ColumnOf<'texts'>, row: number, from: Column, to: Column): void {
+  to.status[row] = ids.status[row] ?? Status.absent;
+  const end = ids.offsets[row + 1] ?? 0;
+  if (to.kind === 'texts') {
+    for (let i = ids.offsets[row] ?? 0; i < end; i++) appendCell(from, i, to);
+    to.offsets[row + 1] = to.values.length;
+  } else if (to.kind === 'numbers') {
+    let at = to.offsets[row] ?? 0;
+    for (let i = ids.offsets[row] ?? 0; i < end; i++) at = appendNumbers(from, i, to, at);
+    to.offsets[row + 1] = at;
+  }
+}

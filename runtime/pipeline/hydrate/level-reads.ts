@@ -1,0 +1,147 @@
+import type { Column } from '../../api/columns.js';
+import type { FeatureRead, HistoryRead, HydrationNode } from '../../compile/plan.js';
+import type { Frame } from '../../frame/frame.js';
+import type { PartBinding } from '../../resident/resident-tables.js';
+import { featureKey } from '../../store/keys.js';
+import type { BatchRead } from './batch-read.js';
+import { DirectRead, type CellRead } from './cell-read.js';
+import { findRows, ResidentRead } from './resident-read.js';
+import type { ResidentSession } from './resident-session.js';
+import { SourceCells, type SourceReaders } from './source-cells.js';
+
+/** Starts the reads of one round trip: what the resident tables hold is taken at once, the rest is asked for. */
+export class LevelReads {
+  readonly #prefix: string;
+  readonly #frame: Frame;
+  readonly #batch: BatchRead;
+  readonly #session: ResidentSession | undefined;
+  readonly #readers: SourceReaders | undefined;
+  readonly #outside: SourceCells[] = [];
+  /** Rows found, by the slot of the ids: an entity's attributes and features are looked up once. */
+  readonly #rows = new Map<number, Int32Array>();
+
+  constructor(
+    prefix: string,
+    frame: Frame,
+    services: {
+      readonly batch: BatchRead;
+      readonly resident: ResidentSession | undefined;
+      readonly readers?: SourceReaders | undefined;
+    },
+  ) {
+    this.#prefix = prefix;
+    this.#frame = frame;
+    this.#batch = services.batch;
+    this.#session = services.resident;
+    this.#readers = services.readers;
+    this.#session?.look();
+  }
+
+  /** @param columns those of the node's group, or of its elements */
+  entities(node: HydrationNode, columns: readonly Column[]): CellRead {
+    const ids = node.list ? this.#frame.texts(node.ids).values : this.#frame.text(node.ids).values;
+    const count = node.list ? ids.length : this.#count(node.scope);
+    const binding = this.#session?.bindingOf(node, count);
+    if (binding !== undefined)
+      return this.#resident(binding, columns, node.ids, ids, count, node.distinct, this.#session);
+    const numbers = new Int32Array(count);
+    for (let row = 0; row < count; row++) {
+      const id = ids[row] as string;
+      numbers[row] = id === '' ? -1 : this.#ask(node.keyPrefix + id, node.distinct);
+    }
+    return new DirectRead(node.decoder, columns, numbers, node.distinct, this.#batch, this.#frame.now);
+  }
+
+  features(read: FeatureRead, columns: readonly Column[]): CellRead {
+    const reader = this.#readers?.get(read);
+    if (reader !== undefined) {
+      const cells = new SourceCells(read, reader, columns, this.#frame);
+      this.#outside.push(cells);
+      return cells;
+    }
+    const count = this.#count(read.scope);
+    const binding = this.#session?.bindingOf(read, count);
+    const [slot] = read.ids;
+    if (binding !== undefined && slot !== undefined) {
+      const ids = this.#frame.text(slot).values;
+      return this.#resident(binding, columns, slot, ids, count, read.distinct, this.#session);
+    }
+    const numbers = this.#askForFeatures(read, count);
+    return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
+  }
+
+  /** Asks for the interactions of an entity; they are never kept in process. Returns the record's number, -1 without an id. */
+  history({ ids, keyPrefix }: HistoryRead): number {
+    const id = this.#frame.text(ids).values[0] ?? '';
+    return id === '' ? -1 : this.#batch.ask(keyPrefix + id);
+  }
+
+  /** The one round trip; what is kept outside the store is read beside it. */
+  async roundTrip(): Promise<void> {
+    const { deadline } = this.#batch;
+    for (const { keys } of this.#outside) {
+      this.#batch.outside.roundTrips++;
+      this.#batch.outside.keysRead += keys;
+    }
+    if (this.#outside.length === 0) await this.#batch.roundTrip();
+    else await Promise.all([this.#batch.roundTrip(), ...this.#outside.map((cells) => cells.read(deadline))]);
+  }
+
+  #count(scope: 'request' | 'candidate'): number {
+    return scope === 'candidate' ? this.#frame.count : 1;
+  }
+
+  #resident(
+    binding: PartBinding,
+    columns: readonly Column[],
+    slot: number,
+    ids: readonly string[],
+    count: number,
+    distinct: boolean,
+    session: ResidentSession | undefined,
+  ): CellRead {
+    if (session === undefined) throw new Error('a binding comes from a session');
+    let rows = this.#rows.get(slot);
+    if (rows === undefined) {
+      rows = findRows(binding.table, ids, count);
+      this.#rows.set(slot, rows);
+    }
+    return new ResidentRead(binding, columns, ids, rows, distinct, this.#batch, session, this.#frame.now);
+  }
+
+  #askForFeatures(read: FeatureRead, count: number): Int32Array {
+    const numbers = new Int32Array(count);
+    const [slot] = read.ids;
+    if (read.ids.length === 1 && slot !== undefined) {
+      const { values, stride } = this.#frame.text(slot);
+      const keyPrefix = featureKey(this.#prefix, read.keyGroup, read.types, ['']);
+      for (let row = 0; row < count; row++) {
+        const id = values[row * stride] ?? '';
+        numbers[row] = id === '' ? -1 : this.#ask(keyPrefix + id, read.distinct);
+      }
+      return numbers;
+    }
+    const columns = read.ids.map((slot) => this.#frame.text(slot));
+    const ids = new Array<string>(columns.length);
+    for (let row = 0; row < count; row++) {
+      let known = true;
+      for (let i = 0; i < columns.length; i++) {
+        const column = columns[i];
+        const id = column?.values[row * column.stride] ?? '';
+        if (id === '') known = false;
+        ids[i] = id;
+      }
+      if (!known) {
+        numbers[row] = -1;
+        continue;
+      }
+      const key = featureKey(this.#prefix, read.keyGroup, read.types, ids);
+      numbers[row] = this.#ask(key, read.distinct);
+    }
+    return numbers;
+  }
+
+  #ask(key: string, distinct: boolean): number {
+    return distinct ? this.#batch.askDistinct(key) : this.#batch.ask(key);
+  }
+}

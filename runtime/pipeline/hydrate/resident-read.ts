@@ -1,0 +1,196 @@
+import type { Column } from '../../api/columns.js';
+import { copyCell, writeList } from '../../frame/cells.js';
+import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
+import type { PartBinding } from '../../resident/resident-tables.js';
+import type { HeldList } from '../../resident/sizes.js';
+import type { BatchRead } from './batch-read.js';
+import type { CellRead, LayoutDecoder } from './cell-read.js';
+import type { ResidentSession } from './resident-session.js';
+
+/** The first miss is this; the next ones count down. */
+const FIRST_MISS = -3;
+
+/** A list column, and what it held for the rows that were hits. */
+interface ListCells {
+  readonly column: Column;
+  readonly partColumn: number;
+  readonly held: (HeldList | undefined)[];
+  readonly status: Uint8Array;
+}
+
+/** Rows of a table, by row of the request; NOT_HERE, or NO_ID where the request names none. */
+export function findRows(table: EntityTable, ids: readonly string[], count: number): Int32Array {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) {
+    const id = ids[row] as string;
+    rows[row] = id === '' ? NO_ID : table.rowOf(id);
+  }
+  return rows;
+}
+
+/**
+ * Cells of which a table has some. Those are copied before the round trip, while the table's row numbers hold; the rest
+ * comes from the store, into the table and to the request.
+ */
+export class ResidentRead implements CellRead {
+  readonly count: number;
+  readonly #binding: PartBinding;
+  readonly #columns: readonly Column[];
+  readonly #batch: BatchRead;
+  readonly #session: ResidentSession;
+  readonly #now: number;
+  /** By row: the table's row, NO_ID, or FIRST_MISS - m for miss m. */
+  readonly #from: Int32Array;
+  /** By miss. */
+  readonly #missing: string[] = [];
+  readonly #numbers: number[] = [];
+  readonly #lists: ListCells[] = [];
+  #scratch: readonly Column[] = [];
+
+  /**
+   * @param rows what `findRows` found, in this turn of the event loop
+   * @param distinct whether no two rows share an id, nor any other read of the plan the keys
+   */
+  constructor(
+    binding: PartBinding,
+    columns: readonly Column[],
+    ids: readonly string[],
+    rows: Int32Array,
+    distinct: boolean,
+    batch: BatchRead,
+    session: ResidentSession,
+    now: number,
+  ) {
+    this.count = rows.length;
+    this.#binding = binding;
+    this.#columns = columns;
+    this.#batch = batch;
+    this.#session = session;
+    this.#now = now;
+    this.#from = this.#sort(ids, rows, distinct);
+    this.#takeHits();
+  }
+
+  /** Tells hits from misses, and asks for the misses. */
+  #sort(ids: readonly string[], rows: Int32Array, distinct: boolean): Int32Array {
+    const { table, part } = this.#binding;
+    const { validUntil } = part;
+    const from = new Int32Array(rows.length);
+    const missOf = distinct ? undefined : new Map<number, number>();
+    let hits = 0;
+    let misses = 0;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      if (row === NO_ID) from[i] = NO_ID;
+      else if (row !== NOT_HERE && (validUntil[row] as number) >= this.#now) {
+        from[i] = row;
+        table.touch(row);
+        hits++;
+      } else {
+        from[i] = FIRST_MISS - this.#ask(ids[i] as string, missOf);
+        misses++;
+      }
+    }
+    table.counts.hits += hits;
+    table.counts.misses += misses;
+    return from;
+  }
+
+  #ask(id: string, missOf: Map<number, number> | undefined): number {
+    const key = this.#binding.part.keyPrefix + id;
+    const number = missOf === undefined ? this.#batch.askDistinct(key) : this.#batch.ask(key);
+    const known = missOf?.get(number);
+    if (known !== undefined) return known;
+    const miss = this.#missing.length;
+    this.#missing.push(id);
+    this.#numbers.push(number);
+    missOf?.set(number, miss);
+    return miss;
+  }
+
+  #takeHits(): void {
+    const { part, columns: partColumns } = this.#binding;
+    part.columns.gather(this.#from, partColumns, this.#columns);
+    for (let c = 0; c < this.#columns.length; c++) {
+      const column = this.#columns[c] as Column;
+      if (column.kind === 'texts' || column.kind === 'numbers')
+        this.#takeLists(column, partColumns[c] as number);
+    }
+  }
+
+  #takeLists(column: Column, partColumn: number): void {
+    const { part } = this.#binding;
+    const from = this.#from;
+    const held = new Array<HeldList | undefined>(from.length);
+    const status = new Uint8Array(from.length);
+    for (let i = 0; i < from.length; i++) {
+      const row = from[i] as number;
+      if (row < 0) continue;
+      held[i] = part.columns.list(partColumn, row);
+      status[i] = part.columns.status(partColumn, row);
+    }
+    this.#lists.push({ column, partColumn, held, status });
+  }
+
+  hasId(row: number): boolean {
+    return this.#from[row] !== NO_ID;
+  }
+
+  missingLayouts(into: Set<string>): void {
+    const decoder = this.#binding.part.decoder as LayoutDecoder;
+    const { memory, starts, ends } = this.#batch.records;
+    for (const number of this.#numbers) {
+      const record = memory[number] ?? null;
+      if (record !== null)
+        decoder.missingLayouts(record, starts[number] as number, ends[number] as number, into);
+    }
+  }
+
+  begin(): void {
+    const misses = this.#missing.length;
+    if (misses === 0) return;
+    const { table, part, columns: partColumns } = this.#binding;
+    const scratch = part.scratch(misses);
+    this.#scratch = scratch;
+    const { memory, starts, ends } = this.#batch.records;
+    for (let miss = 0; miss < misses; miss++) {
+      const number = this.#numbers[miss] as number;
+      const record = memory[number] as Buffer | null;
+      const [start, end] = [starts[number] as number, ends[number] as number];
+      const validUntil = part.decoder.decode(record, start, end, scratch, miss, this.#now);
+      const id = this.#missing[miss] as string;
+      if (validUntil !== -Infinity && this.#session.mayKeep(part.keyPrefix, id))
+        table.put(part, id, scratch, miss, validUntil);
+    }
+    for (let c = 0; c < this.#columns.length; c++)
+      this.#spread(scratch[partColumns[c] as number] as Column, this.#columns[c] as Column);
+    this.#session.filled();
+  }
+
+  /** Copies decoded cells to the rows that miss them; lists are left to `fill`. */
+  #spread(from: Column, to: Column): void {
+    const rows = this.#from;
+    if (from.kind === 'number' && to.kind === 'number') {
+      for (let i = 0; i < rows.length; i++) {
+        const miss = FIRST_MISS - (rows[i] as number);
+        if (miss < 0) continue;
+        to.values[i] = from.values[miss] as number;
+        to.status[i] = from.status[miss] as number;
+      }
+    } else if (to.kind === 'text' || to.kind === 'vector') {
+      for (let i = 0; i < rows.length; i++) {
+        const miss = FIRST_MISS - (rows[i] as number);
+        if (miss >= 0) copyCell(from, miss, to, i);
+      }
+    }
+  }
+
+  fill(row: number): void {
+    const from = this.#from[row] as number;
+    for (const { column, partColumn, held, status } of this.#lists) {
+      const list = held[row];
+      if (list !== undefined) writeList(column, row, list, status[row] as number);
+      else copyCell(this.#scratch[partColumn] as Column, FIRST_MISS - from, column, row);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { Column } from '../../api/columns.js';
+import type { FeatureRead, Plan } from '../../compile/plan.js';
+import type { FeatureSources, SourceReader, SourceRows } from '../../index/feature-source.js';
+import { copyCell } from '../../frame/cells.js';
+import type { Frame } from '../../frame/frame.js';
+import type { CellRead } from './cell-read.js';
+import type { Deadline } from '../../core/deadline.js';
+
+/** How a plan's features outside the store are read. */
+export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
+
+/** Prepares a plan's reads of features outside the store, when the pipeline is mounted. */
+export function readersOf(plan: Plan, sources: FeatureSources | undefined): SourceReaders {
+  const readers = new Map<FeatureRead, SourceReader>();
+  for (const { features } of plan.levels)
+    for (const read of features)
+      if (read.source !== undefined && sources !== undefined)
+        readers.set(read, sources.readerOf(read.wants.map(({ feature }) => feature)));
+  return readers;
+}
+
+/** Cells of features that are kept outside the store: read beside the round trip of their level. */
+export class SourceCells implements CellRead {
+  readonly count: number;
+  readonly #reader: SourceReader;
+  readonly #columns: readonly Column[];
+  readonly #now: number;
+  readonly #keys: (readonly string[])[] = [];
+  /** By row: number of its key, -1 where there is no id. */
+  readonly #numbers: Int32Array;
+  /** By key: where its row was written first. */
+  readonly #first: Int32Array;
+  #rows: SourceRows | undefined;
+
+  constructor(read: FeatureRead, reader: SourceReader, columns: readonly Column[], frame: Frame) {
+    this.#reader = reader;
+    this.#columns = columns;
+    this.#now = frame.now;
+    this.count = read.scope === 'candidate' ? frame.count : 1;
+    this.#numbers = new Int32Array(this.count);
+    const ids = read.ids.map((slot) => frame.text(slot));
+    const known = new Map<string, number>();
+    for (let row = 0; row < this.count; row++) {
+      const key = ids.map((column) => column.values[row * column.stride] ?? '');
+      this.#numbers[row] = key.includes('') ? -1 : this.#number(key, read.distinct ? undefined : known);
+    }
+    this.#first = new Int32Array(this.#keys.length).fill(-1);
+  }
+
+  /** How many it reads. */
+  get keys(): number {
+    return this.#keys.length;
+  }
+
+  #number(key: readonly string[], known: Map<string, number> | undefined): number {
+    if (known === undefined) return this.#keys.push(key) - 1;
+    // One id is its own text; of several, each goes after its length, so that no two keys have one text.
+    const text = key.length === 1 ? (key[0] as string) : key.map((id) => `${id.length}:${id}`).join('');
+    const number = known.get(text) ?? this.#keys.push(key) - 1;
+    known.set(text, number);
+    return number;
+  }
+
+  /** @throws MillraceError store_unavailable, deadline_exceeded */
+  async read(deadline: Deadline): Promise<void> {
+    this.#rows = await deadline.within(this.#reader.read(this.#keys, deadline.signal));
+  }
+
+  hasId(row: number): boolean {
+    return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missingLayouts(): void {
+    // Only records of the store have layouts.
+  }
+
+  begin(): void {
+    // Every row is decoded as it comes.
+  }
+
+  fill(row: number): void {
+    const number = this.#numbers[row] as number;
+    const first = this.#first[number] as number;
+    if (first >= 0) for (const column of this.#columns) copyCell(column, first, column, row);
+    else {
+      this.#rows?.decode(number, this.#columns, row, this.#now);
+      this.#first[number] = row;
+    }
+  }
+}

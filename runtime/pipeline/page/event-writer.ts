@@ -1,0 +1,75 @@
+import type { JsonObject } from '../../api/types.js';
+import type { Column } from '../../api/columns.js';
+import { DEFAULTED, defaultedCause, isKnown, Status, statusName } from '../../api/status.js';
+import { JsonWriter, type JsonText } from '../../core/json-writer.js';
+import { valueAt } from '../components/step-view.js';
+
+export type EventType = 'FEATURE' | 'MODEL' | 'BUSINESS_LOGIC' | 'CANDIDATE' | 'IMPRESSION';
+
+/** Writes a list of events as text: what all events of a type begin with is written once. */
+export class EventWriter {
+  readonly #writer = new JsonWriter();
+  readonly #envelope: string;
+  readonly #heads = new Map<EventType, string>();
+  #isEmpty = true;
+
+  /** @param envelope the fields that all events begin with */
+  constructor(envelope: JsonObject) {
+    this.#envelope = JSON.stringify(envelope).slice(0, -1);
+  }
+
+  /** @param data the members of `event_data`, as JSON */
+  add(type: EventType, data: string): void {
+    let head = this.#heads.get(type);
+    if (head === undefined) {
+      head = `,${this.#envelope},"event_type":"${type}","event_data":{`;
+      this.#heads.set(type, head);
+    }
+    this.#writer.write(`${this.#isEmpty ? `[${head.slice(1)}` : head}${data}}}`);
+    this.#isEmpty = false;
+  }
+
+  end(): JsonText<readonly JsonObject[]> {
+    this.#writer.write(this.#isEmpty ? '[]' : ']');
+    return this.#writer.end();
+  }
+}
+
+/** A number as JSON has it. */
+export function numberText(value: number): string {
+  return Number.isFinite(value) ? String(value) : 'null';
+}
+
+/** By name of the status field: its member for each status byte, with that of the cause. */
+const statusTexts = new Map<string, readonly string[]>();
+
+function statusTextsOf(field: string): readonly string[] {
+  let texts = statusTexts.get(field);
+  if (texts === undefined) {
+    texts = Array.from({ length: 2 * DEFAULTED }, (_, byte) => {
+      const cause = defaultedCause(byte);
+      return `,"${field}":"${statusName(byte)}"${cause === undefined ? '' : `,"${field}_cause":"${cause}"`}`;
+    });
+    statusTexts.set(field, texts);
+  }
+  return texts;
+}
+
+/**
+ * The cells of a column as members of `event_data`: the value, null where it is not known, its status, and of a default
+ * the cause. What `readCell` says of the cell, as text.
+ */
+export function cellTexts(column: Column, valueField: string, statusField: string): (row: number) => string {
+  const statuses = statusTextsOf(statusField);
+  const head = `"${valueField}":`;
+  const { status, stride } = column;
+  const text =
+    column.kind === 'number'
+      ? (at: number) => numberText(column.values[at] as number)
+      : (at: number) => JSON.stringify(valueAt(column, at) ?? null);
+  return (row) => {
+    const at = row * stride;
+    const byte = status[at] ?? Status.absent;
+    return `${head}${isKnown(byte) ? text(at) : 'null'}${statuses[byte] ?? ''}`;
+  };
+}

@@ -1,0 +1,186 @@
+import type { Pieces } from '../../core/pieces.js';
+import type { JsonObject } from '../../api/types.js';
+import type { AttributeColumn, FeatureRead, NamedColumn, Plan, PlannedStep } from '../../compile/plan.js';
+import type { Frame } from '../../frame/frame.js';
+import type { JsonText } from '../../core/json-writer.js';
+import { cellTexts, EventWriter, numberText } from './event-writer.js';
+import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { RankingRequest } from '../request/read-request.js';
+import { keyOf } from '../components/step-view.js';
+import type { Trace } from '../components/trace.js';
+
+/** Events that are written before others may have their turn. */
+const PIECE = 32;
+
+/**
+ * The events of one request, as `include_events` answers them: every attribute, feature, expression and prediction with
+ * its status, every score that a rule really changed, every candidate in its final order, and the impressions of the
+ * page with their place in the whole ranking. Orders are 0-based. The plan knows the columns.
+ */
+export function* eventsOf(
+  plan: Plan,
+  frame: Frame,
+  ranking: Ranking,
+  request: RankingRequest,
+  page: readonly RankedRow[],
+  trace: Trace,
+  runId: string,
+): Pieces<JsonText<readonly JsonObject[]>> {
+  const writer = new EventWriter({
+    request_id: request.requestId,
+    run_id: runId,
+    api_source: plan.definition.name,
+    event_timestamp: new Date(frame.now).toISOString(),
+  });
+  const told = new RequestEvents(writer, plan, frame, request);
+  for (const attribute of plan.attributes) yield* told.attribute(attribute);
+  for (const { features } of plan.levels) for (const read of features) yield* told.features(read);
+  // Definitions are features like any other, of the candidate or of the request; so is what `answer:` names.
+  for (const named of [...plan.definitions, ...plan.answer.named]) yield* told.value(named, told.sent);
+  // A condition is asked of the request, whether or not its step then ran.
+  for (const { when } of plan.steps) if (when?.computes) yield* told.value(when.computes, told.sent);
+  for (const { step, rows } of trace.runs) {
+    for (const named of step.computes) yield* told.value(named, rows);
+    for (const [output, slot] of step.outputs) {
+      if (step.kind === 'model') yield* told.predictions(step, slot, ranking.rows);
+      else yield* told.value({ name: `${step.as}:${output}`, slot }, ranking.rows);
+    }
+  }
+  yield* told.changes(trace);
+  yield* told.places(ranking, page);
+  return writer.end();
+}
+
+/** Writes the events of one request. */
+class RequestEvents {
+  /** All rows of the request. */
+  readonly sent: Int32Array;
+  readonly #writer: EventWriter;
+  readonly #plan: Plan;
+  readonly #frame: Frame;
+  readonly #request: RankingRequest;
+  /** Of each candidate, by row: its id as JSON. */
+  readonly #ids: readonly string[];
+  /** The members that name the candidate, by row. */
+  readonly #entities: readonly string[];
+
+  constructor(writer: EventWriter, plan: Plan, frame: Frame, request: RankingRequest) {
+    this.#writer = writer;
+    this.#plan = plan;
+    this.#frame = frame;
+    this.#request = request;
+    this.sent = Int32Array.from({ length: frame.count }, (_, row) => row);
+    this.#ids = request.ids.map((id) => JSON.stringify(id));
+    const type = JSON.stringify(plan.candidateType.name);
+    this.#entities = this.#ids.map((id) => `"entity_identifier":${id},"entity_identifier_type":${type}`);
+  }
+
+  /** An entity that several rows share is told once, unless the request carries other values of it in another row. */
+  *attribute({ name, slot, type, ids, scope, shared }: AttributeColumn): Pieces<void> {
+    const { values, stride } = this.#frame.text(ids);
+    const cell = this.#cells(slot);
+    const of = featureOf(type, name);
+    const rows = scope === 'candidate' ? this.#frame.count : 1;
+    const seen = new Set<string>();
+    for (let row = 0; row < rows; row++) {
+      if (row % PIECE === PIECE - 1) yield;
+      const data = `"feature_identifier":${JSON.stringify(values[row * stride] ?? '')}${of}${cell(row)}`;
+      if (shared) {
+        if (seen.has(data)) continue;
+        seen.add(data);
+      }
+      this.#writer.add('FEATURE', data);
+    }
+  }
+
+  /** The features of a view, or of several with one key: told once for each key, however many rows share it. */
+  *features({ ids, scope, types, wants }: FeatureRead): Pieces<void> {
+    const keys = ids.map((slot) => this.#frame.text(slot));
+    const rows = scope === 'candidate' ? this.#frame.count : 1;
+    const type = types.join(':');
+    const columns = wants.map(({ name, slot }) => ({ of: featureOf(type, name), cell: this.#cells(slot) }));
+    const seen = new Set<string>();
+    for (let row = 0; row < rows; row++) {
+      const key = keys.map((column) => column.values[row * column.stride] ?? '');
+      const text = keyOf(key);
+      if (seen.has(text)) continue;
+      seen.add(text);
+      const identifier = `"feature_identifier":${JSON.stringify(key.join(':'))}`;
+      for (const { of, cell } of columns) this.#writer.add('FEATURE', identifier + of + cell(row));
+      yield;
+    }
+  }
+
+  /** A value of each candidate, or of the request. @param rows that are told of, where it is of candidates */
+  *value({ name, slot }: NamedColumn, rows: Int32Array): Pieces<void> {
+    const cell = this.#cells(slot);
+    if (this.#plan.layout.columns[slot]?.shape.scope === 'request') {
+      const identifier = JSON.stringify(this.#request.requestId);
+      const of = featureOf('request', name);
+      this.#writer.add('FEATURE', `"feature_identifier":${identifier}${of}${cell(0)}`);
+      return;
+    }
+    const of = featureOf(this.#plan.candidateType.name, name);
+    let next = PIECE;
+    for (const row of rows) {
+      this.#writer.add('FEATURE', `"feature_identifier":${this.#ids[row] ?? '""'}${of}${cell(row)}`);
+      if (--next > 0) continue;
+      next = PIECE;
+      yield;
+    }
+  }
+
+  *predictions({ as, version }: PlannedStep, slot: number, rows: Int32Array): Pieces<void> {
+    const cell = cellTexts(this.#column(slot), 'model_output', 'model_output_status');
+    const of = `"model_name":${JSON.stringify(as)},"model_version":${JSON.stringify(version ?? null)},`;
+    let next = PIECE;
+    for (const row of rows) {
+      this.#writer.add('MODEL', `${of}${cell(row)},${this.#entities[row] ?? ''}`);
+      if (--next > 0) continue;
+      next = PIECE;
+      yield;
+    }
+  }
+
+  *changes({ changes }: Trace): Pieces<void> {
+    for (const [i, { step, row, before, after }] of changes.entries()) {
+      const { number, as } = step;
+      const of = `"business_logic_pipeline_order":${number},"business_logic_name":${JSON.stringify(as)}`;
+      const scores = `"old_score":${numberText(before)},"new_score":${numberText(after)}`;
+      this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}`);
+      if (i % PIECE === PIECE - 1) yield;
+    }
+  }
+
+  *places(ranking: Ranking, page: readonly RankedRow[]): Pieces<void> {
+    const order = new Map<number, number>();
+    for (const [place, { row, score }] of ranking.slice(0, ranking.rows.length).entries()) {
+      order.set(row, place);
+      const of = `"candidate_score":${numberText(score)},"candidate_order":${place}`;
+      this.#writer.add('CANDIDATE', `${this.#entities[row] ?? ''},${of}`);
+      if (place % PIECE === PIECE - 1) yield;
+    }
+    // One entity is scored for its score: nobody is shown it.
+    if (this.#plan.definition.task === 'score') return;
+    for (const [i, { row, score }] of page.entries()) {
+      const of = `"impression_score":${numberText(score)},"impression_order":${order.get(row) ?? 0}`;
+      this.#writer.add('IMPRESSION', `${this.#entities[row] ?? ''},${of}`);
+      if (i % PIECE === PIECE - 1) yield;
+    }
+  }
+
+  #cells(slot: number): (row: number) => string {
+    return cellTexts(this.#column(slot), 'feature_value', 'feature_status');
+  }
+
+  #column(slot: number): Frame['columns'][number] {
+    const column = this.#frame.columns[slot];
+    if (column === undefined) throw new RangeError(`the frame has no column ${slot}`);
+    return column;
+  }
+}
+
+/** The members between a feature's identifier and its value. */
+function featureOf(type: string, name: string): string {
+  return `,"feature_identifier_type":${JSON.stringify(type)},"feature_name":${JSON.stringify(name)},`;
+}

@@ -1,0 +1,17 @@
+import type { Paging } from '../request/read-request.js';
+import type { RankedRow, Ranking } from '../components/ranking.js';
+
+/**
+ * The page that the request asks for. `candidates` already is one page of a longer list: with
+ * s = user_page · user_page_size − candidate_page · candidate_page_size the page holds the ranks
+ * max(0, s) … max(0, s + user_page_size) − 1; past the end it is empty.
+ */
+export function cutPage(ranking: Ranking, paging: Paging): RankedRow[] {
+  const start = pageStart(paging);
+  return ranking.slice(Math.max(0, start), Math.max(0, start + paging.userPageSize));
+}
+
+/** s of the definition above; s + user_page_size ≤ 0 means that the page lies before these candidates. */
+export function pageStart({ userPage, userPageSize, candidatePage, candidatePageSize }: Paging): number {
+  return userPage * userPageSize - candidatePage * candidatePageSize;
+}

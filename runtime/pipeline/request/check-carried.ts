@@ -1,0 +1,175 @@
+import type { JsonObject, JsonValue, ListElementType, ValueType } from '../../api/types.js';
+import { pointerTo, type Violations } from '../../core/violations.js';
+import type { AttributeDefinition, EntityType } from '../../config/project/model.js';
+import { idProblem, idText } from '../../store/keys.js';
+import { conflict, describe, isConflict, isJsonList, isJsonObject, misfit, own } from '../../core/value-fit.js';
+import { carriedId } from './carried.js';
+
+/** Inline references nested deeper than this are refused. */
+const MOST_NESTED = 8;
+
+/** Fields of a body that nothing declares: counted, and refused where the pipeline says so. */
+export class UnknownFields {
+  /** How often each came, by dotted field of the body without positions. */
+  readonly counts = new Map<string, number>();
+  readonly #refusing: Violations | undefined;
+
+  /** @param refusing who is told of each; undefined where unknown fields are ignored */
+  constructor(refusing?: Violations) {
+    this.#refusing = refusing;
+  }
+
+  add(field: string, pointer: string): void {
+    this.counts.set(field, (this.counts.get(field) ?? 0) + 1);
+    this.#refusing?.add(
+      pointer,
+      'unknown_field',
+      'nothing declares this field, and the pipeline refuses unknown ones',
+    );
+  }
+}
+
+/** Where an object stands in the body, and who is told. */
+export interface CarriedPlace {
+  readonly pointer: string;
+  /** Dotted field of the body, without positions; '' for the body itself. */
+  readonly field: string;
+  readonly violations: Violations;
+  readonly unknown: UnknownFields;
+  readonly depth?: number;
+}
+
+type Entities = ReadonlyMap<string, EntityType>;
+
+/**
+ * Checks the attributes that the body carries of one entity: declared ones must fit or be null; others are unknown.
+ * @returns whether it carries any declared attribute.
+ */
+export function checkCarried(
+  object: JsonObject,
+  entity: EntityType,
+  extra: ReadonlyMap<string, AttributeDefinition>,
+  entities: Entities,
+  place: CarriedPlace,
+): boolean {
+  const typeOf = (name: string): ValueType | undefined =>
+    (extra.get(name) ?? entity.attributes.get(name))?.type;
+  return checkFields(object, typeOf, entity.key, entities, place);
+}
+
+/** @param key the field of the id, which is checked apart; undefined for a record */
+function checkFields(
+  object: JsonObject,
+  typeOf: (name: string) => ValueType | undefined,
+  key: string | undefined,
+  entities: Entities,
+  place: CarriedPlace,
+): boolean {
+  let carries = false;
+  for (const name of Object.keys(object)) {
+    if (name === key) continue;
+    const type = typeOf(name);
+    // `brand_id` is the other spelling of `brand: ref(brand)`.
+    const reference = type === undefined && name.endsWith('_id') ? name.slice(0, -'_id'.length) : undefined;
+    const spelt = reference === undefined ? undefined : typeOf(reference);
+    const found = type ?? (spelt?.kind === 'ref' ? spelt : undefined);
+    if (found === undefined) {
+      place.unknown.add(fieldBelow(place, name), pointerTo(place.pointer, name));
+      continue;
+    }
+    carries = true;
+    const value = own(object, name);
+    if (value === null || value === undefined) continue;
+    const inner = { ...place, pointer: pointerTo(place.pointer, name), field: fieldBelow(place, name) };
+    if (reference !== undefined && spelt?.kind === 'ref')
+      checkSpelling(object, reference, value, spelt, entities, inner);
+    else checkTyped(value, found, entities, inner);
+  }
+  return carries;
+}
+
+function fieldBelow({ field }: CarriedPlace, name: string): string {
+  return field === '' ? name : `${field}.${name}`;
+}
+
+/** `brand`, or the id inside an inline brand, and `brand_id` must agree; told once, at `brand_id`. */
+function checkSpelling(
+  object: JsonObject,
+  reference: string,
+  value: JsonValue,
+  type: Extract<ValueType, { kind: 'ref' }>,
+  entities: Entities,
+  place: CarriedPlace,
+): void {
+  checkFits(value, type, place);
+  if (!isConflict(carriedId(object, reference, entities.get(type.entity)), value)) return;
+  const { code, detail } = conflict(reference);
+  place.violations.add(place.pointer, code, detail);
+}
+
+function checkInline(value: JsonObject, type: string, entities: Entities, place: CarriedPlace): void {
+  const entity = entities.get(type);
+  const depth = (place.depth ?? 0) + 1;
+  if (entity === undefined) return;
+  if (depth > MOST_NESTED) {
+    place.violations.add(place.pointer, 'too_deep', `at most ${MOST_NESTED} nested entities`);
+    return;
+  }
+  const id = own(value, entity.key);
+  if (id !== undefined && id !== null) readId(id, pointerTo(place.pointer, entity.key), place.violations);
+  checkCarried(value, entity, new Map(), entities, { ...place, depth });
+}
+
+/** The text of an id; undefined for what is none, which is told. */
+export function readId(value: unknown, pointer: string, violations: Violations): string | undefined {
+  const problem = idProblem(value);
+  if (problem === undefined) return idText(value);
+  if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, and it is missing');
+  else violations.add(pointer, 'invalid_id', `${problem}, found ${describe(value)}`);
+  return undefined;
+}
+
+/** Like an indexed value, except that a reference may be an inline object. */
+function checkTyped(value: JsonValue, type: ValueType, entities: Entities, place: CarriedPlace): void {
+  if (type.kind === 'record') {
+    checkRecord(value, type.fields, entities, place);
+  } else if (type.kind === 'ref' && isJsonObject(value)) {
+    checkInline(value, type.entity, entities, place);
+  } else if (type.kind === 'list' && type.of.kind !== 'string') {
+    if (!isJsonList(value)) {
+      place.violations.add(place.pointer, 'wrong_type', `expected a list, found ${describe(value)}`);
+      return;
+    }
+    for (const [i, element] of value.entries())
+      checkElement(element, type.of, entities, { ...place, pointer: pointerTo(place.pointer, i) });
+  } else {
+    checkFits(value, type, place);
+  }
+}
+
+function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: CarriedPlace): void {
+  const found = misfit(value, type);
+  if (found !== undefined) violations.add(pointerTo(pointer, ...found.path), found.code, found.detail);
+}
+
+/** Unlike an attribute, an element of a list is never null. */
+function checkElement(
+  element: JsonValue,
+  type: ListElementType,
+  entities: Entities,
+  place: CarriedPlace,
+): void {
+  if (element === null)
+    place.violations.add(place.pointer, 'wrong_type', 'expected an element of the list, found null');
+  else checkTyped(element, type, entities, place);
+}
+
+function checkRecord(
+  value: JsonValue,
+  fields: ReadonlyMap<string, ValueType>,
+  entities: Entities,
+  place: CarriedPlace,
+): void {
+  if (isJsonObject(value)) checkFields(value, (name) => fields.get(name), undefined, entities, place);
+  else place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${describe(value)}`);
+}

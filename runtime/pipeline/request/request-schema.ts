@@ -1,0 +1,269 @@
+import type { ValueType } from '../../api/types.js';
+import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../config/project/model.js';
+import type { ExpressionType } from '../../expression/environment.js';
+import type { Plan } from '../../compile/plan.js';
+import { ID_SCHEMA } from '../../store/keys.js';
+import { MOST_PAGES } from './read-request.js';
+
+type Schema = Record<string, unknown>;
+
+/** What every part of one schema is made from. */
+interface Context {
+  readonly entities: ReadonlyMap<string, EntityType>;
+  /** Whether fields that nothing declares are refused. */
+  readonly closed: boolean;
+}
+
+/** JSON Schema (2020-12) of the body of a pipeline's route. */
+export function requestSchema(
+  definition: PipelineDefinition,
+  entities: ReadonlyMap<string, EntityType>,
+): Schema {
+  const { request, task, subject } = definition;
+  const context = { entities, closed: request.unknown === 'refuse' };
+  const entity = entities.get(subject.value);
+  const subjectSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
+  const properties: Schema = {
+    // Attributes of the request itself stand in the body beside its other fields.
+    ...attributeSchemas(entities.get('request')?.attributes, context, 1),
+    request_id: {
+      ...nullable(ID_SCHEMA),
+      description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
+    },
+    ...(task === 'rank'
+      ? candidateSchemas(definition, subjectSchema)
+      : {
+          [subject.value]: {
+            ...subjectSchema,
+            description: 'What is scored; its id alone is enough, what else it carries wins over the index.',
+          },
+        }),
+    include_events: {
+      type: ['boolean', 'null'],
+      default: false,
+      description: 'Answer the events of the request too.',
+    },
+  };
+  const required = [task === 'rank' ? 'candidates' : subject.value];
+  const either: Schema[] = [];
+  for (const field of request.fields.values()) {
+    const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
+    if (!field.optional && spelling === undefined) required.push(field.name);
+    else if (!field.optional) either.push({ anyOf: [{ required: [field.name] }, { required: [spelling] }] });
+    const type = field.kind === 'entity' ? entities.get(field.entity) : undefined;
+    const schema =
+      field.kind === 'scalar'
+        ? valueSchema(field.type, context, 1)
+        : type === undefined
+          ? {}
+          : entitySchema(type, new Map(), context, 1);
+    properties[field.name] = {
+      ...(field.optional ? nullable(schema) : schema),
+      ...(type === undefined
+        ? {}
+        : { description: `Its ${type.key} alone is enough; what else it carries wins over the index.` }),
+    };
+    if (spelling !== undefined) {
+      const { name } = field;
+      properties[spelling] = {
+        ...(field.optional ? nullable(ID_SCHEMA) : ID_SCHEMA),
+        description: `The id of \`${name}\`, its other spelling.`,
+      };
+    }
+  }
+  return {
+    ...objectSchema(properties, context, required),
+    ...(either.length === 0 ? {} : { allOf: either }),
+  };
+}
+
+/** The candidates of a ranking, and which page of them is answered. */
+function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
+  const told =
+    request.duplicates === 'refuse'
+      ? 'Each id may come once.'
+      : 'Of candidates with one id the first is ranked.';
+  return {
+    candidates: {
+      type: 'array',
+      maxItems: limits.candidates,
+      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
+      items: candidate,
+    },
+    user_page: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: MOST_PAGES,
+      default: 0,
+      description: 'Page to answer, from 0.',
+    },
+    user_page_size: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: page.maxSize,
+      default: page.size,
+      description: 'Ranked candidates on a page.',
+    },
+    candidate_page: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: MOST_PAGES,
+      default: 0,
+      description: 'Which page of the longer candidate list `candidates` is, from 0.',
+    },
+    candidate_page_size: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: limits.candidates,
+      description: 'Size of the candidate pages; the number of candidates sent when absent.',
+    },
+  };
+}
+
+/** JSON Schema of the answer of a pipeline's route. */
+export function answerSchema({ definition, candidateType, answer }: Plan): Schema {
+  if (definition.task === 'rank') return RANKING;
+  const values = answer.values.map(({ name, type }): [string, Schema] => [name, answeredSchema(type)]);
+  const required = [candidateType.key, 'score', ...values.map(([name]) => name)];
+  return {
+    type: 'object',
+    required,
+    properties: {
+      [candidateType.key]: { type: 'string', description: 'What was scored.' },
+      score: { type: ['number', 'null'], description: 'Null where no step set it.' },
+      ...Object.fromEntries(values),
+      events: EVENTS,
+    },
+    additionalProperties: false,
+  };
+}
+
+/** The value of an expression; null where it is absent, for whatever reason. */
+function answeredSchema(type: ExpressionType): Schema {
+  if (type.kind === 'list') return nullable({ type: 'array', items: answeredSchema(type.of) });
+  if (type.kind === 'vector')
+    return nullable({ type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size });
+  if (type.kind === 'time') return { type: ['number', 'null'], description: 'Epoch milliseconds.' };
+  const name = type.kind === 'bool' ? 'boolean' : type.kind === 'number' ? 'number' : 'string';
+  return { type: [name, 'null'] };
+}
+
+const EVENTS: Schema = {
+  type: 'array',
+  items: { type: 'object' },
+  description: 'Only with include_events.',
+};
+
+const RANKING: Schema = {
+  type: 'object',
+  required: ['ranked_candidates'],
+  properties: {
+    ranked_candidates: {
+      type: 'array',
+      description: 'One page, best first.',
+      items: {
+        type: 'object',
+        required: ['candidate_id', 'ranked_score'],
+        additionalProperties: false,
+        properties: {
+          candidate_id: { type: 'string' },
+          ranked_score: { type: 'number', description: 'Never increases down the ranking.' },
+        },
+      },
+    },
+    events: EVENTS,
+  },
+  additionalProperties: false,
+};
+
+function entitySchema(
+  entity: EntityType,
+  extra: ReadonlyMap<string, AttributeDefinition>,
+  context: Context,
+  nesting: number,
+): Schema {
+  const properties: Schema = {
+    // An empty query browses.
+    [entity.key]: entity.key === 'query' ? { ...ID_SCHEMA, minLength: 0 } : ID_SCHEMA,
+  };
+  for (const attributes of [entity.attributes, extra])
+    Object.assign(properties, attributeSchemas(attributes, context, nesting));
+  return objectSchema(properties, context, [entity.key]);
+}
+
+/** Each attribute may be null; a reference has a second spelling. */
+function attributeSchemas(
+  attributes: ReadonlyMap<string, { readonly type: ValueType }> | undefined,
+  context: Context,
+  nesting: number,
+): Schema {
+  const properties: Schema = {};
+  for (const [name, { type }] of attributes ?? []) {
+    properties[name] = nullable(valueSchema(type, context, nesting));
+    if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID_SCHEMA);
+  }
+  return properties;
+}
+
+function objectSchema(properties: Schema, { closed }: Context, required: readonly string[] = []): Schema {
+  return {
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    properties,
+    ...(closed ? { additionalProperties: false } : {}),
+  };
+}
+
+function nullable(schema: Schema): Schema {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+function valueSchema(type: ValueType, context: Context, nesting: number): Schema {
+  switch (type.kind) {
+    case 'int':
+      return { type: 'integer' };
+    case 'float':
+      return { type: 'number' };
+    case 'bool':
+      return { type: 'boolean' };
+    case 'string':
+      return { type: 'string' };
+    case 'timestamp':
+      return {
+        anyOf: [
+          { type: 'number', description: 'Epoch milliseconds.' },
+          { type: 'string', format: 'date-time' },
+        ],
+      };
+    case 'vector':
+      return { type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size };
+    case 'ref':
+      return { anyOf: [ID_SCHEMA, inlineSchema(type.entity, context, nesting)] };
+    case 'record':
+      return recordSchema(type.fields, context, nesting);
+    case 'list':
+      return {
+        type: 'array',
+        items:
+          type.of.kind === 'record'
+            ? recordSchema(type.of.fields, context, nesting)
+            : valueSchema(type.of, context, nesting),
+      };
+  }
+}
+
+function recordSchema(fields: ReadonlyMap<string, ValueType>, context: Context, nesting: number): Schema {
+  const attributes = new Map([...fields].map(([name, type]) => [name, { type }]));
+  return objectSchema(attributeSchemas(attributes, context, nesting), context);
+}
+
+/** An inline entity; one level of it is spelt out, since entity types may refer to each other in circles. */
+function inlineSchema(type: string, context: Context, nesting: number): Schema {
+  const entity = context.entities.get(type);
+  if (entity === undefined || nesting <= 0) return { type: 'object', description: `A ${type}.` };
+  const properties = {
+    [entity.key]: nullable(ID_SCHEMA),
+    ...attributeSchemas(entity.attributes, context, nesting - 1),
+  };
+  return objectSchema(properties, context);
+}

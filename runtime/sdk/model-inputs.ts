@@ -1,0 +1,223 @@
+import type { ColumnOf } from '../api/columns.js';
+import { nearest } from '../core/nearest.js';
+import { OptionError, tryEach, type BuildContext, type Input, type StepInput } from '../api/plugin.js';
+import { isKnown, Status } from '../api/status.js';
+import type { FeatureColumn } from '../api/tree-ensemble.js';
+
+/** What a user writes under `inputs:`: by the model's name of a column, or a list in the model's order. */
+export type WrittenInputs = Readonly<Record<string, Input>> | readonly Input[];
+
+/** What the model file says of its columns. */
+export interface ModelColumns {
+  /** In the model's order. */
+  readonly names: readonly string[];
+  /** Whether the names are only numbers in disguise, e.g. Column_0, so that nothing can be bound by them. */
+  readonly unnamed: boolean;
+  /** By column: the code of each category that the model was trained with. */
+  readonly categories?: ReadonlyMap<number, ReadonlyMap<string | number, number>>;
+}
+
+/** Names that may be bound as they stand: never a longer expression from a file. */
+const BINDABLE = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*$/;
+
+/**
+ * Binds every column of a model: by `inputs:` where it is given there, else by name.
+ * @throws OptionError at the column's place, for one that is missing, unused or of a wrong type
+ */
+export function bindModelInputs(
+  columns: ModelColumns,
+  written: WrittenInputs | undefined,
+  build: Pick<BuildContext, 'needColumn'>,
+): ModelInputs {
+  const { names } = columns;
+  if (isList(written)) {
+    if (written.length !== names.length) {
+      throw new OptionError(
+        ['inputs'],
+        `the model has ${names.length} columns, and \`inputs\` ${written.length}`,
+        columns.unnamed ? undefined : `the columns are ${shortList(names)}`,
+      );
+    }
+    if (!columns.unnamed) checkOrder(names, written);
+    return new ModelInputs(columns, written, (index) => ['inputs', index]);
+  }
+  const given = new Map(Object.entries(written ?? {}));
+  const isWhole = names.every((name) => given.has(name));
+  if (columns.unnamed && !isWhole) {
+    throw new OptionError(
+      ['inputs'],
+      `the columns of the model have no names, so \`inputs\` must give all ${names.length} in their order`,
+      'write a list of expressions, e.g. inputs: [ product.price, stats:ctr_30d ]',
+    );
+  }
+  const missing = names.filter((name) => !given.has(name));
+  const unknown = new Map<string, string | undefined>();
+  for (const name of given.keys())
+    if (!names.includes(name)) unknown.set(name, nearest(name, missing) ?? nearest(name, names));
+  const meant = new Set(unknown.values());
+  const [, bound] = tryEach<readonly (Input | undefined)[]>([
+    () =>
+      tryEach(
+        [...unknown].map(
+          ([name, guess]) =>
+            () =>
+              refuseColumn(name, guess, names),
+        ),
+      ),
+    () =>
+      tryEach(
+        names.map((name) => () => {
+          const input = given.get(name);
+          // The error at the misspelt name is enough.
+          return input !== undefined || meant.has(name) ? input : bindColumn(name, build);
+        }),
+      ),
+  ]);
+  return new ModelInputs(
+    columns,
+    (bound ?? []).filter((input) => input !== undefined),
+    (index) => {
+      const name = names[index] ?? '';
+      return given.has(name) ? ['inputs', name] : ['model'];
+    },
+  );
+}
+
+function refuseColumn(name: string, guess: string | undefined, names: readonly string[]): never {
+  throw new OptionError(
+    ['inputs', name],
+    `the model has no column \`${name}\``,
+    guess === undefined ? `it has ${shortList(names)}` : `did you mean \`${guess}\`?`,
+    'key',
+  );
+}
+
+function bindColumn(name: string, build: Pick<BuildContext, 'needColumn'>): Input {
+  if (BINDABLE.test(name)) return build.needColumn(name, ['model']);
+  throw new OptionError(
+    ['inputs'],
+    `the model's column \`${name}\` cannot be bound by name`,
+    `give it under inputs, e.g. ${JSON.stringify(name)}: product.price`,
+  );
+}
+
+/**
+ * Holds a list to the model's order. An element that only names a value, e.g. `stats:ctr`, must not be the name of
+ * another column than the one that it is given for; any other expression may stand anywhere.
+ * @throws OptionError at the first element that is out of order
+ */
+function checkOrder(names: readonly string[], written: readonly Input[]): void {
+  const fits = written.map(({ text }) => names.map((name) => likeness(text, name)));
+  const misplaced = written.flatMap((input, at) => {
+    const own = fits[at]?.[at] ?? 0;
+    const place = names.findIndex((_, other) => {
+      const fit = fits[at]?.[other] ?? 0;
+      // The last part of a name says little where the column has that very part already: `user:ctr` beside `item:ctr`.
+      return fit > own && (fit === SAME || (fits[other]?.[other] ?? 0) < fit);
+    });
+    return place < 0 ? [] : [{ input, at, place }];
+  });
+  const [first] = misplaced;
+  if (first === undefined) return;
+  const expected = names[first.at] ?? '';
+  const others = misplaced.length - 1;
+  const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'is' : 'are'} out of order`;
+  throw new OptionError(
+    ['inputs', first.at],
+    `expected column ${first.at + 1} of the model, \`${expected}\`; found \`${first.input.text}\`, ` +
+      `which names its column ${first.place + 1}, \`${names[first.place] ?? ''}\`${more}`,
+    `the model's order is ${shortList(names)}; to give the column this value on purpose, write a mapping: ` +
+      `{ ${/^\w+$/.test(expected) ? expected : JSON.stringify(expected)}: ${first.input.text} }`,
+  );
+}
+
+const SAME = 2;
+const SAME_END = 1;
+
+/** How clearly an expression names a column: SAME but for the separators, SAME_END for its last parts, 0 for not. */
+function likeness(text: string, column: string): number {
+  if (!/^[a-z]\w*([.:]\w+)*$/i.test(text.trim())) return 0;
+  const parts = text.trim().toLowerCase().split(/[.:]/);
+  const wanted = joined(column.toLowerCase().split(/[^a-z0-9]+/));
+  if (joined(parts) === wanted) return SAME;
+  return parts.some((_, from) => from > 0 && joined(parts.slice(from)) === wanted) ? SAME_END : 0;
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.join('_').replace(/_+/g, '_');
+}
+
+/** The bound columns of a model; gives their numbers for a request, NaN where a value is not known. */
+export class ModelInputs {
+  readonly #columns: (FeatureColumn | undefined)[] = [];
+  readonly #readers: readonly ((step: StepInput) => FeatureColumn)[];
+
+  constructor(
+    { names, categories }: ModelColumns,
+    inputs: readonly Input[],
+    pathOf: (index: number) => readonly (string | number)[],
+  ) {
+    const readerOf = (input: Input, index: number): ((step: StepInput) => FeatureColumn) => {
+      const codes = categories?.get(index);
+      if (isKind(input, 'number')) {
+        return codes === undefined
+          ? (step) => step.column(input)
+          : codeReader((step) => step.column(input), codes);
+      }
+      if (isKind(input, 'text') && codes !== undefined) {
+        return codeReader((step) => step.column(input), codes);
+      }
+      const name = names[index] ?? '';
+      throw new OptionError(
+        pathOf(index),
+        `the model's column \`${name}\` needs a number, and \`${input.text}\` is none`,
+        isKind(input, 'text')
+          ? 'a text needs a model that knows its categories: train with a pandas category column'
+          : undefined,
+      );
+    };
+    this.#readers = tryEach(inputs.map((input, index) => () => readerOf(input, index)));
+  }
+
+  /** How many columns the model has. */
+  get count(): number {
+    return this.#readers.length;
+  }
+
+  /** By column of the model. The same array each time: use it before the next call. */
+  read(step: StepInput): readonly (FeatureColumn | undefined)[] {
+    for (const [index, read] of this.#readers.entries()) this.#columns[index] = read(step);
+    return this.#columns;
+  }
+}
+
+/** Reads a column as category codes; a value that the model never saw is missing, as in training. */
+function codeReader(
+  find: (step: StepInput) => ColumnOf<'number'> | ColumnOf<'text'>,
+  codes: ReadonlyMap<string | number, number>,
+): (step: StepInput) => FeatureColumn {
+  let coded = new Float64Array(0);
+  return (step) => {
+    const { values, status, stride } = find(step);
+    const count = stride === 0 ? 1 : step.count;
+    if (coded.length < count) coded = new Float64Array(Math.max(count, 2 * coded.length));
+    for (let row = 0; row < count; row++) {
+      const value = isKnown(status[row] ?? Status.absent) ? values[row] : undefined;
+      coded[row] = value === undefined ? NaN : (codes.get(value) ?? NaN);
+    }
+    return { values: coded, stride };
+  };
+}
+
+function isKind<K extends Input['kind']>(input: Input, kind: K): input is Input<K> {
+  return input.kind === kind;
+}
+
+function isList(written: WrittenInputs | undefined): written is readonly Input[] {
+  return Array.isArray(written);
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 8).join(', ');
+  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
+}

@@ -1,0 +1,90 @@
+import type { FileNotice } from './model-file.js';
+import type { ModelInputs } from './model-inputs.js';
+import type { ModelComponent, ProjectFile, StepInput, StepOutput, WarmNotices } from '../api/plugin.js';
+import { Status } from '../api/status.js';
+import type { TreeScorer } from '../api/tree-ensemble.js';
+
+/** Enough for a column program to be optimised. */
+const WARM_ROUNDS = 25;
+const WARM_ROWS = 1024;
+/** Longest that a model is warmed, milliseconds. */
+const WARM_MS = 200;
+
+/** Turns sums into predictions, in place: by output, then row; only `rows` count. */
+export type Transform = (outputs: readonly Float64Array[], rows: Int32Array) => void;
+
+/** A transform of each number by itself. */
+export function eachNumber(change: (sum: number) => number): Transform {
+  return (outputs, rows) => {
+    for (const values of outputs) for (const row of rows) values[row] = change(values[row] ?? NaN);
+  };
+}
+
+/**
+ * A booster as a component: `score`, or `class_0`, `class_1` … for one with several outputs. A feature that is not
+ * known goes in as NaN, whatever its status, and the trees say what becomes of it; the score is always present.
+ */
+export class TreeModel implements ModelComponent {
+  readonly outputs: Readonly<Record<string, 'number'>>;
+  readonly version: string;
+  readonly #inputs: ModelInputs;
+  readonly #scorer: Pick<TreeScorer, 'score'>;
+  readonly #transform: Transform | undefined;
+  readonly #names: readonly string[];
+  readonly #values: Float64Array[] = [];
+  readonly #file: ProjectFile;
+  readonly #notices: readonly FileNotice[];
+
+  /** @param notices of the file, which become warnings at load */
+  constructor(
+    file: ProjectFile,
+    inputs: ModelInputs,
+    scorer: Pick<TreeScorer, 'score'>,
+    outputs: number,
+    transform: Transform | undefined,
+    notices: readonly FileNotice[] = [],
+  ) {
+    this.version = file.version;
+    this.#file = file;
+    this.#notices = notices;
+    this.#names = outputs === 1 ? ['score'] : Array.from({ length: outputs }, (_, i) => `class_${i}`);
+    this.outputs = Object.fromEntries(this.#names.map((name) => [name, 'number']));
+    this.#inputs = inputs;
+    this.#scorer = scorer;
+    this.#transform = transform;
+  }
+
+  /**
+   * Scores made-up rows, so that what V8 compiles on first use, and then optimises, is compiled before the first request;
+   * in many turns of the event loop, since a service that is reloaded goes on answering.
+   */
+  async warm({ warn }: WarmNotices): Promise<void> {
+    for (const { message, help } of this.#notices) warn(`\`${this.#file.path}\` ${message}`, help);
+    const rows = Int32Array.from({ length: WARM_ROWS }, (_, row) => row);
+    const column = { values: new Float64Array(WARM_ROWS), stride: 1 as const };
+    const columns = Array.from({ length: this.#inputs.count }, () => column);
+    const outputs = this.#names.map(() => new Float64Array(WARM_ROWS));
+    const begun = performance.now();
+    let count = 1;
+    for (let round = 0; round < WARM_ROUNDS && performance.now() - begun < WARM_MS; round++) {
+      column.values.fill(round % 2 === 0 ? NaN : round);
+      const started = performance.now();
+      this.#scorer.score(rows.subarray(0, count), columns, outputs);
+      this.#transform?.(outputs, rows.subarray(0, count));
+      // A large model that is walked row by row is not held to as many rows.
+      if (performance.now() - started < 2) count = Math.min(2 * count, WARM_ROWS);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  compute(input: StepInput, output: StepOutput): void {
+    const { rows } = input;
+    for (const [index, name] of this.#names.entries()) {
+      const { values, status } = output.number(name);
+      this.#values[index] = values;
+      for (const row of rows) status[row] = Status.present;
+    }
+    this.#scorer.score(rows, this.#inputs.read(input), this.#values);
+    this.#transform?.(this.#values, rows);
+  }
+}

@@ -1,0 +1,36 @@
+import { row, wholeNumber } from './setting-row.js';
+import type { EventTimes } from '../core/event-time.js';
+import { timestampOf } from '../core/timestamp.js';
+
+/** Which event times are accepted (runtime/core/event-time.ts). */
+export const FEATURE_SETTINGS = {
+  oldestEventTime: row({
+    env: 'MILLRACE_OLDEST_EVENT_TIME',
+    value: 'TIME',
+    default: '2000-01-01',
+    description:
+      'Oldest event time of a feature row, and oldest time of a feedback event. The default refuses times in seconds.',
+    expected: 'a time such as 2000-01-01 or 2026-01-31T09:30:00Z',
+    parse: (text) => {
+      const time = timestampOf(text);
+      return Number.isNaN(time) ? undefined : time;
+    },
+  }),
+  eventTimeAheadMs: row({
+    env: 'MILLRACE_EVENT_TIME_AHEAD_MS',
+    value: 'MS',
+    default: '3600000',
+    description:
+      'How far after now the event time of a feature row may be, in milliseconds. A row is never replaced by an earlier one.',
+    expected: 'a number of milliseconds, 0 to 2592000000',
+    parse: wholeNumber(0, 2_592_000_000),
+  }),
+} as const;
+
+/** The event times of feature rows that the settings accept. */
+export function eventTimesOf(settings: {
+  readonly oldestEventTime: number;
+  readonly eventTimeAheadMs: number;
+}): EventTimes {
+  return { oldest: settings.oldestEventTime, ahead: settings.eventTimeAheadMs };
+}

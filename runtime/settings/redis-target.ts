@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { MillraceError } from '../api/errors.js';
+import type { ConnectionLimits } from './redis-limits.js';
+import type { MasterAddress } from '../store/redis/masters.js';
+
+/** How to reach Redis, as the settings give it: one of `url`, `cluster` and `sentinels`. */
+export interface RedisSettings {
+  /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
+  readonly url?: string;
+  /** Some nodes of a cluster, from which the others are learnt. */
+  readonly cluster?: readonly MasterAddress[];
+  readonly sentinels?: readonly MasterAddress[];
+  /** Name of the master that the Sentinels watch. */
+  readonly sentinelMaster?: string;
+  readonly sentinelUsername?: string;
+  readonly sentinelPassword?: string;
+  /** Of the Redis nodes, unless the URL has them. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Number of the database; 0 unless given here or in the URL. */
+  readonly database?: number;
+  readonly tls?: TlsSettings;
+  /** Replicas that must confirm a write before it counts as stored; 0 for none. */
+  readonly waitReplicas?: number;
+  /** Told, once for each server, what it refuses and what that costs; by default nobody. */
+  readonly warn?: (message: string) => void;
+  readonly limits?: Partial<ConnectionLimits>;
+}
+
+/** PEM files, and what of the server's certificate is checked. */
+export interface TlsSettings {
+  /** TLS also without `rediss://`. */
+  readonly on?: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the certificate must carry; by default the host that is connected to. */
+  readonly servername?: string;
+  /** False takes any certificate. */
+  readonly verify?: boolean;
+}
+
+export type Topology =
+  | { readonly kind: 'single'; readonly node: MasterAddress }
+  | { readonly kind: 'cluster'; readonly nodes: readonly MasterAddress[] }
+  | {
+      readonly kind: 'sentinel';
+      readonly sentinels: readonly MasterAddress[];
+      readonly master: string;
+      readonly username: string | undefined;
+      readonly password: string | undefined;
+    };
+
+/** What every connection to a Redis node needs. */
+export interface RedisAccess {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+  readonly tls: ConnectionOptions | undefined;
+  /** See `RedisSettings.warn`. */
+  readonly warn?: (message: string) => void;
+}
+
+const REDIS_PORT = 6379;
+
+/**
+ * Which servers the settings mean.
+ * @throws MillraceError invalid_setting where they contradict each other
+ */
+export function topologyOf(settings: RedisSettings): Topology {
+  const { cluster = [], sentinels = [], sentinelMaster = '' } = settings;
+  if (cluster.length > 0 && sentinels.length > 0) {
+    throw wrong('REDIS_CLUSTER and REDIS_SENTINELS are both set; set the one that fits your Redis');
+  }
+  if (sentinels.length === 0) {
+    if (sentinelMaster !== '') throw wrong('REDIS_SENTINEL_MASTER needs REDIS_SENTINELS, the addresses');
+    if (given(settings.sentinelPassword) || given(settings.sentinelUsername)) {
+      throw wrong('REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD need REDIS_SENTINELS');
+    }
+  } else if (sentinelMaster === '') {
+    throw wrong('REDIS_SENTINELS needs REDIS_SENTINEL_MASTER, the name that the Sentinels give the master');
+  }
+  checkAccess(settings);
+  if (sentinels.length > 0) {
+    return {
+      kind: 'sentinel',
+      sentinels,
+      master: sentinelMaster,
+      username: settings.sentinelUsername || undefined,
+      password: settings.sentinelPassword || undefined,
+    };
+  }
+  if (cluster.length > 0) return { kind: 'cluster', nodes: cluster };
+  const { host, port } = urlOf(settings);
+  return { kind: 'single', node: { host, port } };
+}
+
+function checkAccess(settings: RedisSettings): void {
+  const { tls = {}, cluster = [], sentinels = [] } = settings;
+  if (((tls.cert ?? '') === '') !== ((tls.key ?? '') === '')) {
+    throw wrong('REDIS_TLS_CERT and REDIS_TLS_KEY go together: a certificate and its private key');
+  }
+  const single = cluster.length === 0 && sentinels.length === 0;
+  const url = single ? urlOf(settings) : undefined;
+  const secure = tls.on === true || url?.tls === true;
+  if (!secure && (given(tls.ca) || given(tls.cert) || given(tls.servername) || tls.verify === false)) {
+    throw wrong('REDIS_TLS_CA and the like need TLS: REDIS_URL=rediss://… or REDIS_TLS=true');
+  }
+  if (given(settings.username) && !given(settings.password)) {
+    throw wrong('REDIS_USERNAME needs REDIS_PASSWORD');
+  }
+  if (url !== undefined && (given(url.username) || given(url.password)) && given(settings.password)) {
+    throw wrong('REDIS_URL has a user or password already; leave REDIS_USERNAME and REDIS_PASSWORD out');
+  }
+  if (url?.database !== undefined && (settings.database ?? 0) !== 0) {
+    throw wrong('REDIS_URL names a database already; leave REDIS_DATABASE out');
+  }
+  if (cluster.length > 0 && (settings.database ?? 0) !== 0) {
+    throw wrong('a Redis Cluster has database 0 alone; leave REDIS_DATABASE out');
+  }
+}
+
+/**
+ * User, password, database and TLS of the nodes; reads the PEM files.
+ * @throws MillraceError invalid_setting if one cannot be read
+ */
+export function accessOf(settings: RedisSettings): RedisAccess {
+  const single = (settings.cluster ?? []).length === 0 && (settings.sentinels ?? []).length === 0;
+  const url = single ? urlOf(settings) : undefined;
+  const { tls = {} } = settings;
+  return {
+    username: url?.username || settings.username || undefined,
+    password: url?.password || settings.password || undefined,
+    database: url?.database ?? settings.database ?? 0,
+    tls: tls.on === true || url?.tls === true ? tlsOf(tls) : undefined,
+    ...(settings.warn === undefined ? {} : { warn: settings.warn }),
+  };
+}
+
+function tlsOf({ ca, cert, key, servername, verify = true }: TlsSettings): ConnectionOptions {
+  return {
+    ...(given(ca) ? { ca: pem('REDIS_TLS_CA', ca) } : {}),
+    ...(given(cert) ? { cert: pem('REDIS_TLS_CERT', cert) } : {}),
+    ...(given(key) ? { key: pem('REDIS_TLS_KEY', key) } : {}),
+    ...(given(servername) ? { servername } : {}),
+    rejectUnauthorized: verify,
+  };
+}
+
+function pem(variable: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw new MillraceError('invalid_setting', `${variable}: the file ${path} cannot be read (${code})`, {
+      cause: error,
+    });
+  }
+}
+
+interface UrlParts extends MasterAddress {
+  readonly username: string;
+  readonly password: string;
+  readonly database: number | undefined;
+  readonly tls: boolean;
+}
+
+function urlOf({ url = `redis://127.0.0.1:${REDIS_PORT}` }: RedisSettings): UrlParts {
+  const parts = parseRedisUrl(url);
+  if (parts === undefined) throw wrong('REDIS_URL cannot be read; expected redis://host:port[/database]');
+  return parts;
+}
+
+/** The parts of a `redis://` or `rediss://` address; undefined for any other text. */
+export function parseRedisUrl(text: string): UrlParts | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
+  if ((protocol !== 'redis:' && protocol !== 'rediss:') || hostname === '' || search + hash !== '')
+    return undefined;
+  if (!/^\/?\d{0,4}$/.test(pathname)) return undefined;
+  const database = pathname.slice(1);
+  try {
+    return {
+      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: port === '' ? REDIS_PORT : Number(port),
+      username: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      database: database === '' ? undefined : Number(database),
+      tls: protocol === 'rediss:',
+    };
+  } catch {
+    return undefined; // a % that starts no escape
+  }
+}
+
+/** `host[:port],host[:port]…`, IPv6 in brackets; undefined for any other text. */
+export function parseAddresses(text: string, defaultPort: number): MasterAddress[] | undefined {
+  const addresses: MasterAddress[] = [];
+  for (const one of text.split(',').map((part) => part.trim())) {
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(one);
+    const port = match?.[3] === undefined ? defaultPort : Number(match[3]);
+    if (match === null || port < 1 || port > 65_535) return undefined;
+    addresses.push({ host: match[1] ?? match[2] ?? '', port });
+  }
+  return addresses;
+}
+
+function given(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}
+
+function wrong(detail: string): MillraceError {
+  return new MillraceError('invalid_setting', detail);
+}

@@ -1,0 +1,39 @@
+import { NAME_PATTERN } from '../api/types.js';
+import { row, wholeNumber } from './setting-row.js';
+
+/** What is kept decoded in the process (runtime/resident). */
+export const RESIDENT_SETTINGS = {
+  resident: row({
+    env: 'MILLRACE_RESIDENT',
+    value: 'TYPES',
+    default: 'all',
+    description:
+      'Entity types that are kept decoded in the process: `all`, `off`, or names such as `product,brand`.',
+    expected: 'all, off, or names of entity types with commas between them',
+    parse: residentTypes,
+  }),
+  residentBytes: row({
+    env: 'MILLRACE_RESIDENT_BYTES',
+    value: 'BYTES',
+    default: '268435456',
+    description: 'Most memory for the entities that are kept in the process.',
+    expected: 'a number of bytes, 0 to 9999999999',
+    parse: wholeNumber(0, 9_999_999_999),
+  }),
+  residentLeaseMs: row({
+    env: 'MILLRACE_RESIDENT_LEASE_MS',
+    value: 'MS',
+    default: '40',
+    description:
+      'How old the last word of Redis may be, in milliseconds, for kept entities to be used without asking it.',
+    expected: 'a number of milliseconds, 5 to 60000',
+    parse: wholeNumber(5, 60_000),
+  }),
+} as const;
+
+/** The types to keep; none of them for `off`. */
+function residentTypes(text: string): 'all' | ReadonlySet<string> | undefined {
+  if (text === 'all') return text;
+  const names = text === 'off' ? [] : text.split(',').map((name) => name.trim());
+  return names.every((name) => NAME_PATTERN.test(name)) ? new Set(names) : undefined;
+}

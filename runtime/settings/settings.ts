@@ -1,0 +1,220 @@
+import { join, resolve } from 'node:path';
+import { MillraceError } from '../api/errors.js';
+import { NAME_PATTERN } from '../api/types.js';
+import { nearest } from '../core/nearest.js';
+import { LinkedFolders } from './linked-folders.js';
+import { FEATURE_SETTINGS } from './feature-settings.js';
+import { AllowedHosts } from './allowed-hosts.js';
+import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { RELOAD_SETTINGS } from './reload-settings.js';
+import { RESIDENT_SETTINGS } from './resident-settings.js';
+import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
+import { topologyOf } from './redis-target.js';
+
+export type { SettingRow } from './setting-row.js';
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Every setting there is: docs/settings.md, the flags of `millrace` and the messages come from this table. */
+export const SETTINGS = {
+  project: row({
+    env: 'MILLRACE_PROJECT',
+    flag: 'project',
+    value: 'DIR',
+    default: '.',
+    description: 'Folder that holds `pipelines/` and `schemas/`.',
+    expected: 'a folder',
+    parse: (text) => resolve(text),
+  }),
+  store: row({
+    env: 'MILLRACE_STORE',
+    flag: 'store',
+    value: 'ENGINE',
+    default: 'redis',
+    description:
+      'Engine that keeps entities and features: `redis`, or `embedded` (in this process, on disk).',
+    expected: 'redis or embedded',
+    parse: oneOf('redis', 'embedded'),
+  }),
+  ...REDIS_SETTINGS,
+  dataDir: row({
+    env: 'MILLRACE_DATA_DIR',
+    flag: 'data-dir',
+    value: 'DIR',
+    default: '.millrace',
+    description:
+      'Folder of the embedded store. The default lies in the project; a path given is taken as it is.',
+    expected: 'a folder',
+    parse: (text) => resolve(text),
+  }),
+  sync: row({
+    env: 'MILLRACE_SYNC',
+    value: 'BOOL',
+    default: 'false',
+    description:
+      'Whether the embedded store waits for the disk at each write, so as to survive a power loss.',
+    expected: 'true or false',
+    parse: bool,
+  }),
+  prefix: row({
+    env: 'MILLRACE_PREFIX',
+    value: 'NAME',
+    default: 'millrace',
+    description: 'First part of every key in the store, so that several services can share one Redis.',
+    expected: 'a name of small letters, digits and _, a letter first',
+    parse: (text) => (NAME_PATTERN.test(text) ? text : undefined),
+  }),
+  port: row({
+    env: 'PORT',
+    flag: 'port',
+    value: 'PORT',
+    default: '5001',
+    description: 'Port that the service listens on; 0 for any free one.',
+    expected: 'a port number, 0 to 65535',
+    parse: wholeNumber(0, 65_535),
+  }),
+  host: row({
+    env: 'HOST',
+    flag: 'host',
+    value: 'HOST',
+    default: '127.0.0.1',
+    description: 'Address that the service listens on; `0.0.0.0` to be reached from other machines.',
+    expected: 'an address or host name of this machine',
+    parse: (text) => (/^[\w.:%-]+$/.test(text) ? text : undefined),
+  }),
+  logLevel: row({
+    env: 'LOG_LEVEL',
+    flag: 'log-level',
+    value: 'LEVEL',
+    default: 'info',
+    description: `Least severe log line that is written: ${LOG_LEVELS.map((l) => `\`${l}\``).join(', ')}.`,
+    expected: `one of ${LOG_LEVELS.join(', ')}`,
+    parse: oneOf(...LOG_LEVELS),
+  }),
+  rankingBytes: row({
+    env: 'MILLRACE_MAX_RANKING_BYTES',
+    value: 'BYTES',
+    default: '2097152',
+    description: 'Largest body of a ranking request, inflated.',
+    expected: 'a number of bytes, 1024 to 268435456',
+    parse: wholeNumber(1024, 268_435_456),
+  }),
+  uploadBytes: row({
+    env: 'MILLRACE_MAX_UPLOAD_BYTES',
+    value: 'BYTES',
+    default: '12582912',
+    description: 'Largest body of an upload or a push, inflated.',
+    expected: 'a number of bytes, 1024 to 268435456',
+    parse: wholeNumber(1024, 268_435_456),
+  }),
+  onlineMs: row({
+    env: 'MILLRACE_ONLINE_FEATURES_MS',
+    value: 'MS',
+    default: '1000',
+    description: 'How long a request of `get-online-features` may take, in milliseconds.',
+    expected: 'a number of milliseconds, 1 to 60000',
+    parse: wholeNumber(1, 60_000),
+  }),
+  ...FEATURE_SETTINGS,
+  linkedFolders: row({
+    env: 'MILLRACE_LINKED_FOLDERS',
+    value: 'DIRS',
+    default: '',
+    description:
+      'Folders outside the project that links of model files and plugins may lead to, e.g. `/var/cache/dvc,/mnt/mlruns`. None unless given.',
+    expected: 'folders, with commas between them',
+    parse: (text) => LinkedFolders.parse(text),
+  }),
+  ...RESIDENT_SETTINGS,
+  ...RELOAD_SETTINGS,
+  modelHosts: row({
+    env: 'MILLRACE_MODEL_HOSTS',
+    value: 'HOSTS',
+    default: '',
+    description:
+      'Hosts that pipelines may call remote models at, e.g. `models:8080,triton`; one without a port stands for all of its ports. None unless given.',
+    expected: 'host names or addresses, each with a port or without, with commas between them',
+    parse: (text) => AllowedHosts.parse(text),
+  }),
+  drainMs: row({
+    env: 'MILLRACE_DRAIN_MS',
+    value: 'MS',
+    default: '10000',
+    description: 'How long a stopping service waits for requests in flight, in milliseconds.',
+    expected: 'a number of milliseconds, 0 to 600000',
+    parse: wholeNumber(0, 600_000),
+  }),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Settings = {
+  readonly [K in SettingName]: NonNullable<ReturnType<(typeof SETTINGS)[K]['parse']>>;
+};
+/** Flags as they were written, by setting. */
+export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
+
+/** Settings of single commands. */
+export const STREAM_URL = 'MILLRACE_STREAM_URL';
+
+/** Variables of the environment that are no settings, and nearly named like one. */
+export function misspeltSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): readonly { readonly name: string; readonly near: string }[] {
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL];
+  return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
+    // What comes after the prefix is compared: Kubernetes makes a MILLRACE_PORT of its own.
+    const namesOf = (list: readonly string[]): string[] =>
+      list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+    const known = namesOf(settings);
+    return namesOf(Object.keys(env)).flatMap((name) => {
+      const near = known.includes(name) ? undefined : nearest(name, known);
+      return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
+    });
+  });
+}
+
+/**
+ * Reads the settings. An environment variable that is set to the empty text counts as not set.
+ * @throws MillraceError invalid_setting, naming the flag or variable, the value and what was expected.
+ */
+export function loadSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: SettingFlags = {},
+): Settings {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  const values = Object.fromEntries(names.map((name) => [name, read(name, env, flags)])) as Settings;
+  const dataDirGiven = flags.dataDir !== undefined || Boolean(env[SETTINGS.dataDir.env]);
+  const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
+  if (values.store === 'redis') checkRedis(values, env);
+  return Object.freeze({ ...values, dataDir });
+}
+
+/** @throws MillraceError invalid_setting where the settings contradict each other */
+function checkRedis(values: Settings, env: Readonly<Record<string, string | undefined>>): void {
+  const several = [SETTINGS.redisCluster.env, SETTINGS.redisSentinels.env].find((name) => env[name]);
+  if (env[SETTINGS.redisUrl.env] && several !== undefined) {
+    throw new MillraceError(
+      'invalid_setting',
+      `REDIS_URL and ${several} are both set; set the one that fits your Redis`,
+    );
+  }
+  topologyOf(redisSettings(values));
+}
+
+function read<K extends SettingName>(
+  name: K,
+  env: Readonly<Record<string, string | undefined>>,
+  flags: SettingFlags,
+): Settings[K] {
+  const setting: SettingRow<unknown> = SETTINGS[name];
+  const flag = flags[name];
+  const fromEnv = env[setting.env];
+  const text = flag ?? (fromEnv === undefined || fromEnv === '' ? setting.default : fromEnv);
+  const value = text === '' && setting.default !== '' ? undefined : setting.parse(text);
+  if (value === undefined) {
+    const source = flag === undefined ? setting.env : `--${setting.flag ?? name}`;
+    const shown = setting.secret ? 'has a value that cannot be read' : `is ${JSON.stringify(text)}`;
+    throw new MillraceError('invalid_setting', `${source} ${shown}; expected ${setting.expected}`);
+  }
+  return value as Settings[K];
+}

@@ -1,0 +1,81 @@
+import type { JsonObject, JsonValue } from '../../api/types.js';
+import { ByteWriter, readText } from './bytes.js';
+import type { Layout } from './layout.js';
+import { bodyEnd, FLAG_KEY, FLAG_TAIL, isBody, readBody, writeBody } from './packed-body.js';
+import { isJsonObject } from '../../core/value-fit.js';
+
+/**
+ * The record of an entity's attributes:
+ *
+ *   8 bytes  layout id
+ *   body     the declared attributes (packed-body.ts)
+ *   tail     a JSON object, UTF-8, to the record's end; nothing where it would be empty: undeclared attributes, and
+ *            the declared ones that the body would not give back as they were sent
+ */
+
+/** Where the body of an entity record begins. */
+export const ENTITY_BODY = 8;
+
+const writer = new ByteWriter();
+
+/** Without `__proto__`, as null is. What is made of null itself V8 keeps as a hash table, and writes at half the speed. */
+const BARE: object = Object.freeze(Object.create(null) as object);
+
+/**
+ * Packs an entity. Any JSON object can be packed and comes back as it was; what does not fit the layout is read as
+ * failed by the ranking.
+ * @param id the entity's id, which the store's key holds; it costs no bytes if the object has it under the layout's key
+ */
+export function encodeEntity(layout: Layout, json: JsonObject, id: string): Buffer {
+  const tail = new Map<string, JsonValue>();
+  writer.start();
+  writer.raw(layout.id);
+  writeBody(writer, layout, json, id, tail);
+  if (tail.size > 0) {
+    const flagsAt = ENTITY_BODY + 1;
+    writer.bytes[flagsAt] = (writer.bytes[flagsAt] ?? 0) | FLAG_TAIL;
+    writer.text(tailText(tail));
+  }
+  return writer.finish();
+}
+
+/** JSON.stringify escapes lone surrogates, so that the text is well-formed. */
+function tailText(tail: ReadonlyMap<string, JsonValue>): string {
+  const object = Object.create(BARE) as Record<string, JsonValue>;
+  for (const [name, value] of tail) object[name] = value;
+  return JSON.stringify(object);
+}
+
+/**
+ * Unpacks an entity as it was sent; the object inherits nothing.
+ * @throws RangeError or SyntaxError if the record is damaged
+ */
+export function decodeEntity(record: Buffer, layout: Layout, id: string): JsonObject {
+  if (!isBody(record, ENTITY_BODY, record.length, layout)) throw new RangeError('the record is cut short');
+  const json = Object.create(BARE) as Record<string, JsonValue>;
+  if (layout.key !== undefined && ((record[ENTITY_BODY + 1] ?? 0) & FLAG_KEY) !== 0) json[layout.key] = id;
+  readBody(record, ENTITY_BODY, record.length, layout, json);
+  const tail = readTail(record, ENTITY_BODY, record.length, layout);
+  for (const name of Object.keys(tail)) json[name] = tail[name] ?? null;
+  return json;
+}
+
+const NO_TAIL: JsonObject = Object.freeze(Object.create(null) as JsonObject);
+
+/**
+ * What the tail of an entity record holds, whose body is at `at` and that ends at `end`.
+ * @throws RangeError or SyntaxError if it is damaged
+ */
+export function readTail(record: Buffer, at: number, end: number, layout: Layout): JsonObject {
+  const start = bodyEnd(record, at, layout);
+  if (start > end) throw new RangeError('the record is cut short');
+  if (((record[at + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
+  const tail: unknown = JSON.parse(readText(record, start, end, false));
+  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is no object');
+  return tail;
+}
+
+/** The id of the layout that a record was written under, in hex; undefined for what is no entity record. */
+export function layoutIdOf(record: Buffer): string | undefined {
+  return record.length < ENTITY_BODY ? undefined : record.toString('hex', 0, ENTITY_BODY);
+}

@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MillraceError } from '../../../runtime/api/errors.js';
+import { Deadline } from '../../../runtime/core/deadline.js';
+
+const FAR = 600_000;
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  return error instanceof MillraceError ? error.code : String(error);
+}
+
+describe('Deadline', () => {
+  it('gives what the work gives, an error too', async () => {
+    const deadline = new Deadline(FAR, undefined);
+    expect(await deadline.within(Promise.resolve(7))).to.equal(7);
+    expect(await codeOf(deadline.within(Promise.reject(new Error('its own'))))).to.equal('Error: its own');
+    deadline.end();
+  });
+
+  it('ends work that never does', async () => {
+    const deadline = new Deadline(1, undefined);
+    expect(await codeOf(deadline.within(new Promise(() => undefined)))).to.equal('deadline_exceeded');
+    expect(() => {
+      deadline.check();
+    }).to.throw(MillraceError);
+    deadline.end();
+  });
+
+  it('ends by the clock where the event loop had no turn for its timer', () => {
+    const deadline = new Deadline(20, undefined, undefined, performance.now() - 10);
+    deadline.check();
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+    expect(() => {
+      deadline.check();
+    }).to.throw(MillraceError, 'the limit of 20 ms is over');
+    expect(deadline.signal.aborted).to.equal(true);
+    deadline.end();
+  });
+
+  it('ends with its client, one that was gone before it began too', async () => {
+    const client = new AbortController();
+    const deadline = new Deadline(FAR, client.signal);
+    const work = deadline.within(new Promise(() => undefined));
+    client.abort();
+    expect(await codeOf(work)).to.equal('deadline_exceeded');
+    deadline.end();
+    const late = new Deadline(FAR, client.signal);
+    expect(late.signal.aborted).to.equal(true);
+    late.end();
+  });
+
+  it('takes the failure of work that begins too late: nobody else could', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    // Mocha's own listener would end the run here.
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+    try {
+      const deadline = new Deadline(FAR, AbortSignal.abort());
+      const work = deadline.within(Promise.reject(new Error('also too late')));
+      expect(await codeOf(work)).to.equal('deadline_exceeded');
+      await nextTurn();
+      expect(unhandled).to.deep.equal([]);
+      deadline.end();
+    } finally {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    }
+  });
+
+  it('takes as much work at a time as there is, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const deadline = new Deadline(FAR, undefined);
+      await Promise.all(Array.from({ length: 50 }, () => deadline.within(nextTurn())));
+      expect(warnings).to.deep.equal([]);
+      deadline.end();
+    } finally {
+      process.off('warning', note);
+    }
+  });
+
+  it('leaves a client alone once the request is answered', () => {
+    const client = new AbortController();
+    const deadline = new Deadline(FAR, client.signal);
+    deadline.end();
+    client.abort();
+    expect(deadline.signal.aborted).to.equal(false);
+  });
+});

@@ -1,0 +1,18 @@
+import { expect } from 'chai';
+import { Usage } from '../../../runtime/core/usage.js';
+
+describe('usage', () => {
+  it('ends with the last work, whether that succeeds or fails', async () => {
+    const usage = new Usage();
+    expect(await usage.idle(0)).to.equal(true);
+    usage.begin();
+    usage.hold(Promise.reject(new Error('failed')).finally(() => usage.end()));
+    expect(await Promise.all([usage.idle(60_000), usage.idle(60_000)])).to.deep.equal([true, true]);
+  });
+
+  it('does not wait for ever for work that never settles', async () => {
+    const usage = new Usage();
+    usage.hold(new Promise(() => undefined));
+    expect(await usage.idle(5)).to.equal(false);
+  });
+});

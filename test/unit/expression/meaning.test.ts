@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compileExpression } from '../../../runtime/expression/compile.js';
+import { parseExpression } from '../../../runtime/expression/parser.js';
+import { Frame } from '../../../runtime/frame/frame.js';
+import { interpret } from '../../support/interpreter.js';
+import { COLUMNS, expressions, request } from './random-expression.js';
+import { fill, results, Table } from './table.js';
+
+const NOW = Date.UTC(2026, 1, 1, 6);
+
+describe('compiled expressions', () => {
+  const all = expressions(['candidate', 'request']);
+  for (const [kind, text] of Object.entries(all)) {
+    it(`of type ${kind} mean what the plain interpreter says, on frames that are used again`, () => {
+      fc.assert(
+        fc.property(
+          text,
+          fc.boolean(),
+          fc.array(request, { minLength: 1, maxLength: 3 }),
+          (written, perCandidate, requests) => {
+            const parsed = parseExpression(written);
+            if (!parsed.ok) throw new Error(parsed.problem.message);
+            const table = new Table(COLUMNS);
+            // A second expression on the same frame: neither may disturb the other.
+            const [compiled, again] = [0, 1].map(() => {
+              const result = compileExpression(written, table, {
+                type: 'any',
+                scope: perCandidate ? 'candidate' : 'any',
+              });
+              if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('; '));
+              return result.expression;
+            });
+            if (compiled === undefined || again === undefined) throw new Error('two were compiled');
+            const frame = new Frame(table.layout);
+            for (const { count, data } of requests) {
+              fill(frame, table, data, count, NOW);
+              const rows = compiled.scope === 'candidate' ? count : 1;
+              const wanted = Array.from({ length: rows }, (_, row) =>
+                interpret(parsed.ast, {
+                  now: NOW,
+                  isList: (name) => COLUMNS[name]?.type.kind === 'list',
+                  lookup: (name) => {
+                    const cells = data[name];
+                    const cell = cells?.[COLUMNS[name]?.scope === 'request' ? 0 : row];
+                    if (cell === undefined) throw new Error(`nothing in ${name}`);
+                    return cell;
+                  },
+                }),
+              );
+              expect(results(frame, compiled)).to.deep.equal(wanted);
+              expect(results(frame, again)).to.deep.equal(wanted);
+            }
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+  }
+});
