@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { OptionError, type Input, type ProjectFile, type StepInput } from '../../runtime/api/plugin.js';
+import { OptionError, type ProjectFile, type StepInput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /**

@@ -1,4 +1,5 @@
-import type { Input, RankingEdit, RuleComponent, RuleReport, StepInput } from '../../runtime/api/plugin.js';
+import type { RankingEdit, RuleComponent, RuleReport, StepInput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 import type { Amount } from './amount.js';
 

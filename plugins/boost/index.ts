@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type Input, type ProjectFile } from '../../runtime/api/plugin.js';
+import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { amountFrom, amountOf, readTable } from './amount.js';
 import { Boost, type Change } from './boost.js';

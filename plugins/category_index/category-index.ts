@@ -1,4 +1,5 @@
-import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 import type { Vocabulary } from './vocabulary.js';
 

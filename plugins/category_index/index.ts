@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type Input, type ProjectFile } from '../../runtime/api/plugin.js';
+import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { CategoryIndex } from './category-index.js';
 import { readVocabulary } from './vocabulary-file.js';

@@ -1,4 +1,5 @@
-import type { FilterComponent, Input, Selection, StepInput } from '../../runtime/api/plugin.js';
+import type { FilterComponent, Selection, StepInput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** Takes out the candidates whose condition is false; what happens to those where it is absent is declared. */

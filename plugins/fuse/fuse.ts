@@ -1,6 +1,7 @@
 import type { NumberColumn } from '../../runtime/api/columns.js';
 import { Distribution } from '../../runtime/sdk/distribution.js';
-import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** What stands in for a missing value on the common scale: a number, or nothing, and there is no fused score. */

@@ -1,6 +1,7 @@
 import type { NumberColumn } from '../../runtime/api/columns.js';
 import type { InteractionsInput } from '../../runtime/api/interactions.js';
-import type { FeatureComponent, Input, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 import { measureTexts, type Measure } from './measure.js';
 

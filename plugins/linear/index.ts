@@ -4,10 +4,10 @@ import {
   OptionError,
   tryEach,
   type BuildContext,
-  type Input,
   type KeyedOption,
   type ProjectFile,
 } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { LinearModel, type Missing, type Term } from './linear-model.js';
 import { readModelFile, type WrittenWeight } from './model-file.js';

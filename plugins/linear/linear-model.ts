@@ -1,4 +1,5 @@
-import type { Input, ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** What stands in for an input that is missing: a number, or nothing, and the score is absent. */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type Input } from '../../runtime/api/plugin.js';
+import { definePlugin, OptionError } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { OneHot, OTHER } from './one-hot.js';
 

@@ -1,5 +1,6 @@
 import type { TextColumn, TextsColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, Input, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** The output that is 1 where a text is of no declared category. */

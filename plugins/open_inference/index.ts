@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { parseDuration } from '../../runtime/api/duration.js';
 import type { OutboundClient } from '../../runtime/api/http-client.js';
-import { definePlugin, OptionError, type BuildContext, type Input } from '../../runtime/api/plugin.js';
+import { definePlugin, OptionError, type BuildContext } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { bindTensors, type DetailedTensor } from '../../runtime/sdk/tensor-inputs.js';
 import { bindOutputs } from '../../runtime/sdk/tensor-outputs.js';
 import type { TensorSpec } from '../../runtime/sdk/tensor.js';

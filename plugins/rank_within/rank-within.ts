@@ -1,6 +1,7 @@
 import type { NumberColumn } from '../../runtime/api/columns.js';
 import { Distribution } from '../../runtime/sdk/distribution.js';
-import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 
 /** Which numbers are the best: the largest (descending) or the smallest (ascending). */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input } from '../../runtime/api/plugin.js';
+import { definePlugin } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { Score } from './score.js';
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type FeatureComponent, type Input } from '../../runtime/api/plugin.js';
+import { definePlugin, OptionError, type FeatureComponent } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { TextSimilarity } from './text-similarity.js';
 import { VectorSimilarity } from './vector-similarity.js';

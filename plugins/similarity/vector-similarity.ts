@@ -1,5 +1,6 @@
 import type { NumberColumn, VectorColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { statusOfPair } from './cell-pairs.js';
 

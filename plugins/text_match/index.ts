@@ -4,10 +4,10 @@ import {
   definePlugin,
   OptionError,
   tryEach,
-  type Input,
   type KeyedOption,
   type ProjectFile,
 } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import type { Stemming } from './analyzer.js';
 import { readTextStatistics, type TextStatistics } from './statistics.js';

@@ -1,5 +1,6 @@
 import type { NumberColumn, TextColumn, TextsColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, Input, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { isKnown, Status } from '../../runtime/api/status.js';
 import { Analyzer, type Stemming } from './analyzer.js';
 import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';

@@ -1,5 +1,5 @@
 /** What an entity, a user above all, did with candidates, as POST /api/v1/feedback told it. */
-import type { Input } from './plugin.js';
+import type { Input } from './input.js';
 
 /** The kinds of events. A stored event has its kind's position here, so that new ones go to the end. */
 export const INTERACTION_TYPES = ['impression', 'click', 'cart', 'order'] as const;

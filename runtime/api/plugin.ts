@@ -15,25 +15,13 @@ import { recognise } from './brand.js';
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
 import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
+import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
 import type { StatusName } from './status.js';
 import type { TreeCompiler } from './tree-ensemble.js';
 import type { JsonObject } from './types.js';
 
 export type ComponentKind = 'feature' | 'filter' | 'model' | 'rule' | 'effect';
-
-/** A column that a component reads; bound when the pipeline is compiled. */
-export interface Input<K extends ColumnKind = ColumnKind> {
-  readonly kind: K;
-  /** The column's number in the frame. */
-  readonly slot: number;
-  /** The expression as it was written. */
-  readonly text: string;
-  /** Of vectors: how many elements each has. */
-  readonly size?: number;
-  /** Of `request`, the column has one row for all candidates. */
-  readonly scope?: 'request' | 'candidate';
-}
 
 /** An entry of a mapping whose keys are expressions. */
 export interface KeyedOption<K extends ColumnKind, V> {

@@ -1,4 +1,5 @@
-import type { Input, ProjectFile } from '../api/plugin.js';
+import type { ProjectFile } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import type { CheckedOptions, MarkedText, OptionPath } from '../config/project/check-options.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { ExpressionMarkScope, ExpressionMarkType } from '../config/project/marks.js';

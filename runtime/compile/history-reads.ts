@@ -1,6 +1,7 @@
 import type { InteractionsInput, InteractionsWanted } from '../api/interactions.js';
-import { OptionError, type Input } from '../api/plugin.js';
-import type { TrackedFacet } from '../feedback/tracking.js';
+import { OptionError } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
+import type { TrackedFacet } from './tracked-facet.js';
 import { historyKey } from '../store/keys.js';
 import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { HistoryRead } from './plan.js';

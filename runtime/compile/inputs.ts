@@ -1,4 +1,4 @@
-import type { Input } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { spanWithin, type Located } from '../config/yaml/source.js';
 import type { FrameLayout } from '../frame/layout.js';

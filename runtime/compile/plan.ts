@@ -4,7 +4,7 @@ import type { EntityType, PipelineDefinition } from '../config/project/model.js'
 import type { EntityDecoder } from '../store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';
 import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
-import type { TrackedFacet } from '../feedback/tracking.js';
+import type { TrackedFacet } from './tracked-facet.js';
 import type { ExpressionType, Kernel } from '../expression/environment.js';
 import type { FramePool } from '../frame/pool.js';
 

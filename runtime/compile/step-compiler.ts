@@ -1,4 +1,5 @@
-import type { BuildContext, FeatureComponent, Input, ModelComponent, Plugin } from '../api/plugin.js';
+import type { BuildContext, FeatureComponent, ModelComponent, Plugin } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import { OptionError } from '../api/plugin.js';
 import type { Component } from '../api/plugin.js';
 import { checkOptions, type CheckedOptions, type OptionPath } from '../config/project/check-options.js';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
-import { idProblem, idText } from '../store/keys.js';
+import { idProblem, idText } from './ids.js';
 import { TIME_FORMS, timestampOf } from './timestamp.js';
 
 /** Where in a value, and how, it does not fit its type. */

@@ -2,6 +2,7 @@ import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
 import { nearest } from '../core/nearest.js';
 import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
 import type { Environment, ExpressionProblem, NameProblem, Source } from './environment.js';
+import type { Checking } from './checking.js';
 import { FUNCTIONS } from './functions/registry.js';
 import { checkIn } from './membership.js';
 import { constant, type Operand } from './operand.js';
@@ -13,7 +14,7 @@ import { BOOL, NUMBER, TEXT } from './types.js';
 const LONGEST_SUBJECT = 50;
 
 /** Gives every part of one expression its type; what does not fit is a problem, and its part has no operand. */
-export class Checker {
+export class Checker implements Checking {
   readonly problems: ExpressionProblem[] = [];
   readonly #text: string;
   readonly #names: Environment;
@@ -59,13 +60,11 @@ export class Checker {
     this.problems.push({ code, start, end, message, ...(help === undefined ? {} : { help }) });
   }
 
-  /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
   shortText(node: ExpressionNode): string {
     const text = this.#textOf(node);
     return text.length > LONGEST_SUBJECT ? 'x' : text;
   }
 
-  /** What a message calls an operand. */
   subject(operand: Operand): string {
     const text = this.#textOf(operand.node);
     return text.length > LONGEST_SUBJECT ? `\`${text.slice(0, LONGEST_SUBJECT)}…\`` : `\`${text}\``;

@@ -1,5 +1,5 @@
 import type { InNode } from './ast.js';
-import type { Checker } from './checker.js';
+import type { Checking } from './checking.js';
 import { helpForPair } from './help.js';
 import { onNumber } from './kernels/elementwise.js';
 import {
@@ -11,11 +11,12 @@ import {
   inTexts,
 } from './kernels/membership.js';
 import { not } from './kernels/number-loops.js';
-import { operation, type Operand } from './operand.js';
+import type { Operand } from './operand.js';
+import { operation } from './operation.js';
 import { BOOL, describeType, elementOf, isComparable, isTextual } from './types.js';
 
 /** `x in (a, b)`, `x in list`, and the same with `not`. */
-export function checkIn(checker: Checker, node: InNode): Operand | undefined {
+export function checkIn(checker: Checking, node: InNode): Operand | undefined {
   const operand = checker.check(node.operand);
   const choices = node.choices.map((choice) => checker.check(choice));
   if (operand === undefined || !choices.every((choice) => choice !== undefined)) return undefined;
@@ -25,7 +26,7 @@ export function checkIn(checker: Checker, node: InNode): Operand | undefined {
 }
 
 function membership(
-  checker: Checker,
+  checker: Checking,
   node: InNode,
   operand: Operand,
   choices: readonly Operand[],
@@ -56,7 +57,7 @@ function membership(
 }
 
 function amongChoices(
-  checker: Checker,
+  checker: Checking,
   node: InNode,
   operand: Operand,
   choices: readonly Operand[],
@@ -79,7 +80,7 @@ function amongChoices(
   return operation(node, BOOL, [operand, ...choices], isText ? inTextColumns : inNumberColumns);
 }
 
-function checkChoice(checker: Checker, operand: Operand, choice: Operand, isList: boolean): boolean {
+function checkChoice(checker: Checking, operand: Operand, choice: Operand, isList: boolean): boolean {
   const a = elementOf(operand.type);
   const b = elementOf(choice.type);
   if (choice.type.kind === 'list' && !isList) {
@@ -93,14 +94,14 @@ function checkChoice(checker: Checker, operand: Operand, choice: Operand, isList
   return false;
 }
 
-function helpForChoice(checker: Checker, node: InNode, only: Operand): string {
+function helpForChoice(checker: Checking, node: InNode, only: Operand): string {
   const [value, part] = [checker.shortText(only.node), checker.shortText(node.operand)];
   return only.type.kind === 'text'
     ? `write \`contains(${value}, ${part})\` to look for a part of a text`
     : `write \`${part} in (${value})\``;
 }
 
-function wrongKind(checker: Checker, operand: Operand, wanted: string, help?: string): void {
+function wrongKind(checker: Checking, operand: Operand, wanted: string, help?: string): void {
   const found = `${checker.subject(operand)} is ${describeType(operand.type)}`;
   checker.problem('expression_type', operand.node, `\`in\` takes ${wanted}; ${found}`, help);
 }

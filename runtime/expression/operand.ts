@@ -1,6 +1,5 @@
 import type { Scope } from '../frame/layout.js';
 import type { ExpressionNode } from './ast.js';
-import { evaluate } from './emit.js';
 import type { ExpressionType, Kernel } from './environment.js';
 
 /** Makes the kernel that computes column `out` from the columns `args`. */
@@ -34,19 +33,4 @@ export interface OperationOperand extends OperandBase {
 
 export function constant(node: ExpressionNode, type: ExpressionType, value: number | string): Operand {
   return { tag: 'constant', node, type, scope: 'request', value };
-}
-
-/** An operation on its arguments, computed at once where all of them are constants. */
-export function operation(
-  node: ExpressionNode,
-  type: ExpressionType,
-  args: readonly Operand[],
-  build: BuildKernel,
-): Operand {
-  const scope = args.some((arg) => arg.scope === 'candidate') ? 'candidate' : 'request';
-  const result: Operand = { tag: 'operation', node, type, scope, args, build };
-  if (args.length === 0 || args.some((arg) => arg.tag !== 'constant')) return result;
-  const value = evaluate(result);
-  // What has no value, like 1 / 0, stays an operation: only a cell can say so.
-  return value === undefined ? result : constant(node, type, value);
 }

@@ -1,10 +1,11 @@
 import type { Arithmetic, BinaryNode, Comparison, UnaryNode } from './ast.js';
-import type { Checker } from './checker.js';
+import type { Checking } from './checking.js';
 import type { ElementType, ExpressionType } from './environment.js';
 import { helpForPair, helpTowards } from './help.js';
 import { onNumber, onNumbers, onTexts, otherText, sameText, type ListSide } from './kernels/elementwise.js';
 import * as loops from './kernels/number-loops.js';
-import { operation, type Operand } from './operand.js';
+import type { Operand } from './operand.js';
+import { operation } from './operation.js';
 import {
   BOOL,
   countsAsNumber,
@@ -33,7 +34,7 @@ const COMPARISON: Readonly<Record<Comparison, loops.NumberLoop>> = {
   '>=': loops.greaterOrEqual,
 };
 
-export function checkUnary(checker: Checker, node: UnaryNode): Operand | undefined {
+export function checkUnary(checker: Checking, node: UnaryNode): Operand | undefined {
   const operand = checker.check(node.operand);
   if (operand === undefined) return undefined;
   const element = elementOf(operand.type);
@@ -47,7 +48,7 @@ export function checkUnary(checker: Checker, node: UnaryNode): Operand | undefin
   return operation(node, lifted(wanted, isList ? 'left' : 'none'), [operand], onNumber(loop, isList));
 }
 
-export function checkBinary(checker: Checker, node: BinaryNode): Operand | undefined {
+export function checkBinary(checker: Checking, node: BinaryNode): Operand | undefined {
   const left = checker.check(node.left);
   const right = checker.check(node.right);
   if (left === undefined || right === undefined) return undefined;
@@ -68,7 +69,7 @@ export function checkBinary(checker: Checker, node: BinaryNode): Operand | undef
 }
 
 function checkLogic(
-  checker: Checker,
+  checker: Checking,
   node: BinaryNode,
   op: 'and' | 'or',
   left: Operand,
@@ -83,7 +84,7 @@ function checkLogic(
 }
 
 function checkComparison(
-  checker: Checker,
+  checker: Checking,
   node: BinaryNode,
   op: Comparison,
   left: Operand,
@@ -116,7 +117,7 @@ function checkComparison(
 }
 
 function checkArithmetic(
-  checker: Checker,
+  checker: Checking,
   node: BinaryNode,
   op: Arithmetic,
   left: Operand,
@@ -158,7 +159,7 @@ function arithmeticType(
 }
 
 /** Which operand is a list; two lists are a problem, since nothing says which elements belong together. */
-function listSide(checker: Checker, node: BinaryNode, left: Operand, right: Operand): ListSide | undefined {
+function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Operand): ListSide | undefined {
   if (left.type.kind !== 'list') return right.type.kind === 'list' ? 'right' : 'none';
   if (right.type.kind !== 'list') return 'left';
   checker.problem(
@@ -175,7 +176,7 @@ function lifted(type: ElementType, side: ListSide): ExpressionType {
 }
 
 function wrongOperand(
-  checker: Checker,
+  checker: Checking,
   op: string,
   wanted: 'number' | 'bool' | undefined,
   operand: Operand,

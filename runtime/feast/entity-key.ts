@@ -1,5 +1,5 @@
 import type { JoinKeyType } from '../config/project/model.js';
-import { isWellFormed } from '../store/keys.js';
+import { isWellFormed } from '../core/ids.js';
 
 export interface JoinKey {
   readonly name: string;

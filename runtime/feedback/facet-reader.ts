@@ -6,8 +6,8 @@ import type { EntityType } from '../config/project/model.js';
 import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
 import { hydrate, type HydrationPlan, type ReadServices } from '../pipeline/hydrate/hydrate.js';
-import { MAX_ID_LENGTH } from '../store/keys.js';
-import type { TrackedFacet } from './tracking.js';
+import { MAX_ID_LENGTH } from '../core/ids.js';
+import type { TrackedFacet } from '../compile/tracked-facet.js';
 
 /** What feedback says of an entity: its id, and attributes that win over those of the index. */
 export interface Subject {

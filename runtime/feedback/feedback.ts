@@ -13,7 +13,8 @@ import { groupBy } from '../core/group-by.js';
 import { HistoryWriter } from './history-writer.js';
 import type { EventOutcome } from './merge-events.js';
 import type { NewEvent } from './rooms.js';
-import type { TrackedFacet, Tracking } from './tracking.js';
+import type { Tracking } from './tracking.js';
+import type { TrackedFacet } from '../compile/tracked-facet.js';
 
 export interface FeedbackParts {
   readonly store: Store;

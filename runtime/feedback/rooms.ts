@@ -1,5 +1,11 @@
 import { INTERACTION_TYPES } from '../api/interactions.js';
-import { MOST_BYTES, MOST_EVENTS, MOST_VALUES, type FacetValues, type History } from '../store/codec/history.js';
+import {
+  MOST_BYTES,
+  MOST_EVENTS,
+  MOST_VALUES,
+  type FacetValues,
+  type History,
+} from '../store/codec/history.js';
 
 /** An event that feedback tells of. */
 export interface NewEvent {

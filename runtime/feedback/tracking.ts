@@ -1,19 +1,7 @@
-import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
+import { INTERACTION_TYPES } from '../api/interactions.js';
 import type { HistoryRead, Plan } from '../compile/plan.js';
+import type { TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
-
-/** What steps count of one facet, e.g. clicks of a week by `product.brand`. */
-export interface TrackedFacet {
-  /** Type of the entities that the events are of. */
-  readonly subject: string;
-  /** The subject's type, then attributes: `product`, `brand`. */
-  readonly segments: readonly string[];
-  /** The segments joined by dots. */
-  readonly name: string;
-  readonly type: InteractionType;
-  /** Milliseconds. */
-  readonly window: number;
-}
 
 /** What is kept of the events of one entity type. */
 export interface Tracking {

@@ -1,7 +1,7 @@
 import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
-import { idText } from '../store/keys.js';
+import { idText } from '../core/ids.js';
 import { timestampOf } from '../core/timestamp.js';
 import { reserveNumbers, widenVectors } from './frame.js';
 

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { redocHtml } from 'redoc-express/dist/redoc-html-template.js';
+import { COMPILED } from '../core/locations.js';
 import { PATHS } from './paths.js';
 import { sendText } from './respond.js';
 
@@ -19,7 +21,7 @@ const OPTIONS = {
 };
 
 /** The built bundle of redoc, beside the compiled code. */
-const BUNDLE_FILE = new URL('../../assets/redoc.standalone.js', import.meta.url);
+const BUNDLE_FILE = join(COMPILED, 'assets', 'redoc.standalone.js');
 /** The one picture that the bundle takes from elsewhere; without it redoc shows its name alone. */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 const NO_PICTURE = 'data:,';

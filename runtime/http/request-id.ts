@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { idText } from '../store/keys.js';
+import { idText } from '../core/ids.js';
 
 /** Visible ASCII, with spaces inside only: what a header carries unchanged. */
 const SAFE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;

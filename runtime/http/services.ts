@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
-import type { TableState } from '../resident/resident-tables.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 
@@ -38,12 +37,6 @@ export interface EntityService {
 export interface FeatureService {
   push(body: unknown): Promise<unknown>;
   remove(body: unknown): Promise<unknown>;
-}
-
-/** What the resident tables hold and have counted. */
-export interface ResidentSource {
-  states(): readonly TableState[];
-  isCurrent(): boolean;
 }
 
 export interface OnlineFeatureService {

@@ -3,7 +3,7 @@ import { nearest } from '../core/nearest.js';
 import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
-import { idProblem, idText, isWellFormed } from '../store/keys.js';
+import { idProblem, idText, isWellFormed } from '../core/ids.js';
 import type { Layout } from '../store/codec/layout.js';
 import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';

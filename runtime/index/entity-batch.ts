@@ -1,7 +1,8 @@
 import { eachPiece, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
-import { entityKey, idProblem, idText } from '../store/keys.js';
+import { entityKey } from '../store/keys.js';
+import { idProblem, idText } from '../core/ids.js';
 import type { Layout } from '../store/codec/layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';

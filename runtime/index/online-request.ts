@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import type { EntityType, FeatureDefinition, FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
-import { idProblem, idText } from '../store/keys.js';
+import { idProblem, idText } from '../core/ids.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { rowKeys } from './row-keys.js';
 

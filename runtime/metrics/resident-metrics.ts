@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TableState } from '../resident/resident-tables.js';
-import type { ResidentSource } from '../http/services.js';
+import type { ResidentSource } from './resident-source.js';
 
 type Counted = Exclude<keyof TableState, 'type' | 'rows' | 'bytes'>;
 

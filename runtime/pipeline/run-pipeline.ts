@@ -24,7 +24,8 @@ import { runComponents, type EffectErrorHandler, type StepReport } from './compo
 import type { SourceReaders } from './hydrate/source-cells.js';
 import { StageClock, type StageName } from './stages.js';
 import { Trace } from './components/trace.js';
-import type { PipelineAnswer, RequestContext, RunReport } from './types.js';
+import type { RequestContext, RunReport } from './types.js';
+import type { PipelineAnswer } from './answer-types.js';
 import type { Usage } from '../core/usage.js';
 
 export interface PipelineServices {

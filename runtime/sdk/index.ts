@@ -5,6 +5,7 @@ export * from '../api/duration.js';
 export * from '../api/errors.js';
 export * from '../api/http-client.js';
 export * from '../api/identifiers.js';
+export * from '../api/input.js';
 export * from '../api/interactions.js';
 export * from './model-file.js';
 export * from './model-inputs.js';

@@ -1,6 +1,7 @@
 import type { ColumnOf } from '../api/columns.js';
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type Input, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import { isKnown, Status } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
 

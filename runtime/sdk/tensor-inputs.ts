@@ -1,5 +1,6 @@
 import { nearest } from '../core/nearest.js';
-import { OptionError, tryEach, type BuildContext, type Input, type StepInput } from '../api/plugin.js';
+import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import { Status } from '../api/status.js';
 import { TensorPart, type Missing } from './tensor-part.js';
 import {

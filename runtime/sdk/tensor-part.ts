@@ -1,4 +1,5 @@
-import { OptionError, type Input, type StepInput } from '../api/plugin.js';
+import { OptionError, type StepInput } from '../api/plugin.js';
+import type { Input } from '../api/input.js';
 import { isKnown, Status } from '../api/status.js';
 import {
   isFloat,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { MillraceError } from '../api/errors.js';
 import type { ConnectionLimits } from './redis-limits.js';
-import type { MasterAddress } from '../store/redis/masters.js';
+import type { MasterAddress } from './redis-address.js';
 
 /** How to reach Redis, as the settings give it: one of `url`, `cluster` and `sentinels`. */
 export interface RedisSettings {

@@ -12,10 +12,10 @@ import type {
   Component,
   FeatureComponent,
   FilterComponent,
-  Input,
   Plugin,
   RuleComponent,
 } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeSegment, encodeTombstone, mergeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
+import {
+  encodeSegment,
+  encodeTombstone,
+  mergeSegment,
+  viewId,
+} from '../../runtime/store/codec/feature-record.js';
 import { Layout } from '../../runtime/store/codec/layout.js';
 import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import type { SegmentOutcome, Store } from '../../runtime/store/store.js';

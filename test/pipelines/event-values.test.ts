@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ExplainedValue } from '../../runtime/pipeline/explain/explanation.js';
-import { isWellFormed } from '../../runtime/store/keys.js';
+import { isWellFormed } from '../../runtime/core/ids.js';
 import { startProject, type TestProject } from '../support/project.js';
 
 /** Everything that made a ranking has an event: attributes, features, definitions and expressions of steps. */

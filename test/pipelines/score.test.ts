@@ -5,7 +5,8 @@ import { MillraceError } from '../../runtime/api/errors.js';
 import type { JsonObject } from '../../runtime/api/types.js';
 import { compileProject } from '../../runtime/app/app.js';
 import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
-import type { PipelineAnswer, RunReport } from '../../runtime/pipeline/types.js';
+import type { RunReport } from '../../runtime/pipeline/types.js';
+import type { PipelineAnswer } from '../../runtime/pipeline/answer-types.js';
 import { pluginFiles, startProject, writeProject, type TestProject } from '../support/project.js';
 
 /** Pipelines that give one score of one entity. */

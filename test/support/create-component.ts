@@ -1,5 +1,6 @@
 import type { OutboundHttp } from '../../runtime/api/http-client.js';
-import type { BuildContext, Component, Input, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
+import type { BuildContext, Component, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../runtime/app/app.js';
-import type { PipelineAnswer, RankedCandidate, RunReport } from '../../runtime/pipeline/types.js';
+import type { RunReport } from '../../runtime/pipeline/types.js';
+import type { PipelineAnswer, RankedCandidate } from '../../runtime/pipeline/answer-types.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 
 /** A project in a folder of its own, on an embedded store, without HTTP. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
-import type { MasterAddress } from '../../runtime/store/redis/masters.js';
+import type { MasterAddress } from '../../runtime/settings/redis-address.js';
 import { startRedisServer, type PrivateRedis } from './redis-server.js';
 import { until } from './until.js';
 

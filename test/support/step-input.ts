@@ -11,12 +11,12 @@ import type { EntityIdentifier } from '../../runtime/api/identifiers.js';
 import type { InteractionEvents } from '../../runtime/api/interactions.js';
 import type {
   FeatureComponent,
-  Input,
   ProjectFile,
   RankingEdit,
   StepInput,
   StepOutput,
 } from '../../runtime/api/plugin.js';
+import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { noEvents } from '../../runtime/store/codec/history-record.js';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
 import type { Plugin } from '../../api/plugin.js';
 import { pluginToken } from '../../api/tokens.js';
@@ -11,16 +11,11 @@ import type { LinkedFolders } from '../../settings/linked-folders.js';
 import { nameHelp } from '../../config/project/marks.js';
 import { placeOf, reasonOf } from '../../config/project/project-files.js';
 import { SourceFile, type Span } from '../../config/yaml/source.js';
+import { PACKAGE, SHIPPED_PLUGINS } from '../../core/locations.js';
 import { findJsonFault } from '../../core/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
-
-/** The plugins that ship with Millrace, beside the compiled runtime. */
-const SHIPPED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'plugins');
-
-/** Millrace's own folder. */
-const HOME = dirname(dirname(SHIPPED));
 
 /** What Node before 20.19 cannot load, by its words. */
 const OLD_NODE: readonly (readonly [string, string])[] = [
@@ -66,10 +61,10 @@ export async function registerPlugins(
 }
 
 async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
-  const shipped = await foldersIn(SHIPPED);
+  const shipped = await foldersIn(SHIPPED_PLUGINS);
   const own = await foldersIn(join(resolve(project), 'plugins'));
   // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
-  const sources = join(HOME, 'plugins');
+  const sources = join(PACKAGE, 'plugins');
   const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
   const isSource = ({ path }: PluginFolder): boolean =>
     dirname(path) === sources && shippedNames.has(basename(path));
@@ -104,7 +99,7 @@ async function refusal(
   project: string,
   linked: LinkedFolders,
 ): Promise<readonly PluginFault[] | undefined> {
-  if (dirname(path) === SHIPPED) return undefined;
+  if (dirname(path) === SHIPPED_PLUGINS) return undefined;
   for (const one of [shown, `${shown}/index.js`]) {
     const followed = await linked.follow(project, one).catch(() => undefined);
     if (typeof followed === 'object') return [{ at: placeOf(one), ...followed }];
@@ -123,7 +118,7 @@ async function loadPlugin({ path, shown }: PluginFolder): Promise<Plugin | reado
   const schema = await readSchema(path, shown);
   if (schema !== undefined && isFaults(schema)) return schema;
   const index = placeOf(`${shown}/index.js`);
-  const source: PluginSource = { name, index, schema, isShipped: dirname(path) === SHIPPED };
+  const source: PluginSource = { name, index, schema, isShipped: dirname(path) === SHIPPED_PLUGINS };
   try {
     return checkPlugin((await import(pathToFileURL(file).href)) as Record<string, unknown>, source);
   } catch (error) {

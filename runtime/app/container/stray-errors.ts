@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILED, SHIPPED_PLUGINS } from '../../core/locations.js';
 
 /** How an error came to be caught by nothing: it was thrown by a callback, or a promise was left that rejected. */
 export type StrayKind = 'exception' | 'rejection';
@@ -8,8 +9,6 @@ export type StrayKind = 'exception' | 'rejection';
 /** The label of a plugin that cannot be told from others. */
 export const UNKNOWN_PLUGIN = 'unknown';
 
-const COMPILED = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const SHIPPED = join(COMPILED, 'plugins');
 const RUNTIME = join(COMPILED, 'runtime');
 
 /**
@@ -22,7 +21,7 @@ const RUNTIME = join(COMPILED, 'runtime');
 export function strayPlugin(project: string, kind: StrayKind, error: unknown): string | undefined {
   const own = pluginFolders(join(resolve(project), 'plugins'));
   const files = error instanceof Error ? filesIn(error.stack ?? '') : [];
-  const folders = [...own, ...pluginFolders(SHIPPED)];
+  const folders = [...own, ...pluginFolders(SHIPPED_PLUGINS)];
   for (const file of files) {
     const found = folders.find(({ paths }) => paths.some((path) => file.startsWith(path + sep)));
     if (found !== undefined) return found.name;

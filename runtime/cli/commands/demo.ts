@@ -9,7 +9,7 @@ import { settingsOf, type CliContext } from '../context.js';
 import { DEMO_SEED, makeCatalogue, type Catalogue } from '../demo/catalogue.js';
 import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
-import { packageRoot } from '../demo/package-root.js';
+import { PACKAGE } from '../../core/locations.js';
 import { pageText } from '../demo/page-text.js';
 import {
   CANDIDATES,
@@ -54,7 +54,7 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
 
 /** The shipped project on the embedded store, in a folder of its own that the next demo uses again. */
 async function demoSettings(context: CliContext, flags: SettingFlags): Promise<Settings> {
-  const project = packageRoot();
+  const project = PACKAGE;
   const given = settingsOf(context, {
     ...flags,
     project,

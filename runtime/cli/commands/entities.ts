@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ValueType } from '../../api/types.js';
-import { idText } from '../../store/keys.js';
+import { idText } from '../../core/ids.js';
 import type { InputRow } from '../input/rows.js';
 import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import type { RankingAnswer, ScoreAnswer } from '../../pipeline/types.js';
+import type { RankingAnswer, ScoreAnswer } from '../../pipeline/answer-types.js';
 import { explanationText } from '../explanation-text.js';
 import { InputError, jsonProblem } from '../input/rows.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';

@@ -4,7 +4,7 @@ import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
 import { explainPath, PATHS } from '../../http/paths.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
-import type { PipelineAnswer } from '../../pipeline/types.js';
+import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createApp, createDataApp, type App, type DataApp } from '../../app/app.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
-import type { Pipeline, PipelineAnswer } from '../../pipeline/types.js';
+import type { Pipeline } from '../../pipeline/types.js';
+import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';

@@ -2,7 +2,7 @@ import { MillraceError } from '../../api/errors.js';
 import { nearest } from '../../core/nearest.js';
 import type { UploadAnswer } from '../../index/entity-index.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
-import type { PipelineAnswer } from '../../pipeline/types.js';
+import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { JsonObject } from '../../api/types.js';
+import { COMPILED } from '../../core/locations.js';
 
 /** The JSON Schemas of the YAML files, in `schemas/` beside the compiled code. */
 export type SchemaName = 'entity' | 'feature-view' | 'pipeline';
@@ -9,8 +11,8 @@ const loaded = new Map<SchemaName, JsonObject>();
 export function yamlSchema(name: SchemaName): JsonObject {
   let schema = loaded.get(name);
   if (schema === undefined) {
-    const url = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
-    schema = JSON.parse(readFileSync(url, 'utf8')) as JsonObject;
+    const text = readFileSync(join(COMPILED, 'schemas', `${name}.schema.json`), 'utf8');
+    schema = JSON.parse(text) as JsonObject;
     loaded.set(name, schema);
   }
   return schema;

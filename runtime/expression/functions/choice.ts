@@ -1,6 +1,7 @@
 import { helpForPair } from '../help.js';
 import { coalesceCell, coalesceNumber, ifCell, ifNumber, known } from '../kernels/choice.js';
-import { operation, type Operand } from '../operand.js';
+import type { Operand } from '../operand.js';
+import { operation } from '../operation.js';
 import { BOOL, columnKindFor, describeType, unify } from '../types.js';
 import type { ExpressionType } from '../environment.js';
 import { isKind, type Call, type FunctionEntry } from './function-entry.js';

@@ -1,5 +1,5 @@
 import type { CallNode } from '../ast.js';
-import type { Checker } from '../checker.js';
+import type { Checking } from '../checking.js';
 import { helpTowards } from '../help.js';
 import type { Operand } from '../operand.js';
 import { describeType, elementOf } from '../types.js';
@@ -19,7 +19,7 @@ export interface FunctionEntry {
 }
 
 export interface Call {
-  readonly checker: Checker;
+  readonly checker: Checking;
   readonly node: CallNode;
   readonly args: readonly Operand[];
 }

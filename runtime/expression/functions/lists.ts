@@ -1,7 +1,8 @@
 import { onNumbers } from '../kernels/elementwise.js';
 import * as reductions from '../kernels/lists.js';
 import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
-import { operation, type Operand } from '../operand.js';
+import type { Operand } from '../operand.js';
+import { operation } from '../operation.js';
 import { BOOL, countsAsNumber, NUMBER } from '../types.js';
 import { areAll, isKind, wrongArgument, type Call, type FunctionEntry } from './function-entry.js';
 

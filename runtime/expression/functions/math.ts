@@ -1,6 +1,7 @@
 import { onNumber, onNumbers } from '../kernels/elementwise.js';
 import { applying, greatest, least, power, type NumberLoop } from '../kernels/number-loops.js';
-import { operation, type Operand } from '../operand.js';
+import type { Operand } from '../operand.js';
+import { operation } from '../operation.js';
 import { NUMBER } from '../types.js';
 import { areAll, isKind, type Call, type FunctionEntry } from './function-entry.js';
 

@@ -1,5 +1,5 @@
 import { changing, characterCount, measuring, relating } from '../kernels/texts.js';
-import { operation } from '../operand.js';
+import { operation } from '../operation.js';
 import { BOOL, NUMBER, TEXT } from '../types.js';
 import { areAll, isKind, type FunctionEntry } from './function-entry.js';
 

@@ -2,7 +2,8 @@ import { timestampOf } from '../../core/timestamp.js';
 import type { CallNode } from '../ast.js';
 import { onNumber, onNumbers } from '../kernels/elementwise.js';
 import { applying, multiply, type NumberLoop } from '../kernels/number-loops.js';
-import { constant, operation, type BuildKernel, type Operand } from '../operand.js';
+import { constant, type BuildKernel, type Operand } from '../operand.js';
+import { operation } from '../operation.js';
 import { NUMBER, TIME } from '../types.js';
 import { isKind, type FunctionEntry } from './function-entry.js';
 

@@ -1,6 +1,6 @@
 import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
-import { ID_SCHEMA } from '../../store/keys.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
 import { exampleFields, ID_OR_NULL, valueSchema } from './value-schema.js';

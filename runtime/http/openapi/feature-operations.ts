@@ -3,7 +3,7 @@ import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { MAX_ROWS } from '../../index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-operations.js';
-import { ID_SCHEMA } from '../../store/keys.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
 import { exampleFields, valueSchema } from './value-schema.js';

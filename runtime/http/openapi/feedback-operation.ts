@@ -2,7 +2,7 @@ import { INTERACTION_TYPES } from '../../api/interactions.js';
 import type { EntityType } from '../../config/project/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
 import { exampleId } from './entity-operations.js';
-import { ID_SCHEMA } from '../../store/keys.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import { BODY_PROBLEMS, problemResponses } from './problems.js';
 import { jsonAnswer, jsonBody, type Operation, type Schema } from './types.js';
 

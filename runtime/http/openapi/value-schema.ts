@@ -1,5 +1,5 @@
 import type { JsonValue, ValueType } from '../../api/types.js';
-import { ID_SCHEMA } from '../../store/keys.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import type { Schema } from './types.js';
 
 /** The schema of a reference, which may be not known. */

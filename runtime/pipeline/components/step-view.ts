@@ -1,7 +1,8 @@
 import type { Column, ColumnKind, ColumnOf } from '../../api/columns.js';
 import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
 import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
-import type { FeatureValue, Input, StepInput } from '../../api/plugin.js';
+import type { FeatureValue, StepInput } from '../../api/plugin.js';
+import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';

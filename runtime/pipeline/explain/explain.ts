@@ -16,7 +16,8 @@ import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { readCell } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
-import type { PipelineAnswer, RunReport } from '../types.js';
+import type { RunReport } from '../types.js';
+import type { PipelineAnswer } from '../answer-types.js';
 
 const MOST_UNKNOWN_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;

@@ -1,7 +1,7 @@
 import type { ComponentKind } from '../../api/plugin.js';
 import type { StatusName } from '../../api/status.js';
 import type { Degradation } from '../page/degraded.js';
-import type { PipelineAnswer } from '../types.js';
+import type { PipelineAnswer } from '../answer-types.js';
 
 /** Why one request was answered as it was: what `<route>/explain` answers. Bounded by the page and the plan. */
 export interface Explanation {

@@ -2,7 +2,10 @@ import { isKnown, Status } from '../../api/status.js';
 import type { FeatureRead, Plan } from '../../compile/plan.js';
 import { StatusCounts } from '../../index/status-counts.js';
 import type { Frame } from '../../frame/frame.js';
-import type { FeatureRecords } from '../hydrate/hydrate.js';
+import type { CellRead } from '../hydrate/cell-read.js';
+
+/** The feature reads whose records came along with the entities of the last level, and are still to be filled. */
+export type FeatureRecords = ReadonlyMap<FeatureRead, CellRead>;
 
 /**
  * Fills batch features from the records that came with the entities: each with its status, its view's expiry at the

@@ -7,14 +7,11 @@ import type { LayoutRegistry } from '../../store/layout-registry.js';
 import type { BatchRead } from './batch-read.js';
 import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
 import type { CellRead } from './cell-read.js';
-import { fetchFeatures } from '../features/fetch-features.js';
+import { fetchFeatures, type FeatureRecords } from '../features/fetch-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
 import type { ResidentSession } from './resident-session.js';
 import type { SourceReaders } from './source-cells.js';
-
-/** The feature reads whose records came along with the entities of the last level, and are still to be filled. */
-export type FeatureRecords = ReadonlyMap<FeatureRead, CellRead>;
 
 /** What a request's reads go through. */
 export interface ReadServices {

@@ -4,7 +4,7 @@ import type { Frame } from '../../frame/frame.js';
 import type { RankedRow } from '../components/ranking.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { readCell } from '../components/step-view.js';
-import type { PipelineAnswer } from '../types.js';
+import type { PipelineAnswer } from '../answer-types.js';
 
 /** The fields of the answer that the pipeline itself makes. @param page of a pipeline that scores: its one entity */
 export function answerOf(

@@ -1,4 +1,4 @@
-import type { Paging } from '../request/read-request.js';
+import { pageStart, type Paging } from '../request/paging.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
 
 /**
@@ -9,9 +9,4 @@ import type { RankedRow, Ranking } from '../components/ranking.js';
 export function cutPage(ranking: Ranking, paging: Paging): RankedRow[] {
   const start = pageStart(paging);
   return ranking.slice(Math.max(0, start), Math.max(0, start + paging.userPageSize));
-}
-
-/** s of the definition above; s + user_page_size ≤ 0 means that the page lies before these candidates. */
-export function pageStart({ userPage, userPageSize, candidatePage, candidatePageSize }: Paging): number {
-  return userPage * userPageSize - candidatePage * candidatePageSize;
 }

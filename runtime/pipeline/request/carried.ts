@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { EntityType } from '../../config/project/model.js';
-import { idText } from '../../store/keys.js';
+import { idText } from '../../core/ids.js';
 import { isJsonList, isJsonObject, own } from '../../core/value-fit.js';
 
 /**

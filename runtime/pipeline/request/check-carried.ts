@@ -1,8 +1,16 @@
 import type { JsonObject, JsonValue, ListElementType, ValueType } from '../../api/types.js';
 import { pointerTo, type Violations } from '../../core/violations.js';
 import type { AttributeDefinition, EntityType } from '../../config/project/model.js';
-import { idProblem, idText } from '../../store/keys.js';
-import { conflict, describe, isConflict, isJsonList, isJsonObject, misfit, own } from '../../core/value-fit.js';
+import { idProblem, idText } from '../../core/ids.js';
+import {
+  conflict,
+  describe,
+  isConflict,
+  isJsonList,
+  isJsonObject,
+  misfit,
+  own,
+} from '../../core/value-fit.js';
 import { carriedId } from './carried.js';
 
 /** Inline references nested deeper than this are refused. */

@@ -6,7 +6,7 @@ import { BODY_FIELDS, RANKING_FIELDS } from '../../config/project/reserved-names
 import { describe, isJsonObject, own } from '../../core/value-fit.js';
 import { checkCarried, readId, UnknownFields, type CarriedPlace } from './check-carried.js';
 import type { CarriedRows } from './carried.js';
-import { pageStart } from '../page/page.js';
+import { pageStart, type Paging } from './paging.js';
 
 /** A request whose every declared field fits. */
 export interface RankingRequest {
@@ -23,13 +23,6 @@ export interface RankingRequest {
   readonly paging: Paging;
   /** Fields that nothing declares, with how often each came. */
   readonly unknownFields: ReadonlyMap<string, number>;
-}
-
-export interface Paging {
-  readonly userPage: number;
-  readonly userPageSize: number;
-  readonly candidatePage: number;
-  readonly candidatePageSize: number;
 }
 
 /** Greatest page number. */

@@ -2,7 +2,7 @@ import type { ValueType } from '../../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../config/project/model.js';
 import type { ExpressionType } from '../../expression/environment.js';
 import type { Plan } from '../../compile/plan.js';
-import { ID_SCHEMA } from '../../store/keys.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { readText, type ByteWriter } from './bytes.js';
-import { idText, isWellFormed } from '../keys.js';
+import { idText, isWellFormed } from '../../core/ids.js';
 import type { Layout, StoredField } from './layout.js';
 import { timestampOf } from '../../core/timestamp.js';
 import { fits } from '../../core/value-fit.js';

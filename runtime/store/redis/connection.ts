@@ -10,7 +10,8 @@ import {
   unavailable,
 } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
-import { addressText, type MasterAddress } from './masters.js';
+import { addressText } from './masters.js';
+import type { MasterAddress } from '../../settings/redis-address.js';
 import { nodeOptions, sentinelOptions } from './node-options.js';
 import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';

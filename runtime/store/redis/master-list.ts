@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
-import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { addressText, type RedisMasters } from './masters.js';
+import type { MasterAddress } from '../../settings/redis-address.js';
 import { nodeOptions } from './node-options.js';
 import type { RedisAccess } from '../../settings/redis-target.js';
 

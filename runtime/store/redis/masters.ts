@@ -1,10 +1,5 @@
 import type { Redis } from 'ioredis';
-
-/** Where a node of Redis answers. */
-export interface MasterAddress {
-  readonly host: string;
-  readonly port: number;
-}
+import type { MasterAddress } from '../../settings/redis-address.js';
 
 /**
  * The servers that own the store's keys: one, or each master of a cluster. For work that belongs on a connection of its

@@ -1,6 +1,6 @@
 import { SentinelConnector, type Redis, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
 import { UnknownMasterError } from './failure.js';
-import type { MasterAddress } from './masters.js';
+import type { MasterAddress } from '../../settings/redis-address.js';
 import type { SentinelMaster } from './sentinel-master.js';
 
 /** What ioredis's connector asks Sentinels with; its types keep that to themselves. */

@@ -3,7 +3,8 @@ import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { NotMasterError } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
-import { addressText, type MasterAddress } from './masters.js';
+import { addressText } from './masters.js';
+import type { MasterAddress } from '../../settings/redis-address.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 
 /** Longest wait for the answers of all Sentinels, in milliseconds. */

@@ -1,5 +1,6 @@
 import type { Changes, Coherence } from '../coherence.js';
-import { addressText, type MasterAddress, type RedisMasters } from './masters.js';
+import { addressText, type RedisMasters } from './masters.js';
+import type { MasterAddress } from '../../settings/redis-address.js';
 import { TrackingLink } from './tracking-link.js';
 
 export interface TrackingSettings {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Input, ModelComponent } from '../../../runtime/api/plugin.js';
+import type { ModelComponent } from '../../../runtime/api/plugin.js';
+import type { Input } from '../../../runtime/api/input.js';
 import { Status } from '../../../runtime/api/status.js';
 import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';
 import { httpConnector } from '../../../runtime/outbound/http-connector.js';

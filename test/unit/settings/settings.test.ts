@@ -2,7 +2,12 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
 import { redisSettings } from '../../../runtime/settings/redis-settings.js';
-import { loadSettings, misspeltSettings, SETTINGS, type SettingFlags } from '../../../runtime/settings/settings.js';
+import {
+  loadSettings,
+  misspeltSettings,
+  SETTINGS,
+  type SettingFlags,
+} from '../../../runtime/settings/settings.js';
 
 type Env = Record<string, string>;
 

@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  entityKey,
-  featureKey,
-  idProblem,
-  idText,
-  isWellFormed,
-  layoutKey,
-} from '../../../runtime/store/keys.js';
+import { entityKey, featureKey, layoutKey } from '../../../runtime/store/keys.js';
+import { idProblem, idText, isWellFormed } from '../../../runtime/core/ids.js';
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,3}$/);
 const group = name.filter((text) => text !== 'entity' && text !== 'schema');

@@ -1,6 +1,7 @@
 import { RedisConnection } from '../connection.js';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
-import { addressText, type MasterAddress } from '../masters.js';
+import { addressText } from '../masters.js';
+import type { MasterAddress } from '../../../settings/redis-address.js';
 import { ReadConnection } from '../read-connection.js';
 import type { RedisAccess } from '../../../settings/redis-target.js';
 

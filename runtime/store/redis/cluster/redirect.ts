@@ -1,4 +1,4 @@
-import type { MasterAddress } from '../masters.js';
+import type { MasterAddress } from '../../../settings/redis-address.js';
 
 /** A node's answer that another node has the key: for good (moved), or for this one command (asking). */
 export interface Redirect {

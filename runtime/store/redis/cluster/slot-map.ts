@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { MasterList } from '../master-list.js';
-import { addressText, type MasterAddress } from '../masters.js';
+import { addressText } from '../masters.js';
+import type { MasterAddress } from '../../../settings/redis-address.js';
 import { nodeOptions } from '../node-options.js';
 import type { RedisAccess } from '../../../settings/redis-target.js';
 import { ClusterNode } from './cluster-node.js';

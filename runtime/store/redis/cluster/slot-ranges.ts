@@ -1,4 +1,4 @@
-import type { MasterAddress } from '../masters.js';
+import type { MasterAddress } from '../../../settings/redis-address.js';
 import { SLOTS } from './key-slot.js';
 
 /** Slots `first` to `last` belong to a master. */

@@ -4,7 +4,8 @@ import {
   type InteractionEvents,
   type InteractionType,
 } from '../../../../runtime/api/interactions.js';
-import { OptionError, type FeatureComponent, type Input } from '../../../../runtime/api/plugin.js';
+import { OptionError, type FeatureComponent } from '../../../../runtime/api/plugin.js';
+import type { Input } from '../../../../runtime/api/input.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { noEvents } from '../../../../runtime/store/codec/history-record.js';
 import { plugin } from '../../../../plugins/interaction/index.js';

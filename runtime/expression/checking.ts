@@ -1,0 +1,20 @@
+import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
+import type { ExpressionNode } from './ast.js';
+import type { Operand } from './operand.js';
+
+/** What the rules of operators and functions need from the type checker. */
+export interface Checking {
+  /** The typed operand of a part; undefined after a problem. */
+  check(node: ExpressionNode): Operand | undefined;
+  /** Reports a problem at a place of the expression's text. */
+  problem(
+    code: DiagnosticCode,
+    at: { readonly start: number; readonly end: number },
+    message: string,
+    help?: string,
+  ): void;
+  /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
+  shortText(node: ExpressionNode): string;
+  /** What a message calls an operand. */
+  subject(operand: Operand): string;
+}

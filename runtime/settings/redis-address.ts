@@ -1,0 +1,5 @@
+/** Where a node of Redis answers. */
+export interface MasterAddress {
+  readonly host: string;
+  readonly port: number;
+}
