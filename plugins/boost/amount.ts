@@ -1,7 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { OptionError, type ProjectFile, type StepInput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import { type Input, isKnown, OptionError, type ProjectFile, Status, type StepInput } from 'millrace/api';
 
 /**
  * By how much to change the score of a row of one request: NaN where that is not known, undefined where nothing is

@@ -1,6 +1,12 @@
-import type { RankingEdit, RuleComponent, RuleReport, StepInput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type Input,
+  isKnown,
+  type RankingEdit,
+  type RuleComponent,
+  type RuleReport,
+  Status,
+  type StepInput,
+} from 'millrace/api';
 import type { Amount } from './amount.js';
 
 export type Change = 'add' | 'multiply';

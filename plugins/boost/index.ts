@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type Input, type JsonObject, OptionError, type ProjectFile } from 'millrace/api';
 import { amountFrom, amountOf, readTable } from './amount.js';
 import { Boost, type Change } from './boost.js';
 

@@ -1,6 +1,12 @@
-import type { RankingEdit, RuleComponent, RuleReport, StepInput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type Input,
+  isKnown,
+  type RankingEdit,
+  type RuleComponent,
+  type RuleReport,
+  Status,
+  type StepInput,
+} from 'millrace/api';
 
 /** Puts candidates below all others, in the order that they have among themselves; their scores stay. */
 export class Bury implements RuleComponent {

@@ -1,6 +1,11 @@
-import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type FeatureComponent,
+  type Input,
+  isKnown,
+  Status,
+  type StepInput,
+  type StepOutput,
+} from 'millrace/api';
 import type { Vocabulary } from './vocabulary.js';
 
 /** The code of each candidate's text. */

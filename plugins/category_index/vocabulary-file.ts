@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { otherFile } from '../../runtime/sdk/model-file.js';
-import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import type { Vocabulary } from './vocabulary.js';
 
 /** A category with its code, which is its position where the file gives none. */

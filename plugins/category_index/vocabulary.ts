@@ -1,4 +1,4 @@
-import { OptionError } from '../../runtime/api/plugin.js';
+import { OptionError } from 'millrace/api';
 
 /** The code of each category. */
 export type Vocabulary = ReadonlyMap<string, number>;

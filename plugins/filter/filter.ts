@@ -1,6 +1,11 @@
-import type { FilterComponent, Selection, StepInput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type FilterComponent,
+  type Input,
+  isKnown,
+  type Selection,
+  Status,
+  type StepInput,
+} from 'millrace/api';
 
 /** Takes out the candidates whose condition is false; what happens to those where it is absent is declared. */
 export class Filter implements FilterComponent {

@@ -1,8 +1,13 @@
-import type { NumberColumn } from '../../runtime/api/columns.js';
-import { Distribution } from '../../runtime/sdk/distribution.js';
-import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  Distribution,
+  type FeatureComponent,
+  type Input,
+  isKnown,
+  type NumberColumn,
+  Status,
+  type StepInput,
+  type StepOutput,
+} from 'millrace/api';
 
 /** What stands in for a missing value on the common scale: a number, or nothing, and there is no fused score. */
 export type Missing = 'absent' | number;

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type KeyedOption } from '../../runtime/api/plugin.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type JsonObject, type KeyedOption, OptionError } from 'millrace/api';
 import { Fuse, type Method, type Missing } from './fuse.js';
 
 interface FuseOptions {

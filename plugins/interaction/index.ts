@@ -1,9 +1,14 @@
 import { createRequire } from 'node:module';
-import { parseDuration } from '../../runtime/api/duration.js';
-import { INTERACTION_TYPES, LONGEST_WINDOW, type InteractionType } from '../../runtime/api/interactions.js';
-import { definePlugin, OptionError } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import {
+  definePlugin,
+  type Input,
+  INTERACTION_TYPES,
+  type InteractionType,
+  type JsonObject,
+  LONGEST_WINDOW,
+  OptionError,
+  parseDuration,
+} from 'millrace/api';
 import { Interaction } from './interaction.js';
 import type { Measure, MeasureValue } from './measure.js';
 

@@ -1,8 +1,14 @@
-import type { NumberColumn } from '../../runtime/api/columns.js';
-import type { InteractionsInput } from '../../runtime/api/interactions.js';
-import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type FeatureComponent,
+  type Input,
+  type InteractionsInput,
+  isKnown,
+  type NumberColumn,
+  type OutputKind,
+  Status,
+  type StepInput,
+  type StepOutput,
+} from 'millrace/api';
 import { measureTexts, type Measure } from './measure.js';
 
 /** Texts of candidates by their numbers among the texts of the events; those that no event has are left out. */

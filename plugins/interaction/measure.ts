@@ -1,4 +1,4 @@
-import type { InteractionEvents, InteractionType } from '../../runtime/api/interactions.js';
+import type { InteractionEvents, InteractionType } from 'millrace/api';
 
 export type MeasureValue = 'count' | 'items' | 'has' | 'seconds_since';
 

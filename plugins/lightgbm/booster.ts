@@ -1,8 +1,12 @@
-import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
-import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
+import {
+  eachNumber,
+  type FileNotice,
+  type ModelColumns,
+  ModelFileError,
+  type Transform,
+  type TreeEnsemble,
+} from 'millrace/api';
 import { atOnce, type Pieces } from '../../runtime/core/pieces.js';
-import type { TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
-import { eachNumber, type Transform } from '../../runtime/sdk/tree-model.js';
 import { columnsOf } from './columns.js';
 import type { LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';

@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
+import { type ModelColumns, ModelFileError } from 'millrace/api';
 import type { LightGbmModel } from './model.js';
 
 type CategoryCodes = ReadonlyMap<string | number, number>;

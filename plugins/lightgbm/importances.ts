@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { ModelFileError } from 'millrace/api';
 
 /** Relative error of a sum of gains that a file has with few digits. */
 const GAIN_ERROR = 1e-3;

@@ -1,5 +1,4 @@
-import type { FileNotice } from '../../runtime/sdk/model-file.js';
-import type { DecisionTree } from '../../runtime/api/tree-ensemble.js';
+import type { DecisionTree, FileNotice } from 'millrace/api';
 
 /** What a LightGBM file says, whether it is the text or the JSON of `dump_model`. */
 export interface LightGbmModel {

@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import { eachNumber, type Transform } from '../../runtime/sdk/tree-model.js';
+import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
 
 /**
  * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.

@@ -1,6 +1,5 @@
-import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
+import { type DecisionTree, type FileNotice, type LinearLeaf, ModelFileError, NodeRule } from 'millrace/api';
 import type { Pieces } from '../../runtime/core/pieces.js';
-import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { checkClasses, listOfLists } from './read-text.js';

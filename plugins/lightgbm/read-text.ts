@@ -1,6 +1,5 @@
-import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
+import { type DecisionTree, type FileNotice, ModelFileError } from 'millrace/api';
 import type { Pieces } from '../../runtime/core/pieces.js';
-import type { DecisionTree } from '../../runtime/api/tree-ensemble.js';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { fieldsOf, wholeNumber, words, type Fields } from './text-fields.js';

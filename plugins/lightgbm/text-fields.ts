@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { ModelFileError } from 'millrace/api';
 
 export type Fields = ReadonlyMap<string, string>;
 

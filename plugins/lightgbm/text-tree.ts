@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import { NodeRule, type DecisionTree, type LinearLeaf } from '../../runtime/api/tree-ensemble.js';
+import { type DecisionTree, type LinearLeaf, ModelFileError, NodeRule } from 'millrace/api';
 import { indexes, numbers, wholeNumber, type Fields } from './text-fields.js';
 import { bitSet, ruleOf } from './tree-fields.js';
 

@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import { NodeRule } from '../../runtime/api/tree-ensemble.js';
+import { ModelFileError, NodeRule } from 'millrace/api';
 
 /** `decision_type` of the text format: bit 0 categorical, bit 1 default left, bits 2 and 3 the missing type. */
 export function ruleOf(decisionType: number): number {

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import {
-  definePlugin,
-  OptionError,
-  tryEach,
   type BuildContext,
+  definePlugin,
+  type Input,
+  type JsonObject,
   type KeyedOption,
+  OptionError,
   type ProjectFile,
-} from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+  tryEach,
+} from 'millrace/api';
 import { LinearModel, type Missing, type Term } from './linear-model.js';
 import { readModelFile, type WrittenWeight } from './model-file.js';
 

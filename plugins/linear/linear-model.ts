@@ -1,6 +1,11 @@
-import type { ModelComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type Input,
+  isKnown,
+  type ModelComponent,
+  Status,
+  type StepInput,
+  type StepOutput,
+} from 'millrace/api';
 
 /** What stands in for an input that is missing: a number, or nothing, and the score is absent. */
 export type Missing = 'absent' | number;

@@ -1,5 +1,4 @@
-import { otherFile } from '../../runtime/sdk/model-file.js';
-import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import type { Missing } from './linear-model.js';
 
 /** A weight, or a weight with what stands in for its missing input. */

@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { OneHot, OTHER } from './one-hot.js';
 
 interface OneHotOptions {

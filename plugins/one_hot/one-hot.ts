@@ -1,7 +1,14 @@
-import type { TextColumn, TextsColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, OutputKind, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type FeatureComponent,
+  type Input,
+  isKnown,
+  type OutputKind,
+  Status,
+  type StepInput,
+  type StepOutput,
+  type TextColumn,
+  type TextsColumn,
+} from 'millrace/api';
 
 /** The output that is 1 where a text is of no declared category. */
 export const OTHER = 'other';

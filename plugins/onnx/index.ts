@@ -1,8 +1,14 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type BuildContext, type ProjectFile } from '../../runtime/api/plugin.js';
-import { bindTensors, type WrittenTensors } from '../../runtime/sdk/tensor-inputs.js';
-import { bindOutputs } from '../../runtime/sdk/tensor-outputs.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import {
+  bindOutputs,
+  bindTensors,
+  type BuildContext,
+  definePlugin,
+  type JsonObject,
+  OptionError,
+  type ProjectFile,
+  type WrittenTensors,
+} from 'millrace/api';
 import { inputSpecs, outputSpecs } from './model-values.js';
 import { OnnxModel } from './onnx-model.js';
 import { OnnxSession } from './session.js';

@@ -1,6 +1,4 @@
-import { OptionError } from '../../runtime/api/plugin.js';
-import type { OutputSpec } from '../../runtime/sdk/tensor-outputs.js';
-import { isTensorType, type TensorSpec } from '../../runtime/sdk/tensor.js';
+import { isTensorType, OptionError, type OutputSpec, type TensorSpec } from 'millrace/api';
 import type { LoadedModel, LoadedValue } from './session-messages.js';
 import type { ClassScores } from './zip-map.js';
 

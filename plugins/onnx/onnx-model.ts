@@ -1,7 +1,14 @@
-import type { ModelComponent, ProjectFile, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { TensorBatch, TensorInputs } from '../../runtime/sdk/tensor-inputs.js';
-import type { TensorOutputs } from '../../runtime/sdk/tensor-outputs.js';
-import { isTensorType, type Tensor } from '../../runtime/sdk/tensor.js';
+import {
+  isTensorType,
+  type ModelComponent,
+  type ProjectFile,
+  type StepInput,
+  type StepOutput,
+  type Tensor,
+  type TensorBatch,
+  type TensorInputs,
+  type TensorOutputs,
+} from 'millrace/api';
 import type { OnnxSession } from './session.js';
 import type { ClassScores } from './zip-map.js';
 

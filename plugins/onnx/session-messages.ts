@@ -1,4 +1,4 @@
-import type { TensorData } from '../../runtime/sdk/tensor.js';
+import type { TensorData } from 'millrace/api';
 
 /** What a session's thread starts with. */
 export interface WorkerStart {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Turns } from '../../runtime/sdk/turns.js';
+import { Turns } from 'millrace/api';
 import type { LoadedModel, ToMain, ToWorker, WireTensor, WorkerStart } from './session-messages.js';
 
 /** A model in onnxruntime-node, on a thread of its own that runs one batch at a time. */

@@ -1,6 +1,4 @@
-import type { TensorInputs } from '../../runtime/sdk/tensor-inputs.js';
-import type { TensorOutputs } from '../../runtime/sdk/tensor-outputs.js';
-import { describeShape } from '../../runtime/sdk/tensor.js';
+import { describeShape, type TensorInputs, type TensorOutputs } from 'millrace/api';
 import { datatypeOf, isNumeric } from './datatypes.js';
 import type { MetadataTensor, ModelMetadata } from './protocol.js';
 

@@ -1,4 +1,4 @@
-import type { Tensor, TensorType } from '../../runtime/sdk/tensor.js';
+import type { Tensor, TensorType } from 'millrace/api';
 
 /** Tensor types by the protocol's names, https://github.com/kserve/open-inference-protocol. FP16 has no JSON form. */
 export const DATATYPES = {

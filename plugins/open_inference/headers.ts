@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { OptionError } from '../../runtime/api/plugin.js';
+import { OptionError } from 'millrace/api';
 
 /** What the connection itself sends. */
 const RESERVED: ReadonlySet<string> = new Set([

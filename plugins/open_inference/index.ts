@@ -1,12 +1,17 @@
 import { createRequire } from 'node:module';
-import { parseDuration } from '../../runtime/api/duration.js';
-import type { OutboundClient } from '../../runtime/api/http-client.js';
-import { definePlugin, OptionError, type BuildContext } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { bindTensors, type DetailedTensor } from '../../runtime/sdk/tensor-inputs.js';
-import { bindOutputs } from '../../runtime/sdk/tensor-outputs.js';
-import type { TensorSpec } from '../../runtime/sdk/tensor.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import {
+  bindOutputs,
+  bindTensors,
+  type BuildContext,
+  definePlugin,
+  type DetailedTensor,
+  type Input,
+  type JsonObject,
+  OptionError,
+  type OutboundClient,
+  parseDuration,
+  type TensorSpec,
+} from 'millrace/api';
 import { DATATYPES, type Datatype } from './datatypes.js';
 import { checkedHeaders } from './headers.js';
 import { RemoteModel, type Check } from './remote-model.js';

@@ -1,5 +1,4 @@
-import type { TensorBatch } from '../../runtime/sdk/tensor-inputs.js';
-import { describeShape, type Tensor } from '../../runtime/sdk/tensor.js';
+import { describeShape, type Tensor, type TensorBatch } from 'millrace/api';
 import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
 
 /** A shape of more is no tensor's, and messages show shapes whole. */

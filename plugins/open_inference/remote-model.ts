@@ -1,8 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import type { ModelComponent, StepInput, StepOutput, WarmNotices } from '../../runtime/api/plugin.js';
-import type { TensorBatch, TensorInputs } from '../../runtime/sdk/tensor-inputs.js';
-import type { TensorOutputs } from '../../runtime/sdk/tensor-outputs.js';
-import type { Tensor } from '../../runtime/sdk/tensor.js';
+import type {
+  ModelComponent,
+  StepInput,
+  StepOutput,
+  Tensor,
+  TensorBatch,
+  TensorInputs,
+  TensorOutputs,
+  WarmNotices,
+} from 'millrace/api';
 import { checkMetadata } from './check-metadata.js';
 import { inferenceAnswer, inferenceRequest } from './protocol.js';
 import { ServerNotReady, type ModelServer } from './server.js';

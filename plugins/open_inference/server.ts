@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundAnswer, type OutboundClient } from '../../runtime/api/http-client.js';
+import { type OutboundAnswer, type OutboundClient, OutboundError } from 'millrace/api';
 import { errorText, modelMetadata, type ModelMetadata } from './protocol.js';
 
 export interface ServerLimits {

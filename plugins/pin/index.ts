@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError } from '../../runtime/api/plugin.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
 import { Pin } from './pin.js';
 
 interface PinOptions {

@@ -1,4 +1,4 @@
-import type { RankingEdit, RuleComponent, RuleReport, StepInput } from '../../runtime/api/plugin.js';
+import type { RankingEdit, RuleComponent, RuleReport, StepInput } from 'millrace/api';
 
 /** Constrains candidates to positions. One that is not there, or is no concern of this step, is left out. */
 export class Pin implements RuleComponent {

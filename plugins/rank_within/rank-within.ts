@@ -1,8 +1,13 @@
-import type { NumberColumn } from '../../runtime/api/columns.js';
-import { Distribution } from '../../runtime/sdk/distribution.js';
-import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  Distribution,
+  type FeatureComponent,
+  type Input,
+  isKnown,
+  type NumberColumn,
+  Status,
+  type StepInput,
+  type StepOutput,
+} from 'millrace/api';
 
 /** Which numbers are the best: the largest (descending) or the smallest (ascending). */
 export type Direction = 'descending' | 'ascending';

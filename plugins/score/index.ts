@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type Input, type JsonObject } from 'millrace/api';
 import { Score } from './score.js';
 
 interface ScoreOptions {

@@ -1,5 +1,4 @@
-import type { Column } from '../../runtime/api/columns.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import { type Column, isKnown, Status } from 'millrace/api';
 
 /** Present if both cells of a row are known, else why the first of those that are not is not. */
 export function statusOfPair(a: Column, b: Column, row: number): number {

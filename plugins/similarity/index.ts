@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
-import { definePlugin, OptionError, type FeatureComponent } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+import { definePlugin, type FeatureComponent, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { TextSimilarity } from './text-similarity.js';
 import { VectorSimilarity } from './vector-similarity.js';
 

@@ -1,7 +1,12 @@
-import type { NumberColumn, VectorColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { Status } from '../../runtime/api/status.js';
+import {
+  type FeatureComponent,
+  type Input,
+  type NumberColumn,
+  Status,
+  type StepInput,
+  type StepOutput,
+  type VectorColumn,
+} from 'millrace/api';
 import { statusOfPair } from './cell-pairs.js';
 
 /**

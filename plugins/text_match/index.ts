@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
-import type { ColumnKind } from '../../runtime/api/columns.js';
 import {
+  type ColumnKind,
   definePlugin,
-  OptionError,
-  tryEach,
+  type Input,
+  type JsonObject,
   type KeyedOption,
+  OptionError,
   type ProjectFile,
-} from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import type { JsonObject } from '../../runtime/api/types.js';
+  tryEach,
+} from 'millrace/api';
 import type { Stemming } from './analyzer.js';
 import { readTextStatistics, type TextStatistics } from './statistics.js';
 import { TextMatch, type SearchedField } from './text-match.js';

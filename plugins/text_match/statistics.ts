@@ -1,5 +1,4 @@
-import { otherFile } from '../../runtime/sdk/model-file.js';
-import { OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
+import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import { Analyzer, type Stemming } from './analyzer.js';
 
 /** How many texts contain each term, and how long texts are: what BM25 needs to know of a collection. */

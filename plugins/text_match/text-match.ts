@@ -1,7 +1,14 @@
-import type { NumberColumn, TextColumn, TextsColumn } from '../../runtime/api/columns.js';
-import type { FeatureComponent, StepInput, StepOutput } from '../../runtime/api/plugin.js';
-import type { Input } from '../../runtime/api/input.js';
-import { isKnown, Status } from '../../runtime/api/status.js';
+import {
+  type FeatureComponent,
+  type Input,
+  isKnown,
+  type NumberColumn,
+  Status,
+  type StepInput,
+  type StepOutput,
+  type TextColumn,
+  type TextsColumn,
+} from 'millrace/api';
 import { Analyzer, type Stemming } from './analyzer.js';
 import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';
 import { QueryTerms } from './query-terms.js';

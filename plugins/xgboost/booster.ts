@@ -1,9 +1,13 @@
-import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
-import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
+import {
+  type DecisionTree,
+  type FileNotice,
+  type ModelColumns,
+  ModelFileError,
+  OptionError,
+  type Transform,
+  type TreeEnsemble,
+} from 'millrace/api';
 import { atOnce, type Pieces } from '../../runtime/core/pieces.js';
-import { OptionError } from '../../runtime/api/plugin.js';
-import type { DecisionTree, TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
-import type { Transform } from '../../runtime/sdk/tree-model.js';
 import { readCategories } from './categories.js';
 import { LinearScorer } from './linear-scorer.js';
 import {

@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { ModelFileError } from 'millrace/api';
 import { isUtf8 } from 'node:buffer';
 import { asObject, indexesAt, numbersAt, type Json } from './model.js';
 

@@ -1,10 +1,15 @@
 import { createRequire } from 'node:module';
-import { modelFileError } from '../../runtime/sdk/model-file.js';
-import { bindModelInputs, type WrittenInputs } from '../../runtime/sdk/model-inputs.js';
+import {
+  bindModelInputs,
+  definePlugin,
+  type JsonObject,
+  modelFileError,
+  OptionError,
+  type ProjectFile,
+  TreeModel,
+  type WrittenInputs,
+} from 'millrace/api';
 import { inTurns } from '../../runtime/core/pieces.js';
-import { definePlugin, OptionError, type ProjectFile } from '../../runtime/api/plugin.js';
-import { TreeModel } from '../../runtime/sdk/tree-model.js';
-import type { JsonObject } from '../../runtime/api/types.js';
 import { boosterInPieces, type Prediction } from './booster.js';
 import type { Iterations, ToldOfDump } from './read-dump.js';
 

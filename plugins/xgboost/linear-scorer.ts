@@ -1,4 +1,4 @@
-import type { FeatureColumn, TreeScorer } from '../../runtime/api/tree-ensemble.js';
+import type { FeatureColumn, TreeScorer } from 'millrace/api';
 
 /** Booster gblinear: base + bias + Σ weight · feature, each step in float32; a missing feature adds nothing. */
 export class LinearScorer implements Pick<TreeScorer, 'score'> {

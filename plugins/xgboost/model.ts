@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { ModelFileError } from 'millrace/api';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Lists that UBJSON holds as typed arrays count as lists. */

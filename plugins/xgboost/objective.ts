@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import { eachNumber, type Transform } from '../../runtime/sdk/tree-model.js';
+import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
 
 /** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
 export interface Objective {

@@ -1,7 +1,11 @@
-import { ModelFileError, type FileNotice } from '../../runtime/sdk/model-file.js';
-import type { ModelColumns } from '../../runtime/sdk/model-inputs.js';
+import {
+  type DecisionTree,
+  type FileNotice,
+  type ModelColumns,
+  ModelFileError,
+  NodeRule,
+} from 'millrace/api';
 import type { Pieces } from '../../runtime/core/pieces.js';
-import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
 import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
 
 /** Iterations to use: `best` are those up to the best one if the file says which it is. */

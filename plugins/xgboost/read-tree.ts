@@ -1,5 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
-import { NodeRule, type DecisionTree } from '../../runtime/api/tree-ensemble.js';
+import { type DecisionTree, ModelFileError, NodeRule } from 'millrace/api';
 import {
   checkCount,
   countAt,

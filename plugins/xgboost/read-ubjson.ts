@@ -1,4 +1,4 @@
-import { ModelFileError } from '../../runtime/sdk/model-file.js';
+import { ModelFileError } from 'millrace/api';
 
 const DEEPEST = 64;
 
