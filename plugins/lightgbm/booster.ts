@@ -1,12 +1,13 @@
 import {
+  atOnce,
   eachNumber,
   type FileNotice,
   type ModelColumns,
   ModelFileError,
+  type Pieces,
   type Transform,
   type TreeEnsemble,
 } from 'millrace/api';
-import { atOnce, type Pieces } from '../../runtime/core/pieces.js';
 import { columnsOf } from './columns.js';
 import type { LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';

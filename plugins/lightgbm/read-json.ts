@@ -1,5 +1,11 @@
-import { type DecisionTree, type FileNotice, type LinearLeaf, ModelFileError, NodeRule } from 'millrace/api';
-import type { Pieces } from '../../runtime/core/pieces.js';
+import {
+  type DecisionTree,
+  type FileNotice,
+  type LinearLeaf,
+  ModelFileError,
+  NodeRule,
+  type Pieces,
+} from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { checkClasses, listOfLists } from './read-text.js';

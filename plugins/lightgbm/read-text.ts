@@ -1,5 +1,4 @@
-import { type DecisionTree, type FileNotice, ModelFileError } from 'millrace/api';
-import type { Pieces } from '../../runtime/core/pieces.js';
+import { type DecisionTree, type FileNotice, ModelFileError, type Pieces } from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { fieldsOf, wholeNumber, words, type Fields } from './text-fields.js';

@@ -1,13 +1,14 @@
 import {
+  atOnce,
   type DecisionTree,
   type FileNotice,
   type ModelColumns,
   ModelFileError,
   OptionError,
+  type Pieces,
   type Transform,
   type TreeEnsemble,
 } from 'millrace/api';
-import { atOnce, type Pieces } from '../../runtime/core/pieces.js';
 import { readCategories } from './categories.js';
 import { LinearScorer } from './linear-scorer.js';
 import {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import {
   bindModelInputs,
   definePlugin,
+  inTurns,
   type JsonObject,
   modelFileError,
   OptionError,
@@ -9,7 +10,6 @@ import {
   TreeModel,
   type WrittenInputs,
 } from 'millrace/api';
-import { inTurns } from '../../runtime/core/pieces.js';
 import { boosterInPieces, type Prediction } from './booster.js';
 import type { Iterations, ToldOfDump } from './read-dump.js';
 

@@ -4,8 +4,8 @@ import {
   type ModelColumns,
   ModelFileError,
   NodeRule,
+  type Pieces,
 } from 'millrace/api';
-import type { Pieces } from '../../runtime/core/pieces.js';
 import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
 
 /** Iterations to use: `best` are those up to the best one if the file says which it is. */

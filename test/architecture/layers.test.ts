@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryPath } from '../support/repository.js';
+import { importsIn, type Import } from './support/imports.js';
+import { circlesOf, layersOf, upwardImports } from './support/layers.js';
+
+const page = readFileSync(join(repositoryPath(), 'docs', 'architecture.md'), 'utf8');
+
+/** docs/architecture.md lists the layers, lowest first; this suite holds every file of `runtime` to that list. */
+describe('layers', () => {
+  const layers = layersOf(page);
+  const runtime = importsIn('runtime');
+
+  it('names every folder of runtime in docs/architecture.md, and no other', () => {
+    const folders = new Set(runtime.flatMap(({ file }) => file.split('/').slice(1, -1)[0] ?? []));
+    expect([...layers].sort()).to.deep.equal([...folders].sort());
+  });
+
+  it('imports only lower layers, types included', () => {
+    expect(upwardImports(runtime, layers)).to.deep.equal([]);
+  });
+
+  it('has no circle of files, types included', () => {
+    expect(circlesOf([...runtime, ...importsIn('plugins')])).to.deep.equal([]);
+  });
+
+  it('reports an import of a higher layer', () => {
+    const wrong: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/http/app.js', ours: true };
+    expect(upwardImports([...runtime, wrong], layers)).to.deep.equal([
+      'runtime/frame/frame.ts → runtime/http/app.js',
+    ]);
+  });
+
+  it('reports an import of the entry, and of a folder that the table does not name', () => {
+    const entry: Import = { file: 'runtime/cli/run-cli.ts', of: 'runtime/main.js', ours: true };
+    const stranger: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/other/other.js', ours: true };
+    expect(upwardImports([entry, stranger], layers)).to.have.length(2);
+  });
+
+  it('reports a circle of files', () => {
+    const a: Import = { file: 'runtime/core/a.ts', of: 'runtime/core/b.js', ours: true };
+    const b: Import = { file: 'runtime/core/b.ts', of: 'runtime/core/a.js', ours: true };
+    expect(circlesOf([a, b])).to.deep.equal(['runtime/core/a.ts → runtime/core/b.ts → runtime/core/a.ts']);
+  });
+});

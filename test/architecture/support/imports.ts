@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative } from 'node:path';
+import ts from 'typescript';
+import { repositoryPath } from '../../support/repository.js';
+
+const ROOT = repositoryPath();
+
+export interface Import {
+  readonly file: string;
+  /** Path from the repository's root, or the package's name. */
+  readonly of: string;
+  /** Whether it is a file of this repository. */
+  readonly ours: boolean;
+}
+
+/** Every import of the TypeScript files below a folder, imports of types included. */
+export function importsIn(folder: string): Import[] {
+  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
+    .filter((file) => file.endsWith('.ts'));
+  return files.flatMap((file) => {
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true);
+    return importedFiles.map(({ fileName }) => {
+      const ours = fileName.startsWith('.');
+      const of = ours ? relative(ROOT, join(ROOT, dirname(file), fileName)).replaceAll('\\', '/') : fileName;
+      return { file, of, ours };
+    });
+  });
+}
