@@ -156,8 +156,6 @@ async function rank(url: string, query: string, ids: readonly string[]): Promise
         candidates: ids.map((id) => ({ product_id: id })),
         user_page: page,
         user_page_size: PAGE,
-        candidate_page: 0,
-        candidate_page_size: ids.length,
       }),
     );
     ranked.push(...(answer as { ranked_candidates: RankedCandidate[] }).ranked_candidates);
