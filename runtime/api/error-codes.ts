@@ -10,13 +10,13 @@ export const ERROR_CODES = {
   malformed_json: {
     status: 400,
     title: 'The body is not JSON',
-    remedy: 'Send one JSON document, encoded in UTF-8; the detail gives the line and column where it breaks.',
+    remedy: 'Send one JSON document in UTF-8; the detail gives the line and column of the error.',
   },
   malformed_request: {
     status: 400,
     title: 'The request is not HTTP/1.1',
     remedy:
-      'See what the client, or a proxy before it, sends; the detail says where the parser stopped. The connection is closed.',
+      'Check what the client or a proxy sends; the detail says where the parser stopped. The connection is closed.',
   },
   unknown_route: {
     status: 404,
@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   unknown_entity_type: {
     status: 404,
     title: 'No such entity type',
-    remedy: 'Use a type of schemas/entities, or declare one there.',
+    remedy: 'Use an entity type of schemas/entities, or declare one there.',
   },
   unknown_view: {
     status: 404,
@@ -40,18 +40,18 @@ export const ERROR_CODES = {
   },
   method_not_allowed: {
     status: 405,
-    title: 'The route does not answer this method',
-    remedy: 'The Allow header lists the methods.',
+    title: 'The route does not support this method',
+    remedy: 'The Allow header lists the supported methods.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send it again on another connection, and faster: 60 s are given for all of it.',
+    remedy: 'Send it again on a new connection. The whole request must arrive within 60 s.',
   },
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    remedy: 'Send fewer items in one body; the detail gives the limit.',
+    remedy: 'Send fewer items per body; the detail gives the limit.',
   },
   unsupported_media_type: {
     status: 415,
@@ -60,64 +60,65 @@ export const ERROR_CODES = {
   },
   invalid_body: {
     status: 422,
-    title: 'The body does not fit what the route takes',
-    remedy: 'Each violation gives the JSON pointer of the place and what was expected there.',
+    title: 'The body does not match the schema of the route',
+    remedy: 'Each violation has the JSON pointer of the place and says what was expected there.',
   },
   headers_too_large: {
     status: 431,
     title: 'The headers are too large',
-    remedy: 'Send fewer or shorter headers: 16 KiB are taken, the request line included.',
+    remedy: 'Send fewer or shorter headers: the limit is 16 KiB, including the request line.',
   },
   store_unavailable: {
     status: 503,
     title: 'The store does not answer',
-    remedy: 'Check that Redis runs and REDIS_URL is right; a client tries again after Retry-After.',
+    remedy: 'Check that Redis is running and REDIS_URL is correct; clients retry after Retry-After.',
   },
   store_partial_write: {
     status: 503,
-    title: 'Only a part was stored',
-    remedy: 'stored_ids are stored; send the others again. Sending all of it again is safe.',
+    title: 'Only a part of the upload was stored',
+    remedy:
+      'stored_ids lists what is stored. Send the others again; it is also safe to send everything again.',
   },
   record_unreadable: {
     status: 500,
     title: 'A stored record cannot be read',
     remedy:
-      'Upload the entity again; if many are so, the store lost the layouts that its records were written under.',
+      'Upload the entity again. If this happens for many entities, the store has lost the layouts of its records.',
   },
   deadline_exceeded: {
     status: 503,
     title: 'The request was not answered by its deadline',
-    remedy: 'Try again; raise limits.time of the pipeline if this happens often.',
+    remedy: 'Try again; increase limits.time of the pipeline if this happens often.',
   },
   component_failed: {
     status: 500,
     title: 'A component failed',
     remedy:
-      'The log has the cause under this request id; on_error: skip lets a ranking go on without the step.',
+      'The log has the cause under this request id. With on_error: skip, a ranking continues without the step.',
   },
   internal: {
     status: 500,
-    title: 'Millrace failed',
+    title: 'Internal error',
     remedy: 'The log has the cause under this request id.',
   },
   project_invalid: {
     status: 500,
     title: 'The project has errors',
-    remedy: 'millrace validate prints each with its place.',
+    remedy: 'Run millrace validate: it prints each error with its place.',
   },
   data_folder_in_use: {
     status: 500,
     title: 'Another process owns the data folder',
-    remedy: 'Stop that process, use --url to talk to it, or name another MILLRACE_DATA_DIR.',
+    remedy: 'Stop that process, send the data to it with --url, or set another MILLRACE_DATA_DIR.',
   },
   data_folder_damaged: {
     status: 500,
     title: 'The data folder is damaged',
-    remedy: 'Put a copy of it in its place, or remove it and load the data again.',
+    remedy: 'Replace it with a backup copy, or remove it and load the data again.',
   },
   invalid_setting: {
     status: 500,
-    title: 'A setting is wrong',
+    title: 'A setting is invalid',
     remedy: 'docs/settings.md lists the settings and their values.',
   },
 } as const satisfies Record<string, ErrorRow>;

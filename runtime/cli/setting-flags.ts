@@ -14,7 +14,7 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
 
 /** Flags that say which project and which store a data command works with, or which service. */
 export function addTargetFlags(command: Command): Command {
-  const text = 'send to this running service instead of the store of the settings';
+  const text = 'use this running service instead of the store of the settings';
   command.addOption(new Option('--url <URL>', text).argParser(httpUrl));
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }

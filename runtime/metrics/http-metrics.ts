@@ -39,13 +39,13 @@ export class HttpMetrics {
     collectDefaultMetrics({ register: registry });
     this.#requests = new Counter({
       name: 'millrace_http_requests_total',
-      help: 'Requests by route and status; status 499 is a client that left before its answer.',
+      help: 'Requests by route and status; status 499 means that the client disconnected before the answer.',
       labelNames: ['route', 'status'],
       registers,
     });
     this.#seconds = new Histogram({
       name: 'millrace_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer.',
+      help: 'Time from the headers of a request to the end of its answer.',
       labelNames: ['route', 'status'],
       buckets: SECONDS,
       registers,
@@ -59,14 +59,14 @@ export class HttpMetrics {
     });
     this.#candidates = new Histogram({
       name: 'millrace_pipeline_candidates',
-      help: 'Candidates of a request.',
+      help: 'Number of candidates in a request.',
       labelNames: ['pipeline'],
       buckets: CANDIDATES,
       registers,
     });
     this.#duplicates = new Counter({
       name: 'millrace_pipeline_duplicate_candidates_total',
-      help: 'Candidates that were left out of a ranking, since their id came before in the request.',
+      help: 'Candidates that were ignored because their id appeared earlier in the request.',
       labelNames: ['pipeline'],
       registers,
     });
@@ -84,37 +84,37 @@ export class HttpMetrics {
     });
     this.#outsideRoundTrips = new Counter({
       name: 'millrace_pipeline_source_round_trips_total',
-      help: "Reads of features that are kept outside the store, in Feast's Redis.",
+      help: "Round trips to Feast's Redis, for features that are not in the store.",
       labelNames: ['pipeline'],
       registers,
     });
     this.#outsideKeysRead = new Counter({
       name: 'millrace_pipeline_source_keys_read_total',
-      help: 'Keys read outside the store.',
+      help: "Keys read from Feast's Redis.",
       labelNames: ['pipeline'],
       registers,
     });
     this.#skippedSteps = new Counter({
       name: 'millrace_pipeline_skipped_steps_total',
-      help: 'Steps that failed and were skipped, as on_error: skip says.',
+      help: 'Steps that failed and were skipped because of on_error: skip.',
       labelNames: ['pipeline', 'step'],
       registers,
     });
     this.#degraded = new Counter({
       name: 'millrace_pipeline_degraded_total',
-      help: 'Answers that were worse than the pipeline promises, by the causes of the header Millrace-Degraded.',
+      help: 'Degraded answers, by the causes that the header Millrace-Degraded gives.',
       labelNames: ['pipeline', 'cause'],
       registers,
     });
     this.#unscored = new Counter({
       name: 'millrace_pipeline_unscored_candidates_total',
-      help: 'Candidates that a step which sets the score left without one, and no other step scored.',
+      help: 'Candidates without a score: a step that sets the score gave them none, and no other step scored them.',
       labelNames: ['pipeline'],
       registers,
     });
     this.#unknownFields = new Counter({
       name: 'millrace_pipeline_unknown_fields_total',
-      help: 'Fields of requests that nothing declares.',
+      help: 'Request fields that were ignored because nothing declares them.',
       labelNames: ['pipeline'],
       registers,
     });
@@ -122,8 +122,8 @@ export class HttpMetrics {
     new Counter({
       name: 'millrace_feature_values_total',
       help:
-        'Values of batch features that rankings and get-online-features read, by what was known of them; cause: why the ' +
-        'default was used.',
+        'Values of batch features that rankings and get-online-features read, by status; cause: why the default ' +
+        'was used.',
       labelNames: ['view', 'status', 'cause'],
       registers,
       // Added up by plain counters as requests run, which costs them next to nothing.
@@ -135,19 +135,19 @@ export class HttpMetrics {
     });
     this.#onlineRoundTrips = new Counter({
       name: 'millrace_online_features_round_trips_total',
-      help: 'Round trips of get-online-features, to the store or to where Feast keeps its features.',
+      help: "Round trips of get-online-features to the store or to Feast's Redis.",
       registers,
     });
     this.#onlineKeysRead = new Counter({
       name: 'millrace_online_features_keys_read_total',
-      help: 'Keys that get-online-features has read.',
+      help: 'Keys that get-online-features read.',
       registers,
     });
     this.#feedback = new Counter({
       name: 'millrace_feedback_events_total',
       help:
-        'Events of feedback by what became of them: stored, duplicate, too_old, unused; evicted: stored before, and let go ' +
-        'for newer ones, so that windows which reach back that far count too few.',
+        'Feedback events by outcome: stored, duplicate, too_old, unused; evicted: stored earlier and then removed to make room ' +
+        'for newer events, so windows that cover them count too few.',
       labelNames: ['type', 'outcome'],
       registers,
     });

@@ -8,21 +8,21 @@ export class OutboundMetrics implements OutboundObserver {
   readonly #requests = new Counter({
     name: 'millrace_outbound_requests_total',
     help:
-      'Requests of steps to other servers, retries included, by outcome: the class of the status that answered (2xx …), ' +
-      'unreachable, closed, timeout, too_large, circuit_open (not sent: the server answers nothing), or given_up: the ranking, or ' +
-      'a call beside it, had failed by then.',
+      'Requests of steps to other servers, including retries, by outcome: the class of the status (2xx …), unreachable, closed, ' +
+      'timeout, too_large, circuit_open (not sent, because the server does not answer), or given_up (cancelled, because the ' +
+      'ranking or a parallel call failed first).',
     labelNames: ['pipeline', 'step', 'outcome'],
     registers: [],
   });
   readonly #retries = new Counter({
     name: 'millrace_outbound_retries_total',
-    help: 'Requests of steps to other servers that were sent again, after one that failed.',
+    help: 'Requests of steps to other servers that were retries of a failed request.',
     labelNames: ['pipeline', 'step'],
     registers: [],
   });
   readonly #seconds = new Histogram({
     name: 'millrace_outbound_request_duration_seconds',
-    help: 'Time from a request to another server to the end of its answer, the wait for a connection included.',
+    help: 'Duration of a request to another server, from the wait for a connection to the end of the answer.',
     labelNames: ['pipeline', 'step'],
     buckets: SECONDS,
     registers: [],

@@ -21,7 +21,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   const registers = [registry];
   new Counter({
     name: 'millrace_reloads_total',
-    help: 'Reloads of the project since the process began, by outcome: succeeded or failed.',
+    help: 'Reloads of the project since the process started, by outcome: succeeded or failed.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -32,7 +32,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   });
   new Gauge({
     name: 'millrace_last_reload_successful',
-    help: "1 while what serves is what the project's files held at the last reload or start, 0 after a reload that failed.",
+    help: '1 if the last reload succeeded or there was none, 0 if it failed.',
     registers,
     collect() {
       this.set(source.lastFailed ? 0 : 1);
@@ -40,7 +40,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   });
   new Gauge({
     name: 'millrace_project_loaded_timestamp_seconds',
-    help: 'When the project that serves was loaded.',
+    help: 'When the current version of the project was loaded, in seconds since the epoch.',
     registers,
     collect() {
       this.set(source.current.loadedAt / 1000);
@@ -48,7 +48,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   });
   new Gauge({
     name: 'millrace_project_info',
-    help: "Always 1; the version is that of the content of the project's files.",
+    help: "Always 1; the label `version` is a hash of the content of the project's files.",
     labelNames: ['version'],
     registers,
     collect() {
@@ -58,7 +58,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   });
   new Gauge({
     name: 'millrace_model_info',
-    help: "Always 1, for each model that serves; the version is that of the content of the model's file.",
+    help: "Always 1, for each loaded model; the label `version` is a hash of the content of the model's file.",
     labelNames: ['pipeline', 'step', 'version'],
     registers,
     collect() {

@@ -5,17 +5,18 @@ import type { ResidentSource } from './resident-source.js';
 type Counted = Exclude<keyof TableState, 'type' | 'rows' | 'bytes'>;
 
 const COUNTERS: Readonly<Record<Counted, string>> = {
-  hits: 'Rows of requests that were found in the process.',
-  misses: 'Rows of requests that were not found in the process, and were read from the store.',
-  bypasses: 'Rows of requests read from the store while what the process keeps could not be trusted.',
-  evictions: 'Entities that made room for others.',
-  invalidations: 'Keys told to have been written, here or elsewhere.',
-  flushes: 'Times that everything was dropped.',
+  hits: 'Requested rows that were cached in the process.',
+  misses: 'Requested rows that were not cached in the process and were read from the store.',
+  bypasses:
+    'Requested rows that were read from the store because the cache could not be trusted at that time.',
+  evictions: 'Entities that were evicted to make room for others.',
+  invalidations: 'Keys that were invalidated because they were written, here or elsewhere.',
+  flushes: 'How often the whole cache was cleared.',
 };
 
 const GAUGES = {
-  rows: 'Entities kept in the process, those known to be missing included.',
-  bytes: 'Memory of the entities kept in the process, as it is reckoned for MILLRACE_RESIDENT_BYTES.',
+  rows: 'Entities that are cached in the process, including entities that are known to be missing.',
+  bytes: 'Estimated memory of the cached entities in bytes; MILLRACE_RESIDENT_BYTES limits it.',
 } as const;
 
 /** Adds what the resident tables count to a registry; it is gathered when the registry is read. */
@@ -46,7 +47,7 @@ export function countResident(registry: Registry, source: ResidentSource): void 
   }
   new Gauge({
     name: 'millrace_resident_current',
-    help: '1 while what the process keeps is known to be what the store holds, else 0.',
+    help: '1 while the cache is known to equal the store, otherwise 0.',
     registers,
     collect() {
       this.set(source.isCurrent() ? 1 : 0);

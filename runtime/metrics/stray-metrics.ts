@@ -5,8 +5,8 @@ export class StrayMetrics {
   readonly #errors = new Counter({
     name: 'millrace_plugin_stray_errors_total',
     help:
-      'Errors of plugins that nothing caught, by kind: exception, of a late callback; rejection, of a promise that nothing ' +
-      'awaits. The service goes on.',
+      'Uncaught errors of plugins, by kind: exception (thrown in a late callback) or rejection (of a promise that nothing ' +
+      'awaits). The service continues.',
     labelNames: ['plugin', 'kind'],
     registers: [],
   });

@@ -9,7 +9,7 @@ export const FEATURE_SETTINGS = {
     value: 'TIME',
     default: '2000-01-01',
     description:
-      'Oldest event time of a feature row, and oldest time of a feedback event. The default refuses times in seconds.',
+      'Oldest accepted event time of a feature row, and oldest accepted time of a feedback event. The default refuses times in seconds.',
     expected: 'a time such as 2000-01-01 or 2026-01-31T09:30:00Z',
     parse: (text) => {
       const time = timestampOf(text);
@@ -21,7 +21,7 @@ export const FEATURE_SETTINGS = {
     value: 'MS',
     default: '3600000',
     description:
-      'How far after now the event time of a feature row may be, in milliseconds. A row is never replaced by an earlier one.',
+      'How far in the future the event time of a feature row may be, in milliseconds. A row never replaces a row with a later event time.',
     expected: 'a number of milliseconds, 0 to 2592000000',
     parse: wholeNumber(0, 2_592_000_000),
   }),

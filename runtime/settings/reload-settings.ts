@@ -7,7 +7,7 @@ export const RELOAD_SETTINGS = {
     value: 'WHEN',
     default: 'signal',
     description:
-      'When the project is read anew, without a restart: `off`, at the `signal` SIGHUP, or `watch`: at SIGHUP and when a file of it changes.',
+      'When the project is reloaded without a restart: `off` (never), `signal` (on SIGHUP), or `watch` (on SIGHUP and when one of its files changes).',
     expected: 'off, signal or watch',
     parse: oneOf('off', 'signal', 'watch'),
   }),
@@ -16,7 +16,7 @@ export const RELOAD_SETTINGS = {
     value: 'MS',
     default: '1000',
     description:
-      'How often a watched project is looked at, in milliseconds; a change is taken up once the files rest for as long.',
+      'How often a watched project is polled, in milliseconds. A change is loaded once the files are stable for this long.',
     expected: 'a number of milliseconds, 20 to 3600000',
     parse: wholeNumber(20, 3_600_000),
   }),

@@ -8,7 +8,7 @@ export const RESIDENT_SETTINGS = {
     value: 'TYPES',
     default: 'all',
     description:
-      'Entity types that are kept decoded in the process: `all`, `off`, or names such as `product,brand`.',
+      'Entity types that are cached in the process: `all`, `off`, or names such as `product,brand`.',
     expected: 'all, off, or names of entity types with commas between them',
     parse: residentTypes,
   }),
@@ -16,7 +16,7 @@ export const RESIDENT_SETTINGS = {
     env: 'MILLRACE_RESIDENT_BYTES',
     value: 'BYTES',
     default: '268435456',
-    description: 'Most memory for the entities that are kept in the process.',
+    description: 'Maximum memory for cached entities, in bytes.',
     expected: 'a number of bytes, 0 to 9999999999',
     parse: wholeNumber(0, 9_999_999_999),
   }),
@@ -25,7 +25,7 @@ export const RESIDENT_SETTINGS = {
     value: 'MS',
     default: '40',
     description:
-      'How old the last word of Redis may be, in milliseconds, for kept entities to be used without asking it.',
+      'Maximum age of the last heartbeat from Redis, in milliseconds. If it is older, cached entities are not used without a new heartbeat.',
     expected: 'a number of milliseconds, 5 to 60000',
     parse: wholeNumber(5, 60_000),
   }),

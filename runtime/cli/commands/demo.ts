@@ -29,7 +29,7 @@ type Flags = SettingFlags & { readonly once?: boolean };
 
 export function demoCommand(context: CliContext): Command {
   const demo = new Command('demo')
-    .description('start a service with a made-up shop of 5,000 products, and rank some of them')
+    .description('start a service with a generated shop of 5,000 products, and rank some of them')
     .option('--once', 'stop after the first ranking')
     .action((flags: Flags) => runDemo(context, flags));
   return addSettingFlags(demo, ['port', 'host']);

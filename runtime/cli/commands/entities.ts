@@ -13,13 +13,13 @@ type Flags = LoadFlags & { readonly key?: string };
 
 export function entitiesCommand(context: CliContext): Command {
   const load = new Command('load')
-    .description('load a file of entities; one that exists already is replaced whole')
+    .description('load a file of entities; each row replaces the stored entity completely')
     .argument('<TYPE>', 'entity type, a file of schemas/entities')
     .argument(
       '<FILE>',
-      '.jsonl, .ndjson, .json or .csv, also with .gz; .parquet; - for JSON lines on standard input',
+      '.jsonl, .ndjson, .json or .csv, optionally with .gz; .parquet; or - for JSON lines from standard input',
     )
-    .option('--key <FIELD>', "field that holds the id, where it is not the type's key")
+    .option('--key <FIELD>', 'field that holds the id, if it is not the key of the entity type')
     .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));
   addTargetFlags(addLoadFlags(load));
   return new Command('entities').description('work with the entity index').addCommand(load);

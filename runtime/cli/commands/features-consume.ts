@@ -21,7 +21,7 @@ interface Flags extends TargetFlags {
 
 export function consumeFeaturesCommand(context: CliContext): Command {
   const consumer = new Command('consume')
-    .description('store the feature rows of a Redis stream as they come, until stopped')
+    .description('store the feature rows of a Redis stream as they arrive, until stopped')
     .argument('<STREAM>', 'stream whose entries have the fields view and row (JSON)')
     .addOption(
       new Option(
@@ -29,11 +29,14 @@ export function consumeFeaturesCommand(context: CliContext): Command {
         `Redis that holds the stream [${STREAM_URL}, default REDIS_URL]`,
       ).argParser(redisUrl),
     )
-    .option('--group <NAME>', 'consumer group: each entry goes to one consumer of it', 'millrace')
-    .option('--consumer <NAME>', 'name in the group; what it left unfinished comes first', hostname())
-    .option('--rejected <STREAM>', 'stream that takes what cannot be stored [default STREAM:rejected]')
+    .option('--group <NAME>', 'consumer group; each entry goes to one of its consumers', 'millrace')
+    .option('--consumer <NAME>', 'name in the group; its unfinished entries come first', hostname())
+    .option('--rejected <STREAM>', 'stream for entries that cannot be stored [default STREAM:rejected]')
     .addOption(
-      new Option('--claim-idle <MS>', 'take over entries that another consumer holds for so long')
+      new Option(
+        '--claim-idle <MS>',
+        'take over entries that another consumer has held for so many milliseconds',
+      )
         .default(60_000)
         .argParser(milliseconds),
     )

@@ -37,18 +37,18 @@ const ANY_ORDER: RowOrder = { idOf: () => undefined, isOrdered: () => false };
 
 export function deleteFeaturesCommand(context: CliContext): Command {
   const remove = new Command('delete')
-    .description('delete feature rows, by their keys or as a file lists them')
+    .description('delete feature rows by their keys, or the rows of a file')
     .argument('<VIEW>', 'feature view, a file of schemas/features')
-    .argument('[FILE]', 'rows as `features load` takes them; of their fields, the keys and event_time count')
+    .argument('[FILE]', 'file of rows as for `features load`; only the keys and event_time are used')
     .option(
       '--key <FIELD=ID>',
-      'key of a row, once for each key of the view; a field that comes again begins the next row',
+      'key of a row; give it once for each key of the view; a repeated field starts the next row',
       addKey,
       [],
     )
     .option(
       '--event-time <TIME>',
-      'event time of rows that give none: later rows stay [default: now]',
+      'event time for rows that have none; stored rows with a later event time stay [default: now]',
       eventTime,
     )
     .action((view: string, file: string | undefined, flags: Flags) =>

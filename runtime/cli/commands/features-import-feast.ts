@@ -20,16 +20,18 @@ const MOST_BYTES = 64 * 1024 * 1024;
 
 export function importFeastCommand(context: CliContext): Command {
   const command = new Command('import-feast')
-    .description('declare the feature views of a Feast registry, to be read from the Redis of Feast')
+    .description(
+      'declare the feature views of a Feast registry, so that they are read from the Redis of Feast',
+    )
     .argument('<FILE>', 'the JSON that `feast registry-dump` prints')
-    .option('--feast-project <NAME>', 'project of Feast, where the dump does not name it')
+    .option('--feast-project <NAME>', 'name of the Feast project, if the dump does not contain it')
     .addOption(
       new Option('--key-version <VERSION>', 'entity_key_serialization_version of feature_store.yaml')
         .choices(['2', '3'])
         .default('3'),
     )
-    .option('--url-from <VARIABLE>', 'environment variable that will hold the address of its Redis')
-    .option('--force', 'replace feature views that exist; entity types are never replaced')
+    .option('--url-from <VARIABLE>', 'environment variable that holds the address of the Redis of Feast')
+    .option('--force', 'replace existing feature views; entity types are never replaced')
     .action((file: string, flags: Flags) => importFeast(context, file, flags));
   return addSettingFlags(command, ['project']);
 }

@@ -12,11 +12,13 @@ import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
 export function featuresCommand(context: CliContext): Command {
   const load = new Command('load')
-    .description('load a file of feature rows: the keys of the view, its features, and event_time if known')
+    .description(
+      'load a file of feature rows with the keys of the view, its features and an optional event_time',
+    )
     .argument('<VIEW>', 'feature view, a file of schemas/features')
     .argument(
       '<FILE>',
-      '.jsonl, .ndjson, .json or .csv, also with .gz; .parquet; - for JSON lines on standard input',
+      '.jsonl, .ndjson, .json or .csv, optionally with .gz; .parquet; or - for JSON lines from standard input',
     )
     .action((view: string, file: string, flags: LoadFlags) => loadFeatures(context, view, file, flags));
   addTargetFlags(addLoadFlags(load));

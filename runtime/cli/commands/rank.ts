@@ -13,11 +13,11 @@ type Flags = TargetFlags & { readonly json?: boolean; readonly explain?: boolean
 
 export function rankCommand(context: CliContext): Command {
   const rank = new Command('rank')
-    .description('send a request to a pipeline, which ranks or scores, and print the answer')
+    .description('send a request to a pipeline and print the answer')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
-    .argument('<REQUEST.json>', 'file that holds the body of the request; - for standard input')
-    .option('--json', 'print the answer as the route gives it')
-    .option('--explain', 'print why: every value with its status, and what each step did')
+    .argument('<REQUEST.json>', 'file with the body of the request; - for standard input')
+    .option('--json', 'print the answer of the route as JSON')
+    .option('--explain', 'explain the answer: print every value with its status, and what each step did')
     .action((pipeline: string, file: string, flags: Flags) => printAnswer(context, pipeline, file, flags));
   return addTargetFlags(rank);
 }

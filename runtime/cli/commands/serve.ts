@@ -9,7 +9,7 @@ type Flags = SettingFlags & { readonly watch?: boolean };
 export function serveCommand(context: CliContext): Command {
   const serve = new Command('serve')
     .description('serve the pipelines of a project over HTTP until stopped')
-    .option('--watch', "take up changes of the project's files as they are saved [MILLRACE_RELOAD=watch]")
+    .option('--watch', 'reload the project when its files change [MILLRACE_RELOAD=watch]')
     .action(async ({ watch, ...flags }: Flags) => {
       const reload = watch === true ? { reload: 'watch' } : {};
       await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));

@@ -25,23 +25,20 @@ interface Flags extends SettingFlags {
 
 export function textStatsCommand(context: CliContext): Command {
   const stats = new Command('text-stats')
-    .description('count words over a catalogue, for text_match to weigh them by')
-    .argument(
-      '<PATH...>',
-      'the text to count, e.g. product.title; several are counted as the fields of one text',
-    )
+    .description('count the words of a catalogue, as statistics for text_match')
+    .argument('<PATH...>', 'text to count, e.g. product.title; several paths count as the fields of one text')
     .requiredOption(
       '--from <FILE>',
-      'file of the entities: .jsonl, .ndjson, .json or .csv, also with .gz; .parquet',
+      'file of the entities: .jsonl, .ndjson, .json or .csv, optionally with .gz; or .parquet',
     )
-    .option('--out <FILE>', 'file to write; without it the statistics go to standard output')
+    .option('--out <FILE>', 'file to write [default: standard output]')
     .addOption(
-      new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(
+      new Option('--format <FORMAT>', 'the format of the file, if its name does not show it').choices(
         INPUT_FORMATS,
       ),
     )
     .addOption(
-      new Option('--stemming <KIND>', 'how words are reduced, as in the step that reads the file')
+      new Option('--stemming <KIND>', 'how words are stemmed; use the value of the step that reads the file')
         .choices(['plural', 'none'])
         .default('plural'),
     )

@@ -11,8 +11,8 @@ type Flags = SettingFlags & { readonly json?: boolean };
 
 export function validateCommand(context: CliContext): Command {
   const validate = new Command('validate')
-    .description('check a project as start-up does, and tell everything that is wrong with it')
-    .option('--json', 'print the findings as JSON')
+    .description('check a project as start-up does, and report all errors')
+    .option('--json', 'print the errors and warnings as JSON')
     .action((flags: Flags) => checkProject(context, flags));
   return addSettingFlags(validate, ['project']);
 }

@@ -58,11 +58,11 @@ export interface LoadJob {
 export function addLoadFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--format <FORMAT>', "the file's format, where its name does not tell").choices(
+      new Option('--format <FORMAT>', 'the format of the file, if its name does not show it').choices(
         INPUT_FORMATS,
       ),
     )
-    .option('--resume', 'go on where a load of this file was interrupted, rather than from its start')
+    .option('--resume', 'continue an interrupted load of this file instead of starting again')
     .option('--json', 'print the counts as JSON');
 }
 

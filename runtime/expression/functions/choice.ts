@@ -11,7 +11,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'if',
     group: 'choice',
     signature: 'if(condition, then, else)',
-    summary: 'The second argument where the condition is true, the third where it is false.',
+    summary: 'The second argument if the condition is true, the third if it is false.',
     arity: [3, 3],
     check: (call) => {
       const [condition, then, otherwise] = call.args;
@@ -26,7 +26,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'coalesce',
     group: 'choice',
     signature: 'coalesce(a, b, …)',
-    summary: 'The first argument that is known.',
+    summary: 'The first argument that has a value.',
     arity: [2, Infinity],
     check: (call) => {
       const [first, ...others] = call.args;
@@ -44,7 +44,7 @@ export const CHOICE_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'known',
     group: 'choice',
     signature: 'known(x)',
-    summary: 'Whether there is a value, of any type. It is always true or false itself.',
+    summary: 'Whether x has a value, of any type. The result is always true or false.',
     arity: [1, 1],
     check: ({ node, args }) => operation(node, BOOL, args, known),
   },

@@ -11,7 +11,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'sum',
     group: 'lists',
     signature: 'sum(list)',
-    summary: 'The sum of the known elements; 0 for none. True counts as 1, false as 0.',
+    summary: 'The sum of the known elements; 0 if there is none. True counts as 1, false as 0.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.sum),
   },
@@ -19,17 +19,17 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'mean',
     group: 'lists',
     signature: 'mean(list)',
-    summary: 'The mean of the known elements; absent for none. Of bools: the share that is true.',
+    summary: 'The mean of the known elements; absent if there is none. For bools, the share that is true.',
     arity: [1, 1],
     check: (call) => reduceNumbers(call, reductions.mean),
   },
   extreme('min', 'smallest', reductions.minimum, least),
-  extreme('max', 'greatest', reductions.maximum, greatest),
+  extreme('max', 'largest', reductions.maximum, greatest),
   {
     name: 'count',
     group: 'lists',
     signature: 'count(list)',
-    summary: 'How many elements are known; of a list of bools, how many are true.',
+    summary: 'The number of known elements; for a list of bools, the number that are true.',
     arity: [1, 1],
     check: (call) => {
       const [list] = call.args;
@@ -46,7 +46,7 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'any',
     group: 'lists',
     signature: 'any(list)',
-    summary: 'Whether an element is true; false for an empty list.',
+    summary: 'Whether at least one element is true; false for an empty list.',
     arity: [1, 1],
     check: (call) => reduceBools(call, reductions.any),
   },
@@ -84,7 +84,7 @@ function extreme(name: string, which: string, reduce: reductions.Reduction, loop
     name,
     group: 'lists',
     signature: `${name}(list)`,
-    summary: `The ${which} known element of numbers or times, absent for none. \`${name}(a, b, …)\`: the ${which} of two or more values.`,
+    summary: `The ${which} known element of a list of numbers or times; absent if there is none. \`${name}(a, b, …)\` is the ${which} of two or more values.`,
     arity: [1, Infinity],
     check: (call) => {
       const [first, ...others] = call.args;

@@ -23,15 +23,15 @@ function ofNumber(name: string, summary: string, f: (x: number) => number): Func
 }
 
 export const MATH_FUNCTIONS: readonly FunctionEntry[] = [
-  ofNumber('abs', 'The number without its sign.', Math.abs),
-  ofNumber('sign', '-1, 0 or 1.', Math.sign),
+  ofNumber('abs', 'The absolute value.', Math.abs),
+  ofNumber('sign', 'The sign: -1, 0 or 1.', Math.sign),
   ofNumber(
     'round',
-    'The nearest whole number; halves go up, so `round(-0.5)` is 0.',
+    'The nearest whole number; halves are rounded up, so `round(-0.5)` is 0.',
     (x) => Math.round(x) + 0,
   ),
-  ofNumber('floor', 'The whole number at or below.', Math.floor),
-  ofNumber('ceil', 'The whole number at or above.', (x) => Math.ceil(x) + 0),
+  ofNumber('floor', 'The largest whole number that is not above x.', Math.floor),
+  ofNumber('ceil', 'The smallest whole number that is not below x.', (x) => Math.ceil(x) + 0),
   ofNumber('sqrt', 'The square root; absent for a negative number.', Math.sqrt),
   ofNumber('exp', 'e to the power of x.', Math.exp),
   ofNumber('log', 'The natural logarithm; absent for 0 and below.', Math.log),
@@ -56,7 +56,7 @@ export const MATH_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'clamp',
     group: 'math',
     signature: 'clamp(x, low, high)',
-    summary: 'x, or the bound that it lies beyond.',
+    summary: 'x, limited to the range from low to high.',
     arity: [3, 3],
     check: (call) => {
       const [x, low, high] = call.args;

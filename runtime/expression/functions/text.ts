@@ -32,22 +32,24 @@ function change(name: string, summary: string, f: (text: string) => string): Fun
 }
 
 export const TEXT_FUNCTIONS: readonly FunctionEntry[] = [
-  change('lower', 'The text in small letters.', (text) => text.toLowerCase()),
-  change('upper', 'The text in capital letters.', (text) => text.toUpperCase()),
+  change('lower', 'The text in lower case.', (text) => text.toLowerCase()),
+  change('upper', 'The text in upper case.', (text) => text.toUpperCase()),
   {
     name: 'length',
     group: 'text',
     signature: 'length(text)',
-    summary: 'How many characters the text has.',
+    summary: 'The number of characters in the text.',
     arity: [1, 1],
     check: (call) =>
       isKind(call, 0, 'text')
         ? operation(call.node, NUMBER, call.args, measuring(characterCount))
         : undefined,
   },
-  relation('contains', 'part', 'Whether the part occurs in the text, letter for letter.', (text, part) =>
+  relation('contains', 'part', 'Whether the text contains the part; case matters.', (text, part) =>
     text.includes(part),
   ),
-  relation('starts_with', 'start', 'Whether the text begins so.', (text, start) => text.startsWith(start)),
-  relation('ends_with', 'end', 'Whether the text ends so.', (text, end) => text.endsWith(end)),
+  relation('starts_with', 'start', 'Whether the text begins with the start.', (text, start) =>
+    text.startsWith(start),
+  ),
+  relation('ends_with', 'end', 'Whether the text ends with the end.', (text, end) => text.endsWith(end)),
 ];

@@ -36,7 +36,7 @@ function age(name: string, unit: number, word: string): FunctionEntry {
     name,
     group: 'time',
     signature: `${name}(t)`,
-    summary: `How many ${word} ago the time is, with fractions; negative for a time to come.`,
+    summary: `The age of the time in ${word}, with fractions; negative for a time in the future.`,
     arity: [1, 1],
     check: (call) => {
       const [arg] = call.args;
@@ -66,7 +66,7 @@ function span(name: string, unit: number): FunctionEntry {
     name,
     group: 'time',
     signature: `${name}(n)`,
-    summary: `The milliseconds of n ${name}, to add to a time or compare a difference with.`,
+    summary: `The milliseconds in n ${name}, to add to a time or to compare with a difference.`,
     arity: [1, 1],
     check: (call) => {
       if (!isKind(call, 0, 'number')) return undefined;
@@ -81,7 +81,7 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
     name: 'now',
     group: 'time',
     signature: 'now()',
-    summary: 'When the request began; the same for all candidates.',
+    summary: 'The time when the request started; the same for all candidates.',
     arity: [0, 0],
     check: ({ node }) => now(node),
   },
