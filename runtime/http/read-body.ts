@@ -1,10 +1,9 @@
 import express from 'express';
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
-import { checkNesting, parseJson } from '../core/parse-json.js';
 
 /**
- * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `parseBody` can parse it.
+ * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `withBody` can parse it.
  * Refuses what is not declared to be JSON before reading it.
  */
 export function readBody(limit: number): RequestHandler {
@@ -16,26 +15,6 @@ export function readBody(limit: number): RequestHandler {
       else next(bodyError(error, limit));
     });
   };
-}
-
-/**
- * Hands the body that `readBody` read to some work, as parsed JSON.
- * @throws MillraceError malformed_json; invalid_body where the work's stack overflows on a body that nests too deep
- */
-export async function withBody<T>(req: Request, work: (body: unknown) => Promise<T>): Promise<T> {
-  const bytes = bytesOf(req);
-  const body = parseJson(bytes);
-  try {
-    return await work(body);
-  } catch (error) {
-    if (error instanceof RangeError && /call stack/i.test(error.message)) checkNesting(bytes);
-    throw error;
-  }
-}
-
-function bytesOf(req: Request): Uint8Array {
-  const bytes: unknown = req.body;
-  return bytes instanceof Uint8Array ? bytes : new Uint8Array();
 }
 
 const JSON_TYPE = /^application\/(?:json|[\w!#$&^.+-]+\+json)$/i;

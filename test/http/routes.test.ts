@@ -1,9 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { MillraceError } from '../../runtime/api/errors.js';
-import { pino } from 'pino';
-import { createHttpApp } from '../../runtime/http/app.js';
-import { ANSWER, call, fakeServices, post, REPORT, start, type Running } from './harness.js';
+import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import { repositoryPath } from '../support/repository.js';
+import { ANSWER, call, post, REPORT, start, type Running } from './harness.js';
 
 const POSTS = [
   '/api/v1/ranking',
@@ -15,6 +15,24 @@ const POSTS = [
   '/api/v1/features/delete',
 ];
 const GETS = ['/healthz', '/healthcheck', '/readyz', '/metrics', '/openapi.json', '/redoc'];
+
+describe('the list of routes', () => {
+  it('names each file of runtime/http/routes', () => {
+    const list = readFileSync(repositoryPath('runtime/http/routes.ts'), 'utf8');
+    for (const file of readdirSync(repositoryPath('runtime/http/routes')))
+      expect(list).to.contain(`from './routes/${file.replace(/\.ts$/, '.js')}'`);
+  });
+
+  it('holds each path once, in lower case, below the folder that it reserves', () => {
+    const paths = SERVICE_ROUTES.map(({ path }) => path);
+    expect(new Set(paths).size).to.equal(paths.length);
+    for (const { path, folder } of SERVICE_ROUTES) {
+      expect(path).to.equal(path.toLowerCase());
+      if (folder !== undefined)
+        expect(`${path}/`.startsWith(folder) && folder.endsWith('/'), path).to.equal(true);
+    }
+  });
+});
 
 describe('routes', () => {
   let app: Running;
@@ -155,27 +173,6 @@ describe('routes', () => {
       expect(headers.get('x-content-type-options'), path).to.equal('nosniff');
       expect(headers.get('cache-control'), path).to.equal('no-store');
     }
-  });
-
-  it('refuses two pipelines at one route, and one at a route of the service', () => {
-    const mount = (...routes: string[]): unknown => {
-      const pipelines = routes.map((route, i) => ({ name: `p${i}`, route }));
-      return createHttpApp(
-        fakeServices({ bodies: [], contexts: [] }, pino({ level: 'silent' }), { pipelines }),
-      );
-    };
-    expect(() => mount('/a', '/b')).not.to.throw();
-    expect(() => mount('/a', '/a/')).to.throw(
-      MillraceError,
-      'the route /a/ of the pipeline p1 is that of the pipeline p0',
-    );
-    expect(() => mount('/metrics')).to.throw(MillraceError, 'is that of the service itself');
-    for (const routes of [
-      ['/a', '/a/explain'],
-      ['/a/explain', '/a'],
-    ])
-      expect(() => mount(...routes)).to.throw(MillraceError, 'the route /a/explain');
-    expect(() => mount('a')).to.throw(MillraceError, 'is no path');
   });
 });
 

@@ -12,6 +12,7 @@ import { LinkedFolders } from '../../settings/linked-folders.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerPlugins } from '../container/plugins.js';
+import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
@@ -72,7 +73,7 @@ export async function compileProject(
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
-  const loaded = await loadProject(root);
+  const loaded = await loadProject(root, process.env, RESERVED_ROUTES);
   const diagnostics = new Diagnostics();
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];

@@ -2,7 +2,11 @@ import { Agent, request } from 'undici';
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
-import { explainPath, PATHS } from '../../http/paths.js';
+import { explainPath } from '../../http/explain-path.js';
+import { deleteFeatures } from '../../http/routes/delete-features.js';
+import { openapi } from '../../http/routes/openapi.js';
+import { pushFeatures } from '../../http/routes/push-features.js';
+import { uploadEntities } from '../../http/routes/upload-entities.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
@@ -41,7 +45,7 @@ export class HttpTarget implements DataTarget {
   ): ReturnType<DataTarget['upload']> {
     const key = entityKey === undefined ? '' : `,"entity_key":${JSON.stringify(entityKey)}`;
     const head = `{"entity_type":${JSON.stringify(entityType)}${key},"entities":`;
-    const answer = await this.#call('POST', PATHS.uploadEntities, bodyOf(head, rows));
+    const answer = await this.#call('POST', uploadEntities.path, bodyOf(head, rows));
     const { entity_ids: ids, duplicates } = answer as { entity_ids?: unknown; duplicates?: unknown };
     return {
       entity_ids: Array.isArray(ids) ? ids.map(String) : [],
@@ -50,11 +54,11 @@ export class HttpTarget implements DataTarget {
   }
 
   async push(view: string, rows: readonly InputRow[]): Promise<Sent> {
-    return await this.#sendRows(PATHS.pushFeatures, view, rows);
+    return await this.#sendRows(pushFeatures.path, view, rows);
   }
 
   async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {
-    return await this.#sendRows(PATHS.deleteFeatures, view, rows);
+    return await this.#sendRows(deleteFeatures.path, view, rows);
   }
 
   async #sendRows(path: string, view: string, rows: readonly InputRow[]): Promise<Sent> {
@@ -80,7 +84,7 @@ export class HttpTarget implements DataTarget {
 
   /** The service says itself where its pipelines answer. */
   async #routeOf(pipeline: string): Promise<string> {
-    const document = (await this.#call('GET', '/openapi.json')) as {
+    const document = (await this.#call('GET', openapi.path)) as {
       readonly paths?: Readonly<Record<string, { readonly post?: { readonly operationId?: string } }>>;
     };
     const routes = new Map<string, string>();

@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { PipelineDefinition } from './model.js';
-import { EXPRESSION_NAMES, KEYWORDS, serviceRouteOf } from './reserved-names.js';
+import { EXPRESSION_NAMES, KEYWORDS } from './reserved-names.js';
 import { keyBefore, type Located, type Span } from '../yaml/source.js';
 
 /** Checks that the names of one pipeline mean one thing each. */
@@ -82,14 +82,21 @@ function checkFeatureNames(
   }
 }
 
-/** Checks that each route leads to one pipeline, and to nothing of the service's own. */
-export function checkRoutes(pipelines: readonly PipelineDefinition[], diagnostics: Diagnostics): void {
+/**
+ * Checks that each route leads to one pipeline, and to nothing of the service's own. Routes that differ by case alone
+ * are the same here.
+ * @param reserved paths of the service in lower case, and folders, which end with a slash
+ */
+export function checkRoutes(
+  pipelines: readonly PipelineDefinition[],
+  reserved: readonly string[],
+  diagnostics: Diagnostics,
+): void {
   const taken = new Map<string, PipelineDefinition>();
   for (const pipeline of pipelines) {
     const { value, at } = pipeline.route;
-    const service = serviceRouteOf(value);
     const other = taken.get(value.toLowerCase());
-    if (service !== undefined) {
+    if (isReserved(value.toLowerCase(), reserved)) {
       diagnostics.error(
         'duplicate_route',
         at,
@@ -116,4 +123,8 @@ export function checkRoutes(pipelines: readonly PipelineDefinition[], diagnostic
         'give one of them another `route:`',
       );
   }
+}
+
+function isReserved(path: string, reserved: readonly string[]): boolean {
+  return reserved.some((taken) => path === taken || (taken.endsWith('/') && `${path}/`.startsWith(taken)));
 }

@@ -24,12 +24,14 @@ const DEFAULT_TIME = 1000;
 const MAX_TIME = 60_000;
 const DEFAULT_PAGE = { size: 24, maxSize: 100 };
 
-/** What pipelines may refer to. */
+/** What pipelines may refer to, and the routes that they cannot have. */
 export interface KnownNames {
   readonly entities: ReadonlyMap<string, EntityType>;
   /** Also the types whose files are wrong. */
   readonly entityNames: ReadonlySet<string>;
   readonly viewNames: ReadonlySet<string>;
+  /** Paths and folders of the service, which are no routes for pipelines. */
+  readonly reservedRoutes: readonly string[];
 }
 
 /** The pipelines of a project. Names inside expressions, plugins and views are checked when they are compiled. */
@@ -40,7 +42,7 @@ export function loadPipelines(
 ): PipelineDefinition[] {
   const pipelines = files.map((parsed) => loadPipeline(parsed, known, context));
   for (const pipeline of pipelines) checkNames(pipeline, known.viewNames, context.diagnostics);
-  checkRoutes(pipelines, context.diagnostics);
+  checkRoutes(pipelines, known.reservedRoutes, context.diagnostics);
   return pipelines;
 }
 

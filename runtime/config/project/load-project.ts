@@ -29,10 +29,12 @@ export interface LoadedProject {
  * Reads and checks the YAML files of a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. Never
  * rejects for what the files hold. What it returns is frozen through and through.
  * @param environment what `${NAME}` in the files stands for
+ * @param reservedRoutes where no pipeline can have its route: paths, and folders, which end with a slash
  */
 export async function loadProject(
   root: string,
   environment: Environment = process.env,
+  reservedRoutes: readonly string[] = [],
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
@@ -50,7 +52,7 @@ export async function loadProject(
   const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
   const viewNames = declaredNames(viewFiles, parsedViews);
-  const known = { entities, entityNames, viewNames };
+  const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);

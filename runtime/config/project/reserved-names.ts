@@ -43,26 +43,3 @@ export const STORE_GROUPS: ReadonlySet<string> = new Set([
   'meta',
   'interactions',
 ]);
-
-/** Routes of the service; a pipeline can be at none of them, nor below those that end with a slash. */
-const SERVICE_ROUTES: readonly string[] = [
-  '/api/v1/entities/',
-  '/api/entity/v1/entities/',
-  '/api/v1/features/',
-  '/api/v1/feedback',
-  '/feature/get-online-features',
-  '/redoc/',
-  '/openapi.json',
-  '/healthz',
-  '/healthcheck',
-  '/readyz',
-  '/metrics',
-];
-
-/** The route of the service that a path would take, if any. Paths differ by more than case. */
-export function serviceRouteOf(path: string): string | undefined {
-  const small = path.toLowerCase();
-  return SERVICE_ROUTES.find(
-    (route) => small === route.replace(/\/$/, '') || (route.endsWith('/') && small.startsWith(route)),
-  );
-}

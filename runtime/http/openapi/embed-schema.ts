@@ -2,12 +2,13 @@ import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { Schema } from './types.js';
 
 /**
- * A schema made elsewhere, as a component of the document: its references to itself are made to start at `base`
- * (a JSON pointer with `#`), and what names it as a document of its own is left out.
+ * A schema made elsewhere, as a component of the document with the given name: its references to itself start at the
+ * component, and what names it as a document of its own is left out.
  */
-export function embedSchema(schema: Schema, base: string): Schema {
-  const members = Object.entries(schema).filter(([name]) => name !== '$schema' && name !== '$id');
-  return relocate(Object.fromEntries(members) as JsonObject, base) as JsonObject;
+export function embedComponent(name: string, schema: Schema): readonly [string, Schema] {
+  const members = Object.entries(schema).filter(([member]) => member !== '$schema' && member !== '$id');
+  const base = `#/components/schemas/${name}`;
+  return [name, relocate(Object.fromEntries(members) as JsonObject, base) as JsonObject];
 }
 
 function relocate(value: JsonValue, base: string): JsonValue {

@@ -12,6 +12,14 @@ export const BODY_PROBLEMS = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+/** What a route of a pipeline may answer. */
+export const PIPELINE_PROBLEMS = [
+  ...BODY_PROBLEMS,
+  'store_unavailable',
+  'deadline_exceeded',
+  'component_failed',
+] as const satisfies readonly ErrorCode[];
+
 const IDS: Schema = { type: 'array', items: { type: 'string' } };
 const ROWS: Schema = { type: 'array', items: { type: 'integer' } };
 

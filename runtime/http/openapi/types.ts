@@ -1,13 +1,12 @@
 /** A JSON Schema (2020-12), or a part of an OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An operation object of OpenAPI 3.1, as far as this service needs it. */
+/** An operation object of OpenAPI 3.1, as far as this service needs it; the document adds the body of the route. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
-  readonly requestBody?: Schema;
   readonly responses: Schema;
 }
 
@@ -30,6 +29,11 @@ export function jsonAnswer(
     ),
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   };
+}
+
+/** An answer of JSON of the service's own routes, without headers. */
+export function plainJson(description: string, schema: Schema): Schema {
+  return { description, content: { 'application/json': { schema } } };
 }
 
 /** A reference to a schema of the document's components. */

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
+import { RESERVED_ROUTES } from '../../../runtime/http/routes.js';
 import { repositoryPath } from '../../support/repository.js';
 
 const golden = repositoryPath('test/unit/config/golden');
@@ -11,7 +12,7 @@ const golden = repositoryPath('test/unit/config/golden');
 describe('golden diagnostics', () => {
   for (const project of readdirSync(golden).sort()) {
     it(project, async () => {
-      const { config, diagnostics } = await loadProject(join(golden, project), {});
+      const { config, diagnostics } = await loadProject(join(golden, project), {}, RESERVED_ROUTES);
       const told = `${renderDiagnostics(diagnostics, { color: false, width: 100 })}\n`;
       const expectedFile = join(golden, project, 'expected.txt');
       if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(expectedFile, told);

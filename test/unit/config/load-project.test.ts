@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { typeText } from '../../../runtime/api/types.js';
 import type { ProjectConfig } from '../../../runtime/config/project/model.js';
+import { RESERVED_ROUTES, SERVICE_ROUTES } from '../../../runtime/http/routes.js';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 
@@ -23,7 +24,7 @@ async function load(root: string): Promise<ProjectConfig> {
 
 async function told(files: Record<string, string | Uint8Array>): Promise<string[]> {
   return withFiles(files, async (root) => {
-    const { diagnostics } = await loadProject(root, {});
+    const { diagnostics } = await loadProject(root, {}, RESERVED_ROUTES);
     return diagnostics.map(({ code, at }) => `${at.file.path} ${code}`);
   });
 }
@@ -38,6 +39,40 @@ describe('loadProject', () => {
     ]);
     const alone = await told({ 'pipelines/q.yaml': other });
     expect(alone).to.deep.equal([]);
+  });
+
+  it('refuses a pipeline at every route of the service, in any case and in its folders', async () => {
+    const taken = SERVICE_ROUTES.flatMap(({ path, folder }) => [
+      path,
+      path.toUpperCase(),
+      ...(folder === undefined ? [] : [`${folder}x`, folder.slice(0, -1)]),
+    ]);
+    for (const route of taken) {
+      const files = { 'pipelines/p.yaml': `route: ${route}\n${MINIMAL}` };
+      expect(await told(files), route).to.deep.equal(['pipelines/p.yaml duplicate_route']);
+    }
+    for (const route of ['/healthz/x', '/api/v1/feedbacks', '/api/v1/entitiesx', '/redocs'])
+      expect(await told({ 'pipelines/p.yaml': `route: ${route}\n${MINIMAL}` }), route).to.deep.equal([]);
+  });
+
+  it('refuses two pipelines at one route, and a route that is no path', async () => {
+    const at = (name: string, route: string): string =>
+      `route: ${route}\n${MINIMAL.replace('pipeline: p', `pipeline: ${name}`)}`;
+    expect(
+      await told({ 'pipelines/p.yaml': at('p', '/a'), 'pipelines/q.yaml': at('q', '/b') }),
+    ).to.deep.equal([]);
+    expect(
+      await told({ 'pipelines/p.yaml': at('p', '/a'), 'pipelines/q.yaml': at('q', '/a') }),
+    ).to.deep.equal(['pipelines/q.yaml duplicate_route']);
+    for (const [p, q, wrong] of [
+      ['/a', '/a/explain', 'q'],
+      ['/a/explain', '/a', 'p'],
+    ] as const)
+      expect(await told({ 'pipelines/p.yaml': at('p', p), 'pipelines/q.yaml': at('q', q) })).to.deep.equal([
+        `pipelines/${wrong}.yaml duplicate_route`,
+      ]);
+    for (const route of ['a', '/a/', '/'])
+      expect(await told({ 'pipelines/p.yaml': at('p', route) }), route).to.have.length(1);
   });
 
   it('reads entity types, with their keys', async () => {

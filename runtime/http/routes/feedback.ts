@@ -1,10 +1,12 @@
 import { INTERACTION_TYPES } from '../../api/interactions.js';
 import type { EntityType } from '../../config/project/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
-import { exampleId } from './entity-operations.js';
+import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA } from '../../core/ids.js';
-import { BODY_PROBLEMS, problemResponses } from './problems.js';
-import { jsonAnswer, jsonBody, type Operation, type Schema } from './types.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { answerBody } from '../handle-body.js';
+import type { ApiParts, PostRoute } from '../route.js';
 
 const COUNTS = {
   stored: 'Events that are counted from now on.',
@@ -27,17 +29,23 @@ const EVENT_FIELDS: Schema = {
   position: { ...ITEMS, description: 'Where it stood, from 1. Checked, and not counted.' },
 };
 
-export function sendFeedback(types: readonly EntityType[]): Operation {
-  const entities = types.map(({ name, key }): [string, Schema] => [
-    name,
-    {
-      type: 'object',
-      required: [key],
-      properties: { [key]: ID_SCHEMA },
-      description: `A ${name}; attributes of it may be there too.`,
-    },
-  ]);
-  return {
+export const feedback: PostRoute = {
+  path: '/api/v1/feedback',
+  method: 'POST',
+  body: {
+    limit: 'otherBytes',
+    schema: bodySchema,
+    examples: ({ entityTypes }) => ({
+      click: { summary: 'a click and what was seen', value: exampleBody([...entityTypes.values()]) },
+    }),
+  },
+  handler: ({ feedback: service, metrics }) =>
+    answerBody(async (body) => {
+      const { answer, counts } = await service.record(body);
+      metrics.recorded(counts);
+      return answer;
+    }),
+  operation: () => ({
     operationId: 'send_feedback',
     tags: ['Feedback'],
     summary: 'Tell what a user did with what was shown',
@@ -45,30 +53,6 @@ export function sendFeedback(types: readonly EntityType[]): Operation {
       'For the steps that `use: interaction`. Beside `request_id` and `events` the body names the entities whose events these ' +
       'are, mostly `user` (null where it is not known); an event names the one that it is of. Attributes that an entity does ' +
       'not carry are found in the index. The same event sent again is not counted again; all of it is refused if any is wrong.',
-    requestBody: jsonBody(
-      {
-        type: 'object',
-        required: ['request_id', 'events'],
-        additionalProperties: false,
-        properties: {
-          request_id: { ...ID_SCHEMA, description: 'Of the ranking that the events come from.' },
-          events: {
-            type: 'array',
-            maxItems: MAX_EVENTS,
-            items: {
-              type: 'object',
-              required: ['type'],
-              additionalProperties: false,
-              properties: { ...EVENT_FIELDS, ...Object.fromEntries(entities) },
-            },
-          },
-          ...Object.fromEntries(
-            entities.map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }]),
-          ),
-        },
-      },
-      { click: { summary: 'a click and what was seen', value: exampleBody(types) } },
-    ),
     responses: {
       200: jsonAnswer(
         'All events are handled; the counts together are all of them.',
@@ -85,6 +69,37 @@ export function sendFeedback(types: readonly EntityType[]): Operation {
         { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0 },
       ),
       ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'record_unreadable', 'deadline_exceeded']),
+    },
+  }),
+};
+
+function bodySchema({ entityTypes }: ApiParts): Schema {
+  const entities = Array.from(entityTypes.values(), ({ name, key }): [string, Schema] => [
+    name,
+    {
+      type: 'object',
+      required: [key],
+      properties: { [key]: ID_SCHEMA },
+      description: `A ${name}; attributes of it may be there too.`,
+    },
+  ]);
+  return {
+    type: 'object',
+    required: ['request_id', 'events'],
+    additionalProperties: false,
+    properties: {
+      request_id: { ...ID_SCHEMA, description: 'Of the ranking that the events come from.' },
+      events: {
+        type: 'array',
+        maxItems: MAX_EVENTS,
+        items: {
+          type: 'object',
+          required: ['type'],
+          additionalProperties: false,
+          properties: { ...EVENT_FIELDS, ...Object.fromEntries(entities) },
+        },
+      },
+      ...Object.fromEntries(entities.map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }])),
     },
   };
 }

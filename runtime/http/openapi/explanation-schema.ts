@@ -1,32 +1,8 @@
 import { STATUS_NAMES } from '../../api/status.js';
-import type { Pipeline } from '../../pipeline/types.js';
 import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
 import { STAGES } from '../../pipeline/stages.js';
-import { exampleOf } from './example.js';
 import { EXPLANATION_EXAMPLE } from './explanation-example.js';
-import { requestSchemaName } from './pipeline-operation.js';
-import { BODY_PROBLEMS, problemResponses } from './problems.js';
-import { jsonAnswer, jsonBody, schemaRef, type Operation, type Schema } from './types.js';
-
-/** The operation that explains a pipeline. Its anchor in the reference is `#operation/explain_<pipeline>`. */
-export function explainOperation({ name, requestSchema }: Pipeline): Operation {
-  return {
-    operationId: `explain_${name}`,
-    tags: ['Ranking'],
-    summary: `Explain an answer of the pipeline ${name}`,
-    description:
-      'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
-      'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
-      'keep it from the public.',
-    requestBody: jsonBody(schemaRef(requestSchemaName(name)), {
-      request: { summary: 'ids alone', value: exampleOf(requestSchema) },
-    }),
-    responses: {
-      200: jsonAnswer('Why.', schemaRef('explanation')),
-      ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'deadline_exceeded', 'component_failed']),
-    },
-  };
-}
+import type { Schema } from './types.js';
 
 const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };

@@ -1,0 +1,2 @@
+/** The path of the route that explains a pipeline. @param route of the pipeline */
+export const explainPath = (route: string): string => `${route.replace(/\/+$/, '')}/explain`;

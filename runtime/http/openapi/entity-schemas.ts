@@ -1,0 +1,69 @@
+import type { EntityType } from '../../config/project/model.js';
+import { MAX_BATCH } from '../../index/entity-index.js';
+import { ID_SCHEMA } from '../../core/ids.js';
+import type { Schema } from './types.js';
+import { exampleFields, ID_OR_NULL, valueSchema } from './value-schema.js';
+
+type EntityTypes = ReadonlyMap<string, EntityType>;
+
+/** Ids as a request sends them. */
+export const SENT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID_SCHEMA };
+/** Ids as an answer lists them. */
+export const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { type: 'string' } };
+
+/** The component's name of an entity type. */
+export const entitySchemaName = (type: string): string => `entity_${type}`;
+
+export function entitySchema({ name, key, attributes }: EntityType): Schema {
+  const properties: [string, Schema][] = [[key, { ...ID_SCHEMA, description: `The ${name}'s id.` }]];
+  for (const attribute of attributes.values()) {
+    properties.push([attribute.name, valueSchema(attribute.type)]);
+    if (attribute.type.kind === 'ref') {
+      const description = `Another spelling of \`${attribute.name}\`.`;
+      properties.push([`${attribute.name}_id`, { ...ID_OR_NULL, description }]);
+    }
+  }
+  return {
+    type: 'object',
+    title: name,
+    description:
+      `\`${key}\` is required, unless \`entity_key\` names another field that holds the id. Attributes that are not listed ` +
+      'here are kept as they are.',
+    properties: Object.fromEntries(properties),
+  };
+}
+
+/** An entity that can be uploaded. */
+export function exampleEntity({ name, key, attributes }: EntityType): Schema {
+  return { [key]: exampleId(name), ...exampleFields(attributes.values()) };
+}
+
+export const exampleId = (type: string): string => (type === 'query' ? 'some query' : `${type}-1`);
+
+/** A type and ids of it. */
+export function idsSchema(types: EntityTypes, ids: Schema, more: Schema = {}): Schema {
+  const names = [...types.keys()];
+  return {
+    type: 'object',
+    required: ['entity_type', 'entity_ids'],
+    properties: {
+      entity_type: { type: 'string', ...(names.length > 0 ? { enum: names } : {}) },
+      entity_ids: ids,
+      ...more,
+    },
+  };
+}
+
+export const idsOf = ({ name }: EntityType): Schema => ({ entity_type: name, entity_ids: [exampleId(name)] });
+
+export function exampleIds(types: EntityTypes): Schema | undefined {
+  const [first] = types.values();
+  return first && idsOf(first);
+}
+
+/** One example for each entity type. */
+export function examplesOf(types: EntityTypes, value: (type: EntityType) => Schema): Schema {
+  return Object.fromEntries(
+    Array.from(types.values(), (type) => [type.name, { summary: type.name, value: value(type) }]),
+  );
+}

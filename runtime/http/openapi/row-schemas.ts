@@ -1,0 +1,84 @@
+import type { ErrorCode } from '../../api/error-codes.js';
+import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { MAX_ROWS } from '../../index/feature-store.js';
+import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
+import { exampleId } from './entity-schemas.js';
+import { ID_SCHEMA } from '../../core/ids.js';
+import { BODY_PROBLEMS } from './problems.js';
+import type { Schema } from './types.js';
+import { exampleFields, valueSchema } from './value-schema.js';
+
+/** The component's name of a view's rows. */
+export const rowSchemaName = (view: string): string => `row_${view}`;
+
+export const WRITE_PROBLEMS = [
+  ...BODY_PROBLEMS,
+  'unknown_view',
+  'store_unavailable',
+  'store_partial_write',
+] as const satisfies readonly ErrorCode[];
+
+type EntityTypes = ReadonlyMap<string, EntityType>;
+
+/** One row of a view: the keys of its entities, features, and when it was true. */
+export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
+  const keys = rowKeys(view, types);
+  const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
+  for (const { name, type } of view.features.values()) properties.push([name, valueSchema(type)]);
+  properties.push([
+    EVENT_TIME,
+    {
+      type: ['number', 'string'],
+      description:
+        'When the row was true: epoch milliseconds, or a date and time of ISO 8601; now, when absent. An older row never ' +
+        'replaces a newer one. A time before `MILLRACE_OLDEST_EVENT_TIME`, or too far in the future, is refused.',
+    },
+  ]);
+  return {
+    type: 'object',
+    title: view.name,
+    required: keys,
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
+}
+
+/** Views that Feast keeps can be read only. */
+export function writableViews(views: ReadonlyMap<string, FeatureView>): FeatureView[] {
+  return [...views.values()].filter(({ source }) => source === undefined);
+}
+
+/** `{view, rows}`, by view. */
+export function rowsSchema(views: readonly FeatureView[], row: (view: FeatureView) => Schema): Schema {
+  if (views.length === 0) return { type: 'object' };
+  return {
+    oneOf: views.map((view) => ({
+      title: view.name,
+      type: 'object',
+      required: ['view', 'rows'],
+      properties: {
+        view: { type: 'string', const: view.name },
+        rows: { type: 'array', maxItems: MAX_ROWS, items: row(view) },
+      },
+    })),
+  };
+}
+
+/** One example for each view, of one row. */
+export function rowExamples(views: readonly FeatureView[], row: (view: FeatureView) => Schema): Schema {
+  return Object.fromEntries(
+    views.map((view) => [view.name, { summary: view.name, value: { view: view.name, rows: [row(view)] } }]),
+  );
+}
+
+export function exampleKey(view: FeatureView, types: EntityTypes): Schema {
+  return Object.fromEntries(rowKeys(view, types).map((key, i) => [key, exampleId(view.of[i] ?? '')]));
+}
+
+export function exampleRow(view: FeatureView, types: EntityTypes): Schema {
+  return {
+    ...exampleKey(view, types),
+    ...exampleFields(view.features.values()),
+    [EVENT_TIME]: 1_767_225_600_000,
+  };
+}

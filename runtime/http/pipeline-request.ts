@@ -1,0 +1,18 @@
+import type { Request, Response } from 'express';
+import type { RequestContext } from '../pipeline/types.js';
+import { isSafeRequestId, rankingRequestId } from './request-id.js';
+import { requestState, setRequestId } from './request-state.js';
+
+/** Spellings of the header that names a run; the first that is there and can be used wins. */
+const RUN_ID_HEADERS = ['x-millrace-run-id', 'x-wyvern-run-id'];
+
+/** The schema of a pipeline's body, among the components of the OpenAPI document. */
+export const requestSchemaName = (pipeline: string): string => `request_${pipeline}`;
+
+/** What a pipeline knows of a request beside its body. The request takes the id that its body gives. */
+export function pipelineContext(req: Request, res: Response, body: unknown): RequestContext {
+  const state = requestState(res);
+  setRequestId(res, rankingRequestId(body, state.id));
+  const runId = RUN_ID_HEADERS.map((name) => req.headers[name]).find(isSafeRequestId);
+  return { requestId: state.id, signal: state.gone, ...(runId === undefined ? {} : { runId }) };
+}

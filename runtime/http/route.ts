@@ -1,0 +1,51 @@
+import type { RequestHandler } from 'express';
+import type { HttpMetrics } from '../metrics/http-metrics.js';
+import type { Operation, Schema } from './openapi/types.js';
+import type { BodyLimits, HttpServices } from './services.js';
+
+/** What the OpenAPI document is made of. */
+export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
+
+/** What a handler is made of. */
+export interface RouteParts extends HttpServices {
+  readonly metrics: HttpMetrics;
+  /** All routes of the service, in the order of the list. */
+  readonly routes: readonly Route[];
+}
+
+/** The body of a POST route. */
+export interface RouteBody {
+  /** The setting that limits its size. */
+  readonly limit: keyof BodyLimits;
+  readonly schema: (api: ApiParts) => Schema;
+  /** Examples by name, each with a `summary` and a `value`. */
+  readonly examples: (api: ApiParts) => Schema;
+}
+
+interface CommonRoute {
+  readonly path: string;
+  /** A folder, with a slash at its end: no pipeline can have a route in it. */
+  readonly folder?: string;
+  /** Makes the handler, once for each generation. */
+  readonly handler: (parts: RouteParts) => RequestHandler;
+  /** Its operation in the OpenAPI document; a route without one is not described. */
+  readonly operation?: (api: ApiParts) => Operation;
+  /** Schemas that its operation and its body refer to, by name. */
+  readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
+  /** The answer to an unknown path never suggests this route. */
+  readonly isPrivate?: true;
+}
+
+/** A route that answers GET and HEAD. */
+export interface GetRoute extends CommonRoute {
+  readonly method: 'GET';
+}
+
+/** A route that answers POST, with a body of JSON. */
+export interface PostRoute extends CommonRoute {
+  readonly method: 'POST';
+  readonly body: RouteBody;
+}
+
+/** One route: its path, its body, its handler and its description. */
+export type Route = GetRoute | PostRoute;

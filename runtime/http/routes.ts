@@ -1,0 +1,46 @@
+import type { Pipeline } from '../pipeline/types.js';
+import type { Route } from './route.js';
+import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entities.js';
+import { deleteFeatures } from './routes/delete-features.js';
+import { explain } from './routes/explain.js';
+import { feedback } from './routes/feedback.js';
+import { getEntities } from './routes/get-entities.js';
+import { getOnlineFeatures } from './routes/get-online-features.js';
+import { healthcheck, healthz } from './routes/health.js';
+import { metrics } from './routes/metrics.js';
+import { openapi } from './routes/openapi.js';
+import { pushFeatures } from './routes/push-features.js';
+import { rank } from './routes/rank.js';
+import { readiness } from './routes/readiness.js';
+import { redocBundle } from './routes/redoc-bundle.js';
+import { redoc } from './routes/redoc.js';
+import { uploadEntities } from './routes/upload-entities.js';
+
+/** The routes that every project has, in the order of the OpenAPI document. */
+export const SERVICE_ROUTES: readonly Route[] = [
+  uploadEntities,
+  getEntities,
+  deleteEntitiesFirstPath,
+  deleteEntities,
+  pushFeatures,
+  deleteFeatures,
+  getOnlineFeatures,
+  feedback,
+  redoc,
+  redocBundle,
+  healthz,
+  healthcheck,
+  readiness,
+  metrics,
+  openapi,
+];
+
+/** All routes of a project: two for each pipeline, then those of the service. */
+export function routesOf(pipelines: readonly Pipeline[]): readonly Route[] {
+  return [...pipelines.flatMap((pipeline) => [rank(pipeline), explain(pipeline)]), ...SERVICE_ROUTES];
+}
+
+/** Where no pipeline can have its route: at these paths, and in the folders among them, which end with a slash. */
+export const RESERVED_ROUTES: readonly string[] = [
+  ...new Set(SERVICE_ROUTES.flatMap(({ path, folder }) => [path, ...(folder === undefined ? [] : [folder])])),
+];

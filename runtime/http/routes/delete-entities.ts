@@ -1,0 +1,55 @@
+import { answerBody } from '../handle-body.js';
+import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import type { PostRoute } from '../route.js';
+
+/** Delete has two paths: clients of an earlier service use the first one. */
+export const deleteEntitiesFirstPath = deleteAt(
+  '/api/entity/v1/entities/',
+  'delete_entities',
+  'Delete entities',
+);
+
+export const deleteEntities = deleteAt(
+  '/api/v1/entities/',
+  'delete_entities_v1',
+  'Delete entities, at the path beside the other two',
+);
+
+function deleteAt(folder: string, operationId: string, summary: string): PostRoute {
+  return {
+    path: `${folder}delete`,
+    folder,
+    method: 'POST',
+    body: {
+      limit: 'otherBytes',
+      schema: () => schemaRef('entity_ids'),
+      examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
+    },
+    handler: ({ entities }) => answerBody((body) => entities.remove(body)),
+    operation: ({ entityTypes }) => ({
+      operationId,
+      tags: ['Entities'],
+      summary,
+      description: 'An id that the index does not hold is no error.',
+      responses: {
+        200: jsonAnswer(
+          'None of them is in the index now.',
+          schemaRef('deleted_ids'),
+          exampleIds(entityTypes),
+        ),
+        ...problemResponses([
+          ...BODY_PROBLEMS,
+          'unknown_entity_type',
+          'store_unavailable',
+          'store_partial_write',
+        ]),
+      },
+    }),
+    schemas: ({ entityTypes }) => [
+      ['entity_ids', idsSchema(entityTypes, SENT_IDS)],
+      ['deleted_ids', idsSchema(entityTypes, TEXT_IDS)],
+    ],
+  };
+}

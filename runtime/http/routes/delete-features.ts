@@ -1,0 +1,69 @@
+import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { ID_SCHEMA } from '../../core/ids.js';
+import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
+import { answerBody } from '../handle-body.js';
+import { problemResponses } from '../openapi/problems.js';
+import {
+  exampleKey,
+  rowExamples,
+  rowsSchema,
+  writableViews,
+  WRITE_PROBLEMS,
+} from '../openapi/row-schemas.js';
+import { jsonAnswer, type Schema } from '../openapi/types.js';
+import type { PostRoute } from '../route.js';
+
+export const deleteFeatures: PostRoute = {
+  path: '/api/v1/features/delete',
+  folder: '/api/v1/features/',
+  method: 'POST',
+  body: {
+    limit: 'otherBytes',
+    schema: ({ views, entityTypes }) =>
+      rowsSchema(writableViews(views), (view) => keySchema(view, entityTypes)),
+    examples: ({ views, entityTypes }) =>
+      rowExamples(writableViews(views), (view) => exampleKey(view, entityTypes)),
+  },
+  handler: ({ features }) => answerBody((body) => features.remove(body)),
+  operation: () => ({
+    operationId: 'delete_features',
+    tags: ['Features'],
+    summary: 'Delete rows of a feature view',
+    description:
+      'Deletes the row of each key, unless that is of a later time. Rows up to the time of the deletion cannot be stored ' +
+      'again while the deletion is remembered: for the ttl of the view, or 30 days where it has none.',
+    responses: {
+      200: jsonAnswer('All rows are handled.', {
+        type: 'object',
+        required: ['view', 'deleted', 'older'],
+        properties: {
+          view: { type: 'string' },
+          deleted: {
+            type: 'integer',
+            description: 'Rows that the store does not have now, there before or not.',
+          },
+          older: { type: 'integer', description: 'Rows kept, since the store has one of a later time.' },
+        },
+      }),
+      ...problemResponses(WRITE_PROBLEMS),
+    },
+  }),
+};
+
+function keySchema(view: FeatureView, types: ReadonlyMap<string, EntityType>): Schema {
+  const keys = rowKeys(view, types);
+  const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
+  properties.push([
+    EVENT_TIME,
+    {
+      type: ['number', 'string'],
+      description: 'Rows up to this time are deleted: epoch milliseconds, or ISO 8601; now, when absent.',
+    },
+  ]);
+  return {
+    type: 'object',
+    required: keys,
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
+}

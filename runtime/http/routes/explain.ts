@@ -1,0 +1,51 @@
+import type { Pipeline } from '../../pipeline/types.js';
+import { explainPath } from '../explain-path.js';
+import { withBody } from '../handle-body.js';
+import { embedComponent } from '../openapi/embed-schema.js';
+import { exampleOf } from '../openapi/example.js';
+import { EXPLANATION_SCHEMA } from '../openapi/explanation-schema.js';
+import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
+import { sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+/**
+ * The route that explains a pipeline. Explanations are not rankings: the metrics of the pipeline do not count them. Its
+ * anchor in the reference is `#operation/explain_<pipeline>`.
+ */
+export function explain(pipeline: Pipeline): PostRoute {
+  const { name, requestSchema } = pipeline;
+  return {
+    path: explainPath(pipeline.route),
+    isPrivate: true,
+    method: 'POST',
+    body: {
+      limit: 'rankingBytes',
+      schema: () => schemaRef(requestSchemaName(name)),
+      examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
+    },
+    handler: () => async (req, res) => {
+      await withBody(req, async (body) => {
+        await sendLargeJson(res, await pipeline.explain(body, pipelineContext(req, res, body)));
+      });
+    },
+    operation: () => ({
+      operationId: `explain_${name}`,
+      tags: ['Ranking'],
+      summary: `Explain an answer of the pipeline ${name}`,
+      description:
+        'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
+        'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
+        'keep it from the public.',
+      responses: {
+        200: jsonAnswer('Why.', schemaRef('explanation')),
+        ...problemResponses(PIPELINE_PROBLEMS),
+      },
+    }),
+    schemas: () => [
+      ['explanation', EXPLANATION_SCHEMA],
+      embedComponent(requestSchemaName(name), requestSchema),
+    ],
+  };
+}

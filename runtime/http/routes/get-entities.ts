@@ -1,0 +1,60 @@
+import { withBody } from '../handle-body.js';
+import {
+  exampleEntity,
+  exampleId,
+  examplesOf,
+  idsOf,
+  idsSchema,
+  SENT_IDS,
+} from '../openapi/entity-schemas.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+const ANSWER: Schema = {
+  type: 'object',
+  required: ['entity_type', 'entities'],
+  properties: {
+    entity_type: { type: 'string' },
+    entities: { type: 'object', additionalProperties: { type: ['object', 'null'] } },
+  },
+};
+
+export const getEntities: PostRoute = {
+  path: '/api/v1/entities/get',
+  folder: '/api/v1/entities/',
+  method: 'POST',
+  body: {
+    limit: 'otherBytes',
+    schema: () => schemaRef('entity_ids'),
+    examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
+  },
+  handler:
+    ({ entities }) =>
+    async (req, res) => {
+      await sendLargeJson(res, await withBody(req, (body) => entities.get(body)));
+    },
+  operation: ({ entityTypes }) => {
+    const [first] = entityTypes.values();
+    return {
+      operationId: 'get_entities',
+      tags: ['Entities'],
+      summary: 'Read entities',
+      responses: {
+        200: jsonAnswer(
+          'The entities as they were uploaded, each with the key of its type, by id; null where the index holds none.',
+          ANSWER,
+          first && { entity_type: first.name, entities: { [exampleId(first.name)]: exampleEntity(first) } },
+        ),
+        ...problemResponses([
+          ...BODY_PROBLEMS,
+          'unknown_entity_type',
+          'store_unavailable',
+          'record_unreadable',
+        ]),
+      },
+    };
+  },
+  schemas: ({ entityTypes }) => [['entity_ids', idsSchema(entityTypes, SENT_IDS)]],
+};

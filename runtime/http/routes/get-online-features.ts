@@ -1,0 +1,142 @@
+import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
+import { rowKeys } from '../../index/row-keys.js';
+import { exampleId } from '../openapi/entity-schemas.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { withBody } from '../handle-body.js';
+import { requestState } from '../request-state.js';
+import { sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+import { exampleFields } from '../openapi/value-schema.js';
+
+const STATUSES = ['PRESENT', 'NULL_VALUE', 'NOT_FOUND', 'OUTSIDE_MAX_AGE', 'INVALID'];
+
+type EntityTypes = ReadonlyMap<string, EntityType>;
+
+const BODY: Schema = {
+  type: 'object',
+  required: ['features', 'entities'],
+  properties: {
+    features: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_ONLINE_FEATURES,
+      items: { type: 'string', description: '`view:feature`.' },
+    },
+    entities: {
+      type: 'object',
+      description:
+        "A list of ids by the key of each entity type that the views are of (or by Feast's join key); all of one length.",
+      additionalProperties: {
+        type: 'array',
+        maxItems: MAX_ONLINE_ROWS,
+        items: { type: ['string', 'integer'] },
+      },
+    },
+    full_feature_names: {
+      type: ['boolean', 'null'],
+      description: 'Names in the answer are `view__feature` rather than `feature`.',
+    },
+  },
+};
+
+const ANSWER: Schema = {
+  type: 'object',
+  required: ['metadata', 'results'],
+  properties: {
+    metadata: {
+      type: 'object',
+      required: ['feature_names'],
+      properties: { feature_names: { type: 'array', items: { type: 'string' } } },
+    },
+    results: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['values', 'statuses', 'event_timestamps'],
+        properties: {
+          values: { type: 'array', description: 'By row; null where there is no value.' },
+          statuses: { type: 'array', items: { type: 'string', enum: STATUSES } },
+          event_timestamps: {
+            type: 'array',
+            description:
+              'When the value was true, as ISO 8601; 1970-01-01T00:00:00Z where that is not known.',
+            items: { type: 'string' },
+          },
+        },
+      },
+    },
+  },
+};
+
+export const getOnlineFeatures: PostRoute = {
+  path: '/feature/get-online-features',
+  method: 'POST',
+  body: {
+    limit: 'otherBytes',
+    schema: () => BODY,
+    examples: ({ views, entityTypes }) =>
+      Object.fromEntries(
+        Array.from(views.values(), (view) => [
+          view.name,
+          { summary: view.name, value: exampleRequest(view, entityTypes) },
+        ]),
+      ),
+  },
+  handler:
+    ({ online, metrics }) =>
+    async (req, res) => {
+      const { gone } = requestState(res);
+      const { answer, report } = await withBody(req, (body) => online.read(body, gone));
+      metrics.read(report);
+      await sendLargeJson(res, answer);
+    },
+  operation: ({ views, entityTypes }) => {
+    const [first] = views.values();
+    return {
+      operationId: 'get_online_features',
+      tags: ['Features'],
+      summary: 'Read features as ranking reads them',
+      description:
+        "In the shape of Feast's feature server. A default stands among the values where ranking would read it; its status says " +
+        'why. INVALID is a value that could not be read.',
+      responses: {
+        200: jsonAnswer(
+          'One result for each list of ids and for each feature, in the order of `feature_names`.',
+          ANSWER,
+          first && exampleAnswer(first, entityTypes),
+        ),
+        ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable', 'deadline_exceeded']),
+      },
+    };
+  },
+};
+
+function exampleRequest(view: FeatureView, types: EntityTypes): Schema {
+  const ids = rowKeys(view, types).map((key, i) => [key, [exampleId(view.of[i] ?? '')]] as const);
+  return {
+    features: [...view.features.keys()].slice(0, 2).map((feature) => `${view.name}:${feature}`),
+    entities: Object.fromEntries(ids),
+    full_feature_names: false,
+  };
+}
+
+function exampleAnswer(view: FeatureView, types: EntityTypes): Schema {
+  const keys = rowKeys(view, types);
+  const [feature] = view.features.values();
+  const value = feature && exampleFields([feature])[feature.name];
+  return {
+    metadata: { feature_names: [...keys, ...(feature === undefined ? [] : [feature.name])] },
+    results: [
+      ...view.of.map((type) => ({
+        values: [exampleId(type)],
+        statuses: ['PRESENT'],
+        event_timestamps: ['1970-01-01T00:00:00Z'],
+      })),
+      ...(feature === undefined
+        ? []
+        : [{ values: [value ?? null], statuses: ['PRESENT'], event_timestamps: ['2026-01-01T00:00:00Z'] }]),
+    ],
+  };
+}

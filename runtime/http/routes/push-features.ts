@@ -1,0 +1,51 @@
+import { answerBody } from '../handle-body.js';
+import { problemResponses } from '../openapi/problems.js';
+import {
+  exampleRow,
+  rowExamples,
+  rowSchema,
+  rowSchemaName,
+  rowsSchema,
+  writableViews,
+  WRITE_PROBLEMS,
+} from '../openapi/row-schemas.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import type { PostRoute } from '../route.js';
+
+export const pushFeatures: PostRoute = {
+  path: '/api/v1/features/push',
+  folder: '/api/v1/features/',
+  method: 'POST',
+  body: {
+    limit: 'uploadBytes',
+    schema: ({ views }) => rowsSchema(writableViews(views), ({ name }) => schemaRef(rowSchemaName(name))),
+    examples: ({ views, entityTypes }) =>
+      rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
+  },
+  handler: ({ features }) => answerBody((body) => features.push(body)),
+  operation: () => ({
+    operationId: 'push_features',
+    tags: ['Features'],
+    summary: 'Write rows of a feature view',
+    description:
+      'A row replaces what the store holds of this view for its key, unless that is of a later time.',
+    responses: {
+      200: jsonAnswer('All rows are handled.', {
+        type: 'object',
+        required: ['view', 'stored', 'older', 'expired'],
+        properties: {
+          view: { type: 'string' },
+          stored: { type: 'integer' },
+          older: { type: 'integer', description: 'Rows left out, since the store has one of a later time.' },
+          expired: {
+            type: 'integer',
+            description: "Of the rows stored: those that are older than the view's ttl, and thus expired.",
+          },
+        },
+      }),
+      ...problemResponses(WRITE_PROBLEMS),
+    },
+  }),
+  schemas: ({ views, entityTypes }) =>
+    writableViews(views).map((view) => [rowSchemaName(view.name), rowSchema(view, entityTypes)]),
+};

@@ -1,0 +1,70 @@
+import { degradationText } from '../../pipeline/page/degraded.js';
+import type { Pipeline } from '../../pipeline/types.js';
+import { withBody } from '../handle-body.js';
+import { embedComponent } from '../openapi/embed-schema.js';
+import { exampleOf } from '../openapi/example.js';
+import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
+import { sendJson, sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+const TOLD = {
+  rank: {
+    summary: 'Rank',
+    description:
+      'Fills the entities of the request from the index, fetches features, scores the candidates and answers one page of ' +
+      'them, best first.',
+    answer: 'One page.',
+  },
+  score: {
+    summary: 'Score',
+    description: 'Fills the entities of the request from the index, fetches features and scores one entity.',
+    answer: 'Its score.',
+  },
+};
+
+/**
+ * A pipeline's own route. Its anchor in the reference is `#operation/rank_<pipeline>`, or `#operation/score_<pipeline>`.
+ */
+export function rank(pipeline: Pipeline): PostRoute {
+  const { name, task, requestSchema, answerSchema } = pipeline;
+  const requestName = requestSchemaName(name);
+  const answerName = `answer_${name}`;
+  const { summary, description, answer: told } = TOLD[task];
+  return {
+    path: pipeline.route,
+    method: 'POST',
+    body: {
+      limit: 'rankingBytes',
+      schema: () => schemaRef(requestName),
+      examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
+    },
+    handler:
+      ({ metrics }) =>
+      async (req, res) => {
+        await withBody(req, async (body) => {
+          const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
+          metrics.ranked(name, report);
+          if (report.degraded.length > 0)
+            res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
+          // Deprecated: members `skipped=` of Millrace-Degraded say the same.
+          if (report.skippedSteps.length > 0)
+            res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
+          if (answer.events === undefined) sendJson(res, 200, answer);
+          else await sendLargeJson(res, answer);
+        });
+      },
+    operation: () => ({
+      operationId: `${task}_${name}`,
+      tags: ['Ranking'],
+      summary: `${summary} with the pipeline ${name}`,
+      description,
+      responses: {
+        200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), ['Millrace-Degraded']),
+        ...problemResponses(PIPELINE_PROBLEMS),
+      },
+    }),
+    schemas: () => [embedComponent(requestName, requestSchema), embedComponent(answerName, answerSchema)],
+  };
+}

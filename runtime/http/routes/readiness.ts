@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import { MillraceError } from '../../api/errors.js';
+import { describeError } from '../../core/describe-error.js';
+import { plainJson, type Schema } from '../openapi/types.js';
+import { sendJson } from '../respond.js';
+import type { GetRoute } from '../route.js';
+import type { HttpServices } from '../services.js';
+
+/** How long a readiness check waits for the store. */
+const PING_MS = 1000;
+
+interface Check {
+  readonly status: 'OK' | 'FAILED';
+  readonly reason?: string;
+}
+
+const READINESS: Schema = {
+  type: 'object',
+  required: ['status', 'checks'],
+  properties: {
+    status: { type: 'string', enum: ['OK', 'NOT_READY'] },
+    project_version: { type: 'string', description: "Of the content of the project's files." },
+    checks: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['status'],
+        properties: {
+          status: { type: 'string', enum: ['OK', 'FAILED'] },
+          reason: { type: 'string', description: 'Why the check failed.' },
+        },
+      },
+    },
+  },
+};
+
+/** Readiness: 200 if this instance can answer now, else 503, with the reason of each check. */
+export const readiness: GetRoute = {
+  path: '/readyz',
+  method: 'GET',
+  handler: ({ store, logger, projectVersion }) => {
+    const checkStore = onceAtATime(() => pingWithin(store, logger));
+    return async (_req, res) => {
+      const check = await checkStore();
+      // Pipelines are loaded before anything listens.
+      const checks = { store: check, pipelines: { status: 'OK' } };
+      const ready = check.status === 'OK';
+      if (!ready) res.setHeader('Retry-After', 1);
+      const status = ready ? 'OK' : 'NOT_READY';
+      sendJson(res, ready ? 200 : 503, { status, project_version: projectVersion, checks });
+    };
+  },
+  operation: () => ({
+    operationId: 'ready',
+    tags: ['Service'],
+    summary: 'Readiness',
+    responses: {
+      200: plainJson('The project is loaded and the store answers.', READINESS),
+      503: plainJson('Not so; each check says why.', READINESS),
+    },
+  }),
+};
+
+async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Check>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
+    }, PING_MS);
+  });
+  const pinged = store.ping().then(
+    (): Check => ({ status: 'OK' }),
+    (error: unknown): Check => {
+      logger.warn({ error: describeError(error) }, 'the store does not answer');
+      return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
+    },
+  );
+  return Promise.race([pinged, late]).finally(() => clearTimeout(timer));
+}
+
+/** Calls that come while one is under way share it: probes of a store that hangs must not pile up on it. */
+function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

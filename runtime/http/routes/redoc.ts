@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { redocHtml } from 'redoc-express/dist/redoc-html-template.js';
+import { sendText } from '../respond.js';
+import type { GetRoute } from '../route.js';
+import { openapi } from './openapi.js';
+import { redocBundle } from './redoc-bundle.js';
+
+const FONTS = 'system-ui, sans-serif';
+const OPTIONS = {
+  requiredPropsFirst: true,
+  jsonSamplesExpandLevel: 'all',
+  theme: {
+    typography: {
+      fontFamily: FONTS,
+      headings: { fontFamily: FONTS },
+      code: { fontFamily: 'ui-monospace, monospace' },
+    },
+  },
+};
+
+/**
+ * The interactive reference: the page of redoc-express with everything that it would load from elsewhere replaced by
+ * this service's own, and a policy that has the browser refuse the rest.
+ */
+export const redoc: GetRoute = {
+  path: '/redoc',
+  folder: '/redoc/',
+  method: 'GET',
+  handler: () => {
+    const page = localPage();
+    const policy = contentPolicy(page);
+    return (_req, res) => {
+      res.setHeader('Content-Security-Policy', policy);
+      res.setHeader('Referrer-Policy', 'no-referrer');
+      sendText(res, 200, 'text/html; charset=utf-8', page);
+    };
+  },
+};
+
+function localPage(): string {
+  const page = redocHtml({ title: 'Millrace API reference', specUrl: openapi.path, redocOptions: OPTIONS })
+    .replace(/<link href="https:[^>]*>/g, '<link rel="icon" href="data:," />')
+    .replace(/<script nonce='' src="https:[^"]*">/, `<script src="${redocBundle.path}">`);
+  if (/https?:/.test(page)) throw new Error('redoc-express has a new page; adapt what is replaced in it');
+  return page;
+}
+
+/** redoc writes its styles into the page, and searches in a worker that it makes of a text. */
+function contentPolicy(page: string): string {
+  const inline = [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${inline.join(' ')}`,
+    'worker-src blob:',
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

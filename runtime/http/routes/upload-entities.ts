@@ -1,0 +1,77 @@
+import { MAX_BATCH } from '../../index/entity-index.js';
+import { answerBody } from '../handle-body.js';
+import {
+  entitySchema,
+  entitySchemaName,
+  exampleEntity,
+  exampleIds,
+  examplesOf,
+  idsSchema,
+  TEXT_IDS,
+} from '../openapi/entity-schemas.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import type { PostRoute } from '../route.js';
+
+const DUPLICATES: Schema = {
+  type: 'integer',
+  minimum: 1,
+  description:
+    'Entities that were not stored, since a later one has the same id; left out where there are none.',
+};
+
+export const uploadEntities: PostRoute = {
+  path: '/api/v1/entities/upload',
+  folder: '/api/v1/entities/',
+  method: 'POST',
+  body: {
+    limit: 'uploadBytes',
+    schema: ({ entityTypes }) =>
+      entityTypes.size === 0 ? { type: 'object' } : { oneOf: [...entityTypes.keys()].map(uploadSchema) },
+    examples: ({ entityTypes }) =>
+      examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
+  },
+  handler: ({ entities }) => answerBody((body) => entities.upload(body)),
+  operation: ({ entityTypes }) => ({
+    operationId: 'upload_entities',
+    tags: ['Entities'],
+    summary: 'Create or replace entities',
+    description:
+      'Each entity is stored whole and replaces what the index held under its id. Nothing is stored if any entity is wrong.',
+    responses: {
+      200: jsonAnswer('All are stored.', schemaRef('uploaded_ids'), exampleIds(entityTypes)),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        'unknown_entity_type',
+        'store_unavailable',
+        'store_partial_write',
+      ]),
+    },
+  }),
+  schemas: ({ entityTypes }) => [
+    ['uploaded_ids', idsSchema(entityTypes, TEXT_IDS, { duplicates: DUPLICATES })],
+    ...Array.from(entityTypes.values(), (type) => [entitySchemaName(type.name), entitySchema(type)] as const),
+  ],
+};
+
+function uploadSchema(type: string): Schema {
+  return {
+    title: type,
+    type: 'object',
+    required: ['entity_type', 'entities'],
+    additionalProperties: false,
+    properties: {
+      entity_type: { type: 'string', const: type },
+      entity_key: {
+        type: 'string',
+        description: 'The field of each entity that holds its id, where it is not the key of the type.',
+      },
+      entities: {
+        type: 'array',
+        maxItems: MAX_BATCH,
+        items: schemaRef(entitySchemaName(type)),
+        description: 'Of entities with the same id the last one is stored.',
+      },
+    },
+  };
+}
