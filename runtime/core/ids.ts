@@ -1,11 +1,15 @@
 /** Most UTF-16 code units of an id. */
 export const MAX_ID_LENGTH = 1024;
 
+/** JSON Schema pattern of a text without a lone surrogate. */
+export const WELL_FORMED = '^\\P{Surrogate}*$';
+
 /** JSON Schema of an id. */
 export const ID_SCHEMA = {
   type: ['string', 'integer'],
   minLength: 1,
   maxLength: MAX_ID_LENGTH,
+  pattern: WELL_FORMED,
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;

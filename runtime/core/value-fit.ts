@@ -12,7 +12,7 @@ export interface Misfit {
 }
 
 /** Largest magnitude of a vector's element: models take vectors as float32, and sums of squares stay finite. */
-const MAX_FLOAT32 = 3.4028234663852886e38;
+export const MAX_FLOAT32 = 3.4028234663852886e38;
 
 /**
  * The first place at which a value does not fit; undefined where it fits. Null fits as an attribute and as a field of

@@ -2,7 +2,7 @@ import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import type { Schema } from './types.js';
-import { exampleFields, ID_OR_NULL, valueSchema } from './value-schema.js';
+import { exampleFields, fieldSchemas } from './value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
@@ -15,21 +15,16 @@ export const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { t
 export const entitySchemaName = (type: string): string => `entity_${type}`;
 
 export function entitySchema({ name, key, attributes }: EntityType): Schema {
-  const properties: [string, Schema][] = [[key, { ...ID_SCHEMA, description: `The ${name}'s id.` }]];
-  for (const attribute of attributes.values()) {
-    properties.push([attribute.name, valueSchema(attribute.type)]);
-    if (attribute.type.kind === 'ref') {
-      const description = `Another spelling of \`${attribute.name}\`.`;
-      properties.push([`${attribute.name}_id`, { ...ID_OR_NULL, description }]);
-    }
-  }
   return {
     type: 'object',
     title: name,
     description:
       `\`${key}\` is required, unless \`entity_key\` names another field that holds the id. Attributes that are not listed ` +
       'here are kept as they are.',
-    properties: Object.fromEntries(properties),
+    properties: {
+      [key]: { ...ID_SCHEMA, description: `The ${name}'s id.` },
+      ...fieldSchemas(attributes.values()),
+    },
   };
 }
 

@@ -36,7 +36,7 @@ export function exampleOf(root: Schema): JsonValue {
         return list(schema, place);
       case 'integer':
       case 'number':
-        return typeof schema.minimum === 'number' ? schema.minimum : 1;
+        return typeof schema.minimum === 'number' && schema.minimum > 0 ? schema.minimum : 1;
       case 'boolean':
         return true;
       case 'string':

@@ -3,7 +3,8 @@ import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { MAX_ROWS } from '../../index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-schemas.js';
-import { ID_SCHEMA } from '../../core/ids.js';
+import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';
+import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { BODY_PROBLEMS } from './problems.js';
 import type { Schema } from './types.js';
 import { exampleFields, valueSchema } from './value-schema.js';
@@ -20,15 +21,18 @@ export const WRITE_PROBLEMS = [
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
+/** Features are kept as UTF-8. */
+const TEXT: Schema = { type: 'string', pattern: WELL_FORMED };
+
 /** One row of a view: the keys of its entities, features, and when it was true. */
 export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
   const keys = rowKeys(view, types);
   const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
-  for (const { name, type } of view.features.values()) properties.push([name, valueSchema(type)]);
+  for (const { name, type } of view.features.values()) properties.push([name, valueSchema(type, TEXT)]);
   properties.push([
     EVENT_TIME,
     {
-      type: ['number', 'string'],
+      ...TIME_SCHEMA,
       description:
         'When the row was true: epoch milliseconds, or a date and time of ISO 8601; now, when absent. An older row never ' +
         'replaces a newer one. A time before `MILLRACE_OLDEST_EVENT_TIME`, or too far in the future, is refused.',

@@ -1,53 +1,59 @@
 import type { JsonValue, ValueType } from '../../api/types.js';
 import { ID_SCHEMA } from '../../core/ids.js';
+import { plainSchema } from '../../core/value-schema.js';
 import type { Schema } from './types.js';
 
 /** The schema of a reference, which may be not known. */
 export const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
 
-/** The schema of an indexed value. A value may always be null, which says that it is not known. */
-export function valueSchema(type: ValueType): Schema {
+/**
+ * The schema of an indexed value. A value may always be null, which says that it is not known.
+ * @param text of a text, also in a list
+ */
+export function valueSchema(type: ValueType, text: Schema = { type: 'string' }): Schema {
   switch (type.kind) {
-    case 'int':
-      return { type: ['integer', 'null'] };
-    case 'float':
-      return { type: ['number', 'null'] };
-    case 'bool':
-      return { type: ['boolean', 'null'] };
     case 'string':
-      return { type: ['string', 'null'] };
-    case 'timestamp':
-      return {
-        type: ['number', 'string', 'null'],
-        description: 'Epoch milliseconds, or a date and time of ISO 8601.',
-      };
-    case 'vector':
-      return { type: ['array', 'null'], items: { type: 'number' }, minItems: type.size, maxItems: type.size };
+      return { ...text, type: ['string', 'null'] };
     case 'ref':
       return { ...ID_OR_NULL, description: `Id of a ${type.entity}.` };
     case 'list':
       return {
         type: ['array', 'null'],
-        items: type.of.kind === 'record' ? recordSchema(type.of.fields) : elementSchema(type.of),
+        items: type.of.kind === 'record' ? recordSchema(type.of.fields) : elementSchema(type.of, text),
       };
     case 'record': {
       const record = recordSchema(type.fields);
       return { ...record, type: ['object', 'null'] };
     }
+    default: {
+      const schema = plainSchema(type);
+      return { ...schema, type: [schema.type, 'null'].flat() };
+    }
   }
+}
+
+/** The schemas of attributes by name. A reference has a second spelling. */
+export function fieldSchemas(
+  fields: Iterable<{ readonly name: string; readonly type: ValueType }>,
+): Record<string, Schema> {
+  const schemas: [string, Schema][] = [];
+  for (const { name, type } of fields) {
+    schemas.push([name, valueSchema(type)]);
+    if (type.kind === 'ref')
+      schemas.push([`${name}_id`, { ...ID_OR_NULL, description: `Another spelling of \`${name}\`.` }]);
+  }
+  return Object.fromEntries(schemas);
 }
 
 function elementSchema(
   type: { readonly kind: 'string' } | { readonly kind: 'ref'; readonly entity: string },
+  text: Schema,
 ): Schema {
-  return type.kind === 'string'
-    ? { type: 'string' }
-    : { ...ID_SCHEMA, description: `Id of a ${type.entity}.` };
+  return type.kind === 'string' ? text : { ...ID_SCHEMA, description: `Id of a ${type.entity}.` };
 }
 
 function recordSchema(fields: ReadonlyMap<string, ValueType>): Schema {
-  const properties = Object.fromEntries([...fields].map(([name, type]) => [name, valueSchema(type)]));
-  return { type: 'object', properties };
+  return { type: 'object', properties: fieldSchemas(Array.from(fields, ([name, type]) => ({ name, type }))) };
 }
 
 /** Vectors longer than this are left out of examples. */

@@ -1,5 +1,6 @@
 import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { ID_SCHEMA } from '../../core/ids.js';
+import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { answerBody } from '../handle-body.js';
 import { problemResponses } from '../openapi/problems.js';
@@ -56,7 +57,7 @@ function keySchema(view: FeatureView, types: ReadonlyMap<string, EntityType>): S
   properties.push([
     EVENT_TIME,
     {
-      type: ['number', 'string'],
+      ...TIME_SCHEMA,
       description: 'Rows up to this time are deleted: epoch milliseconds, or ISO 8601; now, when absent.',
     },
   ]);

@@ -3,6 +3,8 @@ import type { EntityType } from '../../config/project/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA } from '../../core/ids.js';
+import { TIME_SCHEMA } from '../../core/value-schema.js';
+import { carriedSchema } from '../../pipeline/request/request-schema.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
 import { answerBody } from '../handle-body.js';
@@ -20,7 +22,8 @@ const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITE
 const EVENT_FIELDS: Schema = {
   type: { type: 'string', enum: INTERACTION_TYPES },
   time: {
-    type: ['number', 'string', 'null'],
+    ...TIME_SCHEMA,
+    type: [...TIME_SCHEMA.type, 'null'],
     description:
       'When it happened: epoch milliseconds, or a date and time of ISO 8601; now, when absent. At most ' +
       `${CLOCK_AHEAD / 60_000} minutes in the future.`,
@@ -74,18 +77,18 @@ export const feedback: PostRoute = {
 };
 
 function bodySchema({ entityTypes }: ApiParts): Schema {
-  const entities = Array.from(entityTypes.values(), ({ name, key }): [string, Schema] => [
-    name,
+  const entities = Array.from(entityTypes.values(), (type): [string, Schema] => [
+    type.name,
     {
-      type: 'object',
-      required: [key],
-      properties: { [key]: ID_SCHEMA },
-      description: `A ${name}; attributes of it may be there too.`,
+      ...carriedSchema(type, entityTypes),
+      description: `A ${type.name}; attributes of it may be there too.`,
     },
   ]);
   return {
     type: 'object',
     required: ['request_id', 'events'],
+    // The fields that are required, and an entity.
+    minProperties: 3,
     additionalProperties: false,
     properties: {
       request_id: { ...ID_SCHEMA, description: 'Of the ranking that the events come from.' },
@@ -95,6 +98,7 @@ function bodySchema({ entityTypes }: ApiParts): Schema {
         items: {
           type: 'object',
           required: ['type'],
+          ...(entities.length === 0 ? {} : { oneOf: entities.map(([name]) => ({ required: [name] })) }),
           additionalProperties: false,
           properties: { ...EVENT_FIELDS, ...Object.fromEntries(entities) },
         },

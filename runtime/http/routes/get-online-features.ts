@@ -1,4 +1,5 @@
 import type { EntityType, FeatureView } from '../../config/project/model.js';
+import { ID_SCHEMA } from '../../core/ids.js';
 import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
 import { rowKeys } from '../../index/row-keys.js';
 import { exampleId } from '../openapi/entity-schemas.js';
@@ -14,7 +15,7 @@ const STATUSES = ['PRESENT', 'NULL_VALUE', 'NOT_FOUND', 'OUTSIDE_MAX_AGE', 'INVA
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
-const BODY: Schema = {
+const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
   type: 'object',
   required: ['features', 'entities'],
   properties: {
@@ -22,7 +23,12 @@ const BODY: Schema = {
       type: 'array',
       minItems: 1,
       maxItems: MAX_ONLINE_FEATURES,
-      items: { type: 'string', description: '`view:feature`.' },
+      uniqueItems: true,
+      items: {
+        type: 'string',
+        description: '`view:feature`.',
+        ...(views.size === 0 ? {} : { enum: featureNames(views) }),
+      },
     },
     entities: {
       type: 'object',
@@ -31,7 +37,7 @@ const BODY: Schema = {
       additionalProperties: {
         type: 'array',
         maxItems: MAX_ONLINE_ROWS,
-        items: { type: ['string', 'integer'] },
+        items: { ...ID_SCHEMA, minLength: 0 },
       },
     },
     full_feature_names: {
@@ -39,7 +45,12 @@ const BODY: Schema = {
       description: 'Names in the answer are `view__feature` rather than `feature`.',
     },
   },
-};
+});
+
+const featureNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
+  [...views.values()].flatMap(({ name, features }) =>
+    Array.from(features.keys(), (feature) => `${name}:${feature}`),
+  );
 
 const ANSWER: Schema = {
   type: 'object',
@@ -75,7 +86,7 @@ export const getOnlineFeatures: PostRoute = {
   method: 'POST',
   body: {
     limit: 'otherBytes',
-    schema: () => BODY,
+    schema: ({ views }) => bodySchema(views),
     examples: ({ views, entityTypes }) =>
       Object.fromEntries(
         Array.from(views.values(), (view) => [

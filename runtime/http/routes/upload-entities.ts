@@ -1,3 +1,4 @@
+import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
 import { answerBody } from '../handle-body.js';
 import {
@@ -27,7 +28,7 @@ export const uploadEntities: PostRoute = {
   body: {
     limit: 'uploadBytes',
     schema: ({ entityTypes }) =>
-      entityTypes.size === 0 ? { type: 'object' } : { oneOf: [...entityTypes.keys()].map(uploadSchema) },
+      entityTypes.size === 0 ? { type: 'object' } : { oneOf: [...entityTypes.values()].map(uploadSchema) },
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
@@ -54,24 +55,26 @@ export const uploadEntities: PostRoute = {
   ],
 };
 
-function uploadSchema(type: string): Schema {
+function uploadSchema({ name, key }: EntityType): Schema {
   return {
-    title: type,
+    title: name,
     type: 'object',
     required: ['entity_type', 'entities'],
-    additionalProperties: false,
     properties: {
-      entity_type: { type: 'string', const: type },
+      entity_type: { type: 'string', const: name },
       entity_key: {
-        type: 'string',
+        type: ['string', 'null'],
+        minLength: 1,
         description: 'The field of each entity that holds its id, where it is not the key of the type.',
       },
       entities: {
         type: 'array',
         maxItems: MAX_BATCH,
-        items: schemaRef(entitySchemaName(type)),
+        items: schemaRef(entitySchemaName(name)),
         description: 'Of entities with the same id the last one is stored.',
       },
     },
+    if: { properties: { entity_key: { enum: [key, null] } } },
+    then: { properties: { entities: { items: { required: [key] } } } },
   };
 }

@@ -3,6 +3,7 @@ import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../
 import type { ExpressionType } from '../../expression/environment.js';
 import type { Plan } from '../../compile/plan.js';
 import { ID_SCHEMA } from '../../core/ids.js';
+import { plainSchema } from '../../core/value-schema.js';
 import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;
@@ -120,6 +121,12 @@ function candidateSchemas({ limits, page, subject, request }: PipelineDefinition
   };
 }
 
+/** JSON Schema of an entity that a body carries: its id, and attributes that fit. Fields that nothing declares are ignored. */
+export function carriedSchema(entity: EntityType, entities: ReadonlyMap<string, EntityType>): Schema {
+  const schema = entitySchema(entity, new Map(), { entities, closed: false }, 1);
+  return { ...schema, properties: { ...(schema.properties as Schema), [entity.key]: ID_SCHEMA } };
+}
+
 /** JSON Schema of the answer of a pipeline's route. */
 export function answerSchema({ definition, candidateType, answer }: Plan): Schema {
   if (definition.task === 'rank') return RANKING;
@@ -220,23 +227,6 @@ function nullable(schema: Schema): Schema {
 
 function valueSchema(type: ValueType, context: Context, nesting: number): Schema {
   switch (type.kind) {
-    case 'int':
-      return { type: 'integer' };
-    case 'float':
-      return { type: 'number' };
-    case 'bool':
-      return { type: 'boolean' };
-    case 'string':
-      return { type: 'string' };
-    case 'timestamp':
-      return {
-        anyOf: [
-          { type: 'number', description: 'Epoch milliseconds.' },
-          { type: 'string', format: 'date-time' },
-        ],
-      };
-    case 'vector':
-      return { type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size };
     case 'ref':
       return { anyOf: [ID_SCHEMA, inlineSchema(type.entity, context, nesting)] };
     case 'record':
@@ -249,6 +239,8 @@ function valueSchema(type: ValueType, context: Context, nesting: number): Schema
             ? recordSchema(type.of.fields, context, nesting)
             : valueSchema(type.of, context, nesting),
       };
+    default:
+      return plainSchema(type);
   }
 }
 

@@ -1,0 +1,245 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import fc, { type Arbitrary } from 'fast-check';
+import { createApp, type App } from '../../runtime/app/app.js';
+import { timestampOf } from '../../runtime/core/timestamp.js';
+import { listen, type HttpServer } from '../../runtime/http/listen.js';
+import { loadSettings } from '../../runtime/settings/settings.js';
+import { MemoryStore } from '../support/memory-store.js';
+import { fitting, type Overrides, type Schema } from '../support/schema-values.js';
+import { withFiles } from '../support/temporary-files.js';
+import { call, post } from './harness.js';
+
+/** Each kind of attribute and feature, a composite view, and a request with each kind of field. */
+const PROJECT = {
+  'schemas/entities/product.yaml': `
+entity: product
+extends: ProductEntity
+attributes:
+  title: string
+  price: float
+  stock: int
+  on_sale: bool
+  added: timestamp
+  brand: ref(brand)
+  related: list(ref(product))
+  tags: list(string)
+  shape: vector(2)
+  maker: { record: { name: string, brand: ref(brand), since: timestamp } }
+  variants: { list: { sku: string, price: float, seller: ref(brand) } }
+`,
+  'schemas/entities/brand.yaml': 'entity: brand\nattributes: { name: string, founded: timestamp }\n',
+  'schemas/features/product_stats.yaml': `
+view: product_stats
+of: [product]
+features: { ctr: float, orders: int, seen: timestamp, label: string, hot: bool, labels: list(string), place: vector(2) }
+`,
+  'schemas/features/product_brand.yaml':
+    'view: product_brand\nof: [product, brand]\nfeatures: { rate: float }\n',
+  'pipelines/search.yaml': `
+pipeline: search
+rank: product
+request:
+  candidates: { upstream: float, shown: timestamp }
+  user: optional(user)
+  device: optional(string)
+  depth: int
+  since: optional(timestamp)
+  shop: optional(ref(brand))
+components:
+  - use: score
+    with: { value: product.price }
+`,
+  'pipelines/quality.yaml': `
+pipeline: quality
+score: product
+components:
+  - use: score
+    with: { value: product.price }
+`,
+};
+
+const NOW = Date.parse('2026-01-31T12:00:00Z');
+
+/** Event times that are neither too old nor in the future, which no schema can say. */
+const PAST = fc.oneof(
+  { weight: 20, arbitrary: fc.integer({ min: 0, max: NOW }) },
+  {
+    weight: 20,
+    arbitrary: fc.constantFrom('2026-01-31', '2025-12-31 23:59', '2026-01-31t09:30:00,5+02:00'),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('20000101', 'yesterday', '') },
+);
+
+/** In the place of a value of a body. None of them is a time in the future. */
+const NOISE: Arbitrary<unknown> = fc.constantFrom<unknown[]>(
+  ...[null, true, 0, 1, 1.5, -1, 70_000, 2 ** 53, 4e38, 1e300],
+  ...[
+    '',
+    'x',
+    'x'.repeat(1025),
+    '\ud800',
+    '2026-01-31',
+    '2026-13-01',
+    '2026-01-31T24:00Z',
+    '2026-01-31T09:30z',
+  ],
+  ...[[], [1], ['x'], [null], [{}], {}, { a: 1 }],
+);
+const SCALARS = NOISE.filter((value) => typeof value !== 'object' || value === null);
+
+interface Case {
+  readonly path: string;
+  /** Members whose rules a schema cannot state. */
+  readonly overrides?: Overrides;
+  readonly noise?: Arbitrary<unknown>;
+  /** Members are removed from objects, and added to them. */
+  readonly changesMembers?: false;
+}
+
+const paging: Overrides = { candidate_page: undefined, candidate_page_size: undefined };
+const CASES: readonly Case[] = [
+  { path: '/api/v1/search', overrides: paging },
+  { path: '/api/v1/search/explain', overrides: paging },
+  { path: '/api/v1/quality' },
+  {
+    path: '/api/v1/entities/upload',
+    // The field that another `entity_key` names holds the id.
+    overrides: { entity_key: fc.constant(null) },
+    noise: NOISE.filter((value) => typeof value !== 'string'),
+  },
+  { path: '/api/v1/entities/get' },
+  { path: '/api/v1/entities/delete' },
+  { path: '/api/entity/v1/entities/delete' },
+  { path: '/api/v1/features/push', overrides: { event_time: PAST } },
+  { path: '/api/v1/features/delete', overrides: { event_time: PAST } },
+  {
+    path: '/feature/get-online-features',
+    // Each view that is named needs the ids of its entities, and all lists have one length.
+    overrides: {
+      entities: fc
+        .array(fc.tuple(fc.constantFrom('a', 7, ''), fc.constantFrom('b', -3)), {
+          minLength: 1,
+          maxLength: 3,
+        })
+        .map((rows) => ({ product_id: rows.map(([id]) => id), brand_id: rows.map(([, id]) => id) })),
+    },
+    noise: SCALARS,
+    changesMembers: false,
+  },
+  { path: '/api/v1/feedback', overrides: { time: PAST } },
+];
+
+describe('the schema of a body says what the service accepts:', () => {
+  let app: App;
+  let server: HttpServer;
+  let url: string;
+  let document: Schema;
+  let close: () => void;
+  let closed: Promise<void>;
+  before(async () => {
+    await new Promise<void>((resolve, reject) => {
+      closed = withFiles(PROJECT, async (root) => {
+        const env = { LOG_LEVEL: 'silent', MILLRACE_OLDEST_EVENT_TIME: '0001-01-01' };
+        app = await createApp(loadSettings(env, { project: root }), {
+          store: new MemoryStore(),
+          clock: () => NOW,
+        });
+        server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
+        const done = new Promise<void>((stop) => (close = stop));
+        resolve();
+        await done;
+        await server.close(0);
+        await app.close();
+      });
+      closed.catch(reject);
+    });
+    url = `http://127.0.0.1:${server.port}`;
+    document = (await call(`${url}/openapi.json`)).json as Schema;
+  });
+  after(async () => {
+    close();
+    await closed;
+  });
+
+  it('every route with a body is in this suite', () => {
+    const posts = Object.entries(document.paths as Record<string, Schema>).flatMap(([path, methods]) =>
+      methods.post === undefined || path === '/api/v1/quality/explain' ? [] : [path],
+    );
+    expect(CASES.map(({ path }) => path)).to.have.members(posts);
+  });
+
+  for (const { path, overrides = {}, noise = NOISE, changesMembers = true } of CASES) {
+    it(path, async () => {
+      const place = `#/paths/${path.replaceAll('/', '~1')}/post/requestBody/content/application~1json/schema`;
+      const schema: Schema = { $ref: place };
+      const validate: ValidateFunction = new Ajv2020({ strict: false, ownProperties: true })
+        .addSchema(document, 'api')
+        .compile({ $ref: `api${place}` });
+      const change = fc.record({
+        at: fc.nat(),
+        how: fc.constantFrom(...(changesMembers ? ['replace', 'remove', 'add'] : ['replace'])),
+        value: noise,
+      });
+      const body = fc
+        .tuple(fitting(schema, document, overrides), fc.option(change, { freq: 2 }))
+        .map(([value, changed]) => repair(changed === null ? value : mutate(value, changed)));
+      const seen = { accepted: 0, refused: 0 };
+      await fc.assert(
+        fc.asyncProperty(body, async (sent) => {
+          const text = JSON.stringify(sent);
+          const answer = await post(url + path, text);
+          const fits = validate(JSON.parse(text));
+          const told = `${text} ${answer.text} ${JSON.stringify(validate.errors)}`;
+          expect(answer.status, told).to.be.oneOf([200, 404, 422]);
+          expect(fits, told).to.equal(answer.status === 200);
+          seen[fits ? 'accepted' : 'refused']++;
+        }),
+        { numRuns: 200 },
+      );
+      expect(seen.accepted, 'accepted').to.be.above(20);
+      expect(seen.refused, 'refused').to.be.above(20);
+    });
+  }
+});
+
+/** A copy with one value replaced, or one member removed or added. */
+function mutate(
+  body: unknown,
+  { at, how, value }: { readonly at: number; readonly how: string; readonly value: unknown },
+): unknown {
+  const root: Record<string, unknown> = { body: structuredClone(body) };
+  const places: [Record<string, unknown>, string][] = [];
+  const walk = (holder: Record<string, unknown>): void => {
+    for (const [name, inner] of Object.entries(holder)) {
+      places.push([holder, name]);
+      if (typeof inner === 'object' && inner !== null) walk(inner as Record<string, unknown>);
+    }
+  };
+  walk(root);
+  const [holder, name] = places[at % places.length] ?? [root, 'body'];
+  if (how === 'replace' || Array.isArray(holder) || holder === root) holder[name] = value;
+  else if (how === 'remove') Reflect.deleteProperty(holder, name);
+  else holder['surprise'] = value;
+  return root.body;
+}
+
+/** Without what no schema can state: two spellings of one reference that differ, and days that no calendar has. */
+function repair(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(repair);
+  const members = Object.entries(value).filter(([name]) => {
+    const other = name.endsWith('_id') ? name.slice(0, -'_id'.length) : undefined;
+    return other === undefined || !Object.hasOwn(value, other);
+  });
+  return Object.fromEntries(
+    members.map(([name, inner]) => [
+      name,
+      typeof inner === 'string' &&
+      /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])/.test(inner) &&
+      Number.isNaN(timestampOf(inner))
+        ? '2026-01-31'
+        : repair(inner),
+    ]),
+  );
+}
