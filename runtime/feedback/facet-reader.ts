@@ -5,7 +5,8 @@ import { levelsOf } from '../compile/levels.js';
 import type { EntityType } from '../config/project/model.js';
 import { FrameLayout } from '../frame/layout.js';
 import { FramePool } from '../frame/pool.js';
-import { hydrate, type HydrationPlan, type ReadServices } from '../pipeline/hydrate/hydrate.js';
+import { hydrate, type HydrationPlan } from '../pipeline/hydrate/hydrate.js';
+import type { ReadServices } from '../pipeline/hydrate/read-services.js';
 import { MAX_ID_LENGTH } from '../core/ids.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
