@@ -70,7 +70,7 @@ export class FacetReader {
       values.set(
         name,
         subjects.map((_, row): readonly string[] => {
-          if (column === undefined || !isKnown(column.status[row] ?? Status.absent)) return [];
+          if (column === undefined || !isKnown(column.status[row])) return [];
           if (column.kind === 'text') return countable([column.values[row] ?? '']);
           if (column.kind !== 'texts') return [];
           return countable(column.values.slice(column.offsets[row], column.offsets[row + 1]));

@@ -1,5 +1,5 @@
 import type { Pieces } from '../../core/pieces.js';
-import { isKnown, Status, statusName, type StatusName } from '../../api/status.js';
+import { isKnown, Status, statusName, type StatusName, statusAt } from '../../api/status.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { StatusCounts } from '../../index/status-counts.js';
 import type { Frame } from '../../frame/frame.js';
@@ -153,7 +153,7 @@ function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Recor
   const counts: Partial<Record<StatusName, number>> = {};
   if (column === undefined) return counts;
   for (const row of rows) {
-    const name = statusName(column.status[row * column.stride] ?? Status.absent);
+    const name = statusName(statusAt(column.status, row * column.stride));
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;

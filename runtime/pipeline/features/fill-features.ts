@@ -1,4 +1,4 @@
-import { isKnown, Status } from '../../api/status.js';
+import { isKnown, Status, statusAt } from '../../api/status.js';
 import type { FeatureRead } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { CellRead } from '../hydrate/cell-read.js';
@@ -43,7 +43,7 @@ function causeOf(read: FeatureRead, frame: Frame, row: number): number {
   let cause: number = Status.missing_feature;
   for (const slot of read.ids) {
     const column = frame.text(slot);
-    const status = column.status[row * column.stride] ?? Status.absent;
+    const status = statusAt(column.status, row * column.stride);
     if (status === Status.failed) return Status.failed;
     if (!isKnown(status)) cause = Status.missing_entity;
   }

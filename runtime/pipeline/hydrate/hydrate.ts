@@ -1,5 +1,5 @@
 import type { Column, ColumnOf } from '../../api/columns.js';
-import { isKnown, Status } from '../../api/status.js';
+import { isKnown, Status, statusAt } from '../../api/status.js';
 import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
 import { appendCell, appendNumbers, writeJson, writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
@@ -193,7 +193,7 @@ function fillListNode(
 
 /** Gathers the elements of one row into its cell. */
 function gatherRow(ids: ColumnOf<'texts'>, row: number, from: Column, to: Column): void {
-  to.status[row] = ids.status[row] ?? Status.absent;
+  to.status[row] = statusAt(ids.status, row);
   const end = ids.offsets[row + 1] ?? 0;
   if (to.kind === 'texts') {
     for (let i = ids.offsets[row] ?? 0; i < end; i++) appendCell(from, i, to);
