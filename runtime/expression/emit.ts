@@ -1,6 +1,6 @@
 import { isKnown } from '../api/status.js';
 import { Frame } from '../frame/frame.js';
-import { FrameLayout } from '../frame/layout.js';
+import { FrameLayout } from '../frame/frame-layout.js';
 import type { CompiledExpression, Kernel } from './environment.js';
 import { broadcast } from './kernels/broadcast.js';
 import type { Operand } from './operand.js';

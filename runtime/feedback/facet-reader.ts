@@ -3,7 +3,7 @@ import { isKnown, Status } from '../api/status.js';
 import { HydrationBuilder } from '../compile/hydration-builder.js';
 import { levelsOf } from '../compile/levels.js';
 import type { EntityType } from '../config/project/model.js';
-import { FrameLayout } from '../frame/layout.js';
+import { FrameLayout } from '../frame/frame-layout.js';
 import { FramePool } from '../frame/pool.js';
 import { hydrate, type HydrationPlan } from '../pipeline/hydrate/hydrate.js';
 import type { ReadServices } from '../pipeline/hydrate/read-services.js';
