@@ -190,7 +190,7 @@ describe('messages about expressions', () => {
   const all = Object.entries(WRONG)
     .map(([place, texts]) => [`# ${place}`, '', ...texts.map((text) => told(place, text))].join('\n'))
     .join('\n');
-  const golden = repositoryPath('test/unit/compile/expression/messages.golden.txt');
+  const golden = repositoryPath('test/unit/expression/messages.golden.txt');
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, all);
 
   it('are those of the golden file', () => {
