@@ -127,7 +127,7 @@ async function compare(
 async function run(one: Series) {
   const body = one.bodies[one.round++ % one.bodies.length];
   const { answer, report } = await one.pipeline.run(body, { requestId: 'bench' });
-  one.componentsMs.push(report.stageMs.components ?? NaN);
+  one.componentsMs.push(report.stageMs.components);
   return answer.ranked_candidates ?? [];
 }
 

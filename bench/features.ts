@@ -112,7 +112,7 @@ function pipelineRun(name: string, app: App, pipelineName: string): PipelineRun 
     stages,
     async run() {
       const { answer, report } = await pipeline.run(body, { requestId: 'bench' });
-      stages.push((report.stageMs.hydrate ?? NaN) + (report.stageMs.features ?? NaN));
+      stages.push(report.stageMs.hydrate + report.stageMs.features);
       check(report.featureStatuses.list());
       assert.equal(answer.ranked_candidates?.[0]?.candidate_id, `product-${ROWS - 1}`);
     },

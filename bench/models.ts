@@ -41,7 +41,7 @@ export async function modelsBench(short: boolean): Promise<void> {
   const columns = await ColumnScorer.compile(ensemble);
   const compiled = performance.now() - start;
   assert(columns !== undefined, 'the ensemble has a column form');
-  console.log(`\n300 trees × 64 leaves × ${FEATURES} features; column program made in ${ms(compiled)} ms`);
+  console.log(`\n300 trees × 64 leaves × ${FEATURES} features; plane program made in ${ms(compiled)} ms`);
   const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
   const onnx = await openOnnx(ensemble);
   if (onnx === undefined) console.log('onnxruntime-node is not installed, so it is not in the tables');

@@ -130,9 +130,7 @@ async function compare(
       ['stage, p50', ...ours.map(({ name }) => name)],
       STAGES.map(({ name }) => [
         name,
-        ...reports.map((all) =>
-          ms(median(all.map((report) => report.stageMs[name] ?? 0).sort((x, y) => x - y))),
-        ),
+        ...reports.map((all) => ms(median(all.map((report) => report.stageMs[name]).sort((x, y) => x - y)))),
       ]),
     ),
   );

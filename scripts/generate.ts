@@ -16,6 +16,8 @@ import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
 import { countResident } from '../runtime/metrics/resident-metrics.js';
 import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
+import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
+import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -43,6 +45,24 @@ function diagnosticTable(): string {
   return markdownTable(
     ['code', 'meaning'],
     Object.entries(DIAGNOSTIC_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+}
+
+function stageTable(): string {
+  return markdownTable(
+    ['stage', 'what it does'],
+    STAGES.map(({ name, does }) => [`\`${name}\``, does]),
+  );
+}
+
+function eventTable(): string {
+  return markdownTable(
+    ['event_type', 'one for each', 'event_data'],
+    Object.entries(EVENT_TYPES).map(([type, { each, data, optional }]) => {
+      const isOptional = (member: string): boolean => (optional as readonly string[]).includes(member);
+      const members = data.map((member) => `\`${member}\`${isOptional(member) ? ' (of a default)' : ''}`);
+      return [`\`${type}\``, each, members.join(', ')];
+    }),
   );
 }
 
@@ -161,6 +181,8 @@ function fill(file: string, name: string, content: string): string {
 
 const all = await plugins();
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
+  ['docs/architecture.md', 'stages', stageTable()],
+  ['docs/events.md', 'events', eventTable()],
   ['docs/errors.md', 'errors', errorTable()],
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/settings.md', 'settings', settingTable()],

@@ -84,8 +84,8 @@ export class StoreReader {
       const frame = plan.frames.acquire(request.ids.length, Date.now());
       fillRequest(plan, frame, request);
       const batch = new BatchRead(this.#store, deadline);
-      const records = await hydrate(plan, frame, request, { batch, layouts: this.#layouts, resident });
-      fetchFeatures(frame, records);
+      const reads = { batch, layouts: this.#layouts, resident };
+      await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
       look(frame);
       plan.frames.release(frame);
       return batch;

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { type Input, isKnown, OptionError, type ProjectFile, Status, type StepInput } from 'millrace/api';
+import { type Input, isKnown, OptionError, type ProjectFile, type StepInput } from 'millrace/api';
 
 /**
  * By how much to change the score of a row of one request: NaN where that is not known, undefined where nothing is
@@ -11,7 +11,7 @@ export type Amount = (input: StepInput) => (row: number) => number | undefined;
 export function amountOf(value: Input<'number'>): Amount {
   return (input) => {
     const { values, status, stride } = input.column(value);
-    return (row) => (isKnown(status[row * stride] ?? Status.absent) ? (values[row * stride] ?? NaN) : NaN);
+    return (row) => (isKnown(status[row * stride]) ? (values[row * stride] ?? NaN) : NaN);
   };
 }
 
@@ -19,8 +19,7 @@ export function amountOf(value: Input<'number'>): Amount {
 export function amountFrom(table: ReadonlyMap<string, number>, by: Input<'text'>): Amount {
   return (input) => {
     const { values, status, stride } = input.column(by);
-    return (row) =>
-      isKnown(status[row * stride] ?? Status.absent) ? table.get(values[row * stride] ?? '') : NaN;
+    return (row) => (isKnown(status[row * stride]) ? table.get(values[row * stride] ?? '') : NaN);
   };
 }
 

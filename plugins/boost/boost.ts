@@ -4,7 +4,6 @@ import {
   type RankingEdit,
   type RuleComponent,
   type RuleReport,
-  Status,
   type StepInput,
 } from 'millrace/api';
 import type { Amount } from './amount.js';
@@ -35,7 +34,7 @@ export class Boost implements RuleComponent {
     for (const row of input.rows) {
       if (where !== undefined) {
         const cell = row * where.stride;
-        if (!isKnown(where.status[cell] ?? Status.absent)) {
+        if (!isKnown(where.status[cell])) {
           skipped++;
           continue;
         }

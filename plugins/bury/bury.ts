@@ -4,7 +4,6 @@ import {
   type RankingEdit,
   type RuleComponent,
   type RuleReport,
-  Status,
   type StepInput,
 } from 'millrace/api';
 
@@ -23,7 +22,7 @@ export class Bury implements RuleComponent {
     let skipped = 0;
     for (const row of input.rows) {
       const cell = row * stride;
-      if (!isKnown(status[cell] ?? Status.absent)) skipped++;
+      if (!isKnown(status[cell])) skipped++;
       else if (values[cell] !== 0) {
         ranking.bury(row);
         applied++;

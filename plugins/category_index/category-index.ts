@@ -3,6 +3,7 @@ import {
   type Input,
   isKnown,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
@@ -27,7 +28,7 @@ export class CategoryIndex implements FeatureComponent {
     const codes = output.number('code');
     for (const row of input.rows) {
       const cell = row * stride;
-      const state = status[cell] ?? Status.absent;
+      const state = statusAt(status, cell);
       if (!isKnown(state)) {
         codes.status[row] = state;
         continue;

@@ -1,11 +1,4 @@
-import {
-  type FilterComponent,
-  type Input,
-  isKnown,
-  type Selection,
-  Status,
-  type StepInput,
-} from 'millrace/api';
+import { type FilterComponent, type Input, isKnown, type Selection, type StepInput } from 'millrace/api';
 
 /** Takes out the candidates whose condition is false; what happens to those where it is absent is declared. */
 export class Filter implements FilterComponent {
@@ -23,7 +16,7 @@ export class Filter implements FilterComponent {
     let undecided = 0;
     for (const row of input.rows) {
       const cell = row * stride;
-      if (isKnown(status[cell] ?? Status.absent)) {
+      if (isKnown(status[cell])) {
         if (values[cell] === 0) removed.push(row);
       } else if (this.#absent === 'drop') removed.push(row);
       else undecided++;

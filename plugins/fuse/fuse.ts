@@ -78,7 +78,7 @@ export class Fuse implements FeatureComponent {
       const cell = row * stride;
       const value = values[cell] ?? NaN;
       let part: number;
-      if (!isKnown(status[cell] ?? Status.absent)) {
+      if (!isKnown(status[cell])) {
         part = method.name === 'rrf' || method.missing === 'absent' ? 0 : weight * method.missing;
       } else if (method.name === 'rrf') part = weight / (method.k + all.rank(value));
       // Where all values are equal they tell nobody apart.
@@ -94,7 +94,7 @@ export class Fuse implements FeatureComponent {
     let length = 0;
     for (const row of rows) {
       const cell = row * stride;
-      if (isKnown(status[cell] ?? Status.absent)) this.#known[length++] = values[cell] ?? NaN;
+      if (isKnown(status[cell])) this.#known[length++] = values[cell] ?? NaN;
     }
     return new Distribution(this.#known.subarray(0, length).sort());
   }

@@ -6,6 +6,7 @@ import {
   type NumberColumn,
   type OutputKind,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
@@ -67,8 +68,8 @@ export class Interaction implements FeatureComponent {
     for (const row of input.rows) {
       while (next < row) offsets[++next] = length;
       const cell = row * column.stride;
-      status[row] = column.status[cell] ?? Status.absent;
-      if (isKnown(status[row] ?? Status.absent)) {
+      status[row] = statusAt(column.status, cell);
+      if (isKnown(status[row])) {
         const start = column.kind === 'text' ? cell : (column.offsets[cell] ?? 0);
         const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
         for (let i = start; i < end; i++) {
@@ -92,7 +93,7 @@ function write(
 ): void {
   const isAge = value === 'seconds_since';
   for (const row of rows) {
-    if (!isKnown(status[row] as number)) {
+    if (!isKnown(status[row])) {
       column.status[row] = status[row] as number;
       continue;
     }

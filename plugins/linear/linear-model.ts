@@ -3,6 +3,7 @@ import {
   isKnown,
   type ModelComponent,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
@@ -42,7 +43,7 @@ export class LinearModel implements ModelComponent {
       for (const row of rows) {
         if (score.status[row] !== Status.present) continue;
         const cell = row * stride;
-        const state = status[cell] ?? Status.absent;
+        const state = statusAt(status, cell);
         const value = isKnown(state) ? (values[cell] ?? NaN) : missing;
         // The first missing input says why there is no score.
         if (value === 'absent') unknown(score, row, state);

@@ -4,6 +4,7 @@ import {
   isKnown,
   type OutputKind,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
   type TextColumn,
@@ -34,7 +35,7 @@ export class OneHot implements FeatureComponent {
     const other = this.#names.length - 1;
     for (const row of input.rows) {
       const cell = row * column.stride;
-      const status = column.status[cell] ?? Status.absent;
+      const status = statusAt(column.status, cell);
       const known = isKnown(status);
       for (const one of hot) {
         one.status[row] = known ? Status.present : status;

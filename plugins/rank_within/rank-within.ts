@@ -5,6 +5,7 @@ import {
   isKnown,
   type NumberColumn,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
@@ -46,7 +47,7 @@ export class RankWithin implements FeatureComponent {
     const all = this.#distribution(input, column);
     for (const row of input.rows) {
       const cell = row * column.stride;
-      const status = column.status[cell] ?? Status.absent;
+      const status = statusAt(column.status, cell);
       if (!isKnown(status)) {
         ranks.status[row] = percentiles.status[row] = shares.status[row] = status;
         zScores.status[row] = minMaxes.status[row] = status;
@@ -73,7 +74,7 @@ export class RankWithin implements FeatureComponent {
     const size = this.#among === 'all' ? count : rows.length;
     for (let i = 0; i < size; i++) {
       const cell = (this.#among === 'all' ? i : (rows[i] ?? 0)) * stride;
-      if (isKnown(status[cell] ?? Status.absent)) known[length++] = values[cell] ?? NaN;
+      if (isKnown(status[cell])) known[length++] = values[cell] ?? NaN;
     }
     return new Distribution(known.subarray(0, length).sort());
   }

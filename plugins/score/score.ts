@@ -4,7 +4,6 @@ import {
   type RankingEdit,
   type RuleComponent,
   type RuleReport,
-  Status,
   type StepInput,
 } from 'millrace/api';
 
@@ -23,7 +22,7 @@ export class Score implements RuleComponent {
     let left: number[] | undefined;
     for (const row of rows) {
       const value = values[row * stride] ?? NaN;
-      if (!isKnown(status[row * stride] ?? Status.absent) || !Number.isFinite(value)) (left ??= []).push(row);
+      if (!isKnown(status[row * stride]) || !Number.isFinite(value)) (left ??= []).push(row);
       else scores[row] = value;
     }
     if (left === undefined) return { applied: rows.length, skipped: 0 };

@@ -1,9 +1,9 @@
-import { type Column, isKnown, Status } from 'millrace/api';
+import { type Column, isKnown, Status, statusAt } from 'millrace/api';
 
 /** Present if both cells of a row are known, else why the first of those that are not is not. */
 export function statusOfPair(a: Column, b: Column, row: number): number {
-  const first = a.status[row * a.stride] ?? Status.absent;
+  const first = statusAt(a.status, row * a.stride);
   if (!isKnown(first)) return first;
-  const second = b.status[row * b.stride] ?? Status.absent;
+  const second = statusAt(b.status, row * b.stride);
   return isKnown(second) ? Status.present : second;
 }

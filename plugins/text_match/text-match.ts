@@ -4,6 +4,7 @@ import {
   isKnown,
   type NumberColumn,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
   type TextColumn,
@@ -48,11 +49,11 @@ export class TextMatch implements FeatureComponent {
     const columns = this.#settings.fields.map((field) => input.column(field.input));
     const found = [output.number('bm25'), output.number('overlap'), output.number('phrase')] as const;
     const text = input.column(this.#settings.query);
-    const known = isKnown(text.status[0] ?? Status.absent);
+    const known = isKnown(text.status[0]);
     const query = known ? new QueryTerms(text.values[0] ?? '', this.#analyzer) : undefined;
     if (query === undefined || query.length === 0) {
       // An empty query says nothing about a candidate; that is not the same as a match of nothing.
-      const status = known ? Status.absent : (text.status[0] ?? Status.absent);
+      const status = known ? Status.absent : statusAt(text.status, 0);
       for (const row of input.rows) for (const column of found) column.status[row] = status;
       return;
     }
@@ -72,7 +73,7 @@ export class TextMatch implements FeatureComponent {
       let tokens = 0;
       let texts = 0;
       for (let row = 0; row < count; row++) {
-        if (!isKnown(column.status[row * column.stride] ?? Status.absent)) continue;
+        if (!isKnown(column.status[row * column.stride])) continue;
         this.#scanCell(scan, row, column, query);
         tokens += scan.lengths[row] ?? 0;
         texts++;
@@ -190,7 +191,7 @@ function holds(searched: readonly Searched[], cell: number): boolean {
 /** Present if any of the fields is known, else why the first is not. */
 function statusOf(columns: readonly SearchedColumn[], row: number): number {
   for (const column of columns) {
-    if (isKnown(column.status[row * column.stride] ?? Status.absent)) return Status.present;
+    if (isKnown(column.status[row * column.stride])) return Status.present;
   }
   const first = columns[0];
   return first?.status[row * first.stride] ?? Status.absent;

@@ -1,6 +1,6 @@
 import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
-import { FrameLayout } from '../frame/layout.js';
+import { FrameLayout } from '../frame/frame-layout.js';
 import { FramePool } from '../frame/pool.js';
 import { closeComponents } from './component-life.js';
 import type { Kernel } from '../expression/environment.js';

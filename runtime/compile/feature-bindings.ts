@@ -7,7 +7,7 @@ import type {
 } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { sourceKey } from '../index/feature-source.js';
-import type { FrameLayout, Scope } from '../frame/layout.js';
+import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import { FeatureDecoder } from '../store/codec/feature-decoder.js';
 import { bindArguments } from './binding-arguments.js';
 import { FAILED_ELSEWHERE, type NameProblem, type Source } from '../expression/environment.js';

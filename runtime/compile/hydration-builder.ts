@@ -1,7 +1,7 @@
 import type { ValueType } from '../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
-import type { FrameLayout, Scope } from '../frame/layout.js';
+import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import { EntityDecoder } from '../store/codec/entity-decoder.js';
 import { entityKey } from '../store/keys.js';
 import type { NameProblem, Source } from '../expression/environment.js';

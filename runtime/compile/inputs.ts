@@ -1,7 +1,7 @@
 import type { Input } from '../api/input.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { spanWithin, type Located } from '../config/yaml/source.js';
-import type { FrameLayout } from '../frame/layout.js';
+import type { FrameLayout } from '../frame/frame-layout.js';
 import { compileExpression, type Expected } from '../expression/compile.js';
 import {
   FAILED_ELSEWHERE,

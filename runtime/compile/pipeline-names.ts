@@ -3,7 +3,7 @@ import { Status } from '../api/status.js';
 import type { PipelineDefinition } from '../config/project/model.js';
 import { endingIn, nearest } from '../core/nearest.js';
 import type { Located } from '../config/yaml/source.js';
-import { FrameLayout, type Scope } from '../frame/layout.js';
+import { FrameLayout, type Scope } from '../frame/frame-layout.js';
 import {
   FAILED_ELSEWHERE,
   type CompiledExpression,

@@ -3,7 +3,7 @@ import type { ValueType } from '../api/types.js';
 import type { EntityType, PipelineDefinition } from '../config/project/model.js';
 import type { EntityDecoder } from '../store/codec/entity-decoder.js';
 import type { FeatureDecoder, WantedFeature } from '../store/codec/feature-decoder.js';
-import type { ColumnShape, FrameLayout, Scope } from '../frame/layout.js';
+import type { ColumnShape, FrameLayout, Scope } from '../frame/frame-layout.js';
 import type { TrackedFacet } from './tracked-facet.js';
 import type { ExpressionType, Kernel } from '../expression/environment.js';
 import type { FramePool } from '../frame/pool.js';

@@ -1,4 +1,4 @@
-import type { FrameLayout, Scope } from '../frame/layout.js';
+import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import type { AttributeColumn, HydrationNode, NamedColumn, Plan, PlannedStep } from './plan.js';
 
 /** The attributes that the plan reads, with the column of the ids of their entities. */

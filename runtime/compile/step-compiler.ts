@@ -7,7 +7,7 @@ import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition, StepDefinition } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import type { Located, Span } from '../config/yaml/source.js';
-import type { FrameLayout } from '../frame/layout.js';
+import type { FrameLayout } from '../frame/frame-layout.js';
 import type { Caller } from '../outbound/http-connector.js';
 import { treeEngine } from '../trees/tree-engine.js';
 import { bindOptions } from './bind-options.js';

@@ -1,6 +1,6 @@
 import type { ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
-import type { ColumnShape, Scope } from '../frame/layout.js';
+import type { ColumnShape, Scope } from '../frame/frame-layout.js';
 import type { ElementType, ExpressionType } from '../expression/environment.js';
 
 /** What an attribute or feature is in an expression; undefined for inline records, which have no value of their own. */

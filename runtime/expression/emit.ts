@@ -1,6 +1,6 @@
-import { isKnown, Status } from '../api/status.js';
+import { isKnown } from '../api/status.js';
 import { Frame } from '../frame/frame.js';
-import { FrameLayout } from '../frame/layout.js';
+import { FrameLayout } from '../frame/frame-layout.js';
 import type { CompiledExpression, Kernel } from './environment.js';
 import { broadcast } from './kernels/broadcast.js';
 import type { Operand } from './operand.js';
@@ -66,5 +66,5 @@ export function evaluate(operand: Operand): number | string | undefined {
   frame.reset(0, 0);
   for (const kernel of kernels) kernel(frame);
   const column = kind === 'number' ? frame.number(slot) : frame.text(slot);
-  return isKnown(column.status[0] ?? Status.absent) ? column.values[0] : undefined;
+  return isKnown(column.status[0]) ? column.values[0] : undefined;
 }

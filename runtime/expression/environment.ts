@@ -1,6 +1,6 @@
 import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
 import type { Frame } from '../frame/frame.js';
-import type { FrameLayout, Scope } from '../frame/layout.js';
+import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 
 /** The type of one value, or of one element of a list. */
 export type ElementType =

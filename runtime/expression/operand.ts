@@ -1,4 +1,4 @@
-import type { Scope } from '../frame/layout.js';
+import type { Scope } from '../frame/frame-layout.js';
 import type { ExpressionNode } from './ast.js';
 import type { ExpressionType, Kernel } from './environment.js';
 

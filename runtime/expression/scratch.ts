@@ -1,4 +1,4 @@
-import type { ColumnShape, FrameLayout } from '../frame/layout.js';
+import type { ColumnShape, FrameLayout } from '../frame/frame-layout.js';
 
 /**
  * Columns for intermediate results. They are free again as soon as the kernel that reads them stands in the list,

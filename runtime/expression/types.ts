@@ -1,5 +1,5 @@
 import type { ColumnKind } from '../api/columns.js';
-import type { ColumnShape, Scope } from '../frame/layout.js';
+import type { ColumnShape, Scope } from '../frame/frame-layout.js';
 import type { ElementType, ExpressionType } from './environment.js';
 
 export const NUMBER = { kind: 'number' } as const;

@@ -3,9 +3,10 @@ import { isKnown, Status } from '../api/status.js';
 import { HydrationBuilder } from '../compile/hydration-builder.js';
 import { levelsOf } from '../compile/levels.js';
 import type { EntityType } from '../config/project/model.js';
-import { FrameLayout } from '../frame/layout.js';
+import { FrameLayout } from '../frame/frame-layout.js';
 import { FramePool } from '../frame/pool.js';
-import { hydrate, type HydrationPlan, type ReadServices } from '../pipeline/hydrate/hydrate.js';
+import { hydrate, type HydrationPlan } from '../pipeline/hydrate/hydrate.js';
+import type { ReadServices } from '../pipeline/hydrate/read-services.js';
 import { MAX_ID_LENGTH } from '../core/ids.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
@@ -69,7 +70,7 @@ export class FacetReader {
       values.set(
         name,
         subjects.map((_, row): readonly string[] => {
-          if (column === undefined || !isKnown(column.status[row] ?? Status.absent)) return [];
+          if (column === undefined || !isKnown(column.status[row])) return [];
           if (column.kind === 'text') return countable([column.values[row] ?? '']);
           if (column.kind !== 'texts') return [];
           return countable(column.values.slice(column.offsets[row], column.offsets[row + 1]));

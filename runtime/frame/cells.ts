@@ -1,5 +1,5 @@
 import type { Column, ColumnOf } from '../api/columns.js';
-import { Status } from '../api/status.js';
+import { Status, statusAt } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { idText } from '../core/ids.js';
 import { timestampOf } from '../core/timestamp.js';
@@ -90,7 +90,7 @@ function jsonNumber(value: JsonValue | undefined): number {
 
 /** Copies a cell, status included; both columns have one kind. */
 export function copyCell(from: Column, fromRow: number, to: Column, toRow: number): void {
-  to.status[toRow] = from.status[fromRow] ?? Status.absent;
+  to.status[toRow] = statusAt(from.status, fromRow);
   if (from.kind === 'number' && to.kind === 'number') to.values[toRow] = from.values[fromRow] ?? NaN;
   else if (from.kind === 'text' && to.kind === 'text') to.values[toRow] = from.values[fromRow] ?? '';
   else if (from.kind === 'vector' && to.kind === 'vector') {

@@ -1,6 +1,6 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './layout.js';
+import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
 /**
  * The columnar table of one request's candidates, and the one-row tables of its other entities. A frame is used by

@@ -1,5 +1,5 @@
 import { Frame } from './frame.js';
-import type { FrameLayout } from './layout.js';
+import type { FrameLayout } from './frame-layout.js';
 
 /** Frames that no request uses at the moment, so that the next one allocates nothing. */
 export class FramePool {

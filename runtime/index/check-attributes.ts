@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
-import type { Layout, StoredField } from '../store/codec/layout.js';
+import type { RecordLayout, StoredField } from '../store/codec/record-layout.js';
 import { conflict, isConflict, misfit, own, type Misfit } from '../core/value-fit.js';
 import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
@@ -10,7 +10,7 @@ import { pointerTo, shownName, type Violations } from '../core/violations.js';
  */
 export function checkAttributes(
   entity: JsonObject,
-  layout: Layout,
+  layout: RecordLayout,
   pointer: string,
   violations: Violations,
 ): void {

@@ -4,7 +4,7 @@ import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
 import { idProblem, idText, isWellFormed } from '../core/ids.js';
-import type { Layout } from '../store/codec/layout.js';
+import type { RecordLayout } from '../store/codec/record-layout.js';
 import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
 
@@ -22,7 +22,7 @@ export interface FeatureRow {
 export interface RowShape {
   readonly view: string;
   readonly keys: readonly string[];
-  readonly layout: Layout;
+  readonly layout: RecordLayout;
 }
 
 /** When rows arrive, and which event times they may have. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/types.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
-import type { Layout } from '../store/codec/layout.js';
+import type { RecordLayout } from '../store/codec/record-layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
@@ -26,7 +26,7 @@ export interface EntityBatch {
 export function* checkEntities(
   entities: readonly unknown[],
   keyField: string,
-  layout: Layout,
+  layout: RecordLayout,
   pointer: string,
   violations: Violations,
 ): Pieces<EntityBatch> {
@@ -58,7 +58,7 @@ export function* checkEntities(
 /** Packs a batch for the store. */
 export function encodeEntities(
   { entities, ids }: EntityBatch,
-  layout: Layout,
+  layout: RecordLayout,
   prefix: string,
   type: string,
 ): Pieces<StoreRecord[]> {

@@ -7,7 +7,7 @@ import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
 import { knownLayouts } from '../store/codec/known-layouts.js';
-import { Layout } from '../store/codec/layout.js';
+import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
@@ -44,7 +44,7 @@ export interface EntitiesAnswer {
 interface IndexedType {
   readonly name: string;
   readonly key: string;
-  readonly layout: Layout;
+  readonly layout: RecordLayout;
 }
 
 /** The index of entities: uploads replace an entity whole, and `get` gives back what was uploaded, with the type's key. */
@@ -235,8 +235,8 @@ export class EntityIndex {
 }
 
 /** The layout of a type's records as the project declares it now. */
-export function entityLayout(type: EntityType): Layout {
-  return new Layout(
+export function entityLayout(type: EntityType): RecordLayout {
+  return new RecordLayout(
     Array.from(type.attributes.values(), ({ name, type: valueType }) => [name, valueType] as const),
     type.key,
   );

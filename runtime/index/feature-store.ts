@@ -7,7 +7,7 @@ import type { EventTimes } from '../core/event-time.js';
 import { encodeSegment, encodeTombstone, viewId } from '../store/codec/feature-record.js';
 import { featureKey } from '../store/keys.js';
 import { knownLayouts } from '../store/codec/known-layouts.js';
-import { Layout } from '../store/codec/layout.js';
+import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
@@ -242,8 +242,8 @@ export class FeatureStore {
 }
 
 /** The layout of a view's segments as the project declares it now. */
-export function viewLayout(view: FeatureView): Layout {
-  return new Layout(
+export function viewLayout(view: FeatureView): RecordLayout {
+  return new RecordLayout(
     Array.from(view.features.values(), ({ name, type }) => [name, type] as const),
     undefined,
   );

@@ -1,6 +1,6 @@
 import type { Column } from '../api/columns.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
-import { DEFAULTED, isKnown, Status } from '../api/status.js';
+import { DEFAULTED, feastStatus, isKnown, statusAt, type FeastStatus } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import { looseColumn } from '../frame/frame.js';
@@ -47,13 +47,10 @@ export interface OnlineAnswer {
   readonly metadata: { readonly feature_names: readonly string[] };
   readonly results: readonly {
     readonly values: readonly JsonValue[];
-    readonly statuses: readonly OnlineStatus[];
+    readonly statuses: readonly FeastStatus[];
     readonly event_timestamps: readonly string[];
   }[];
 }
-
-/** As Feast spells them (FieldStatus of its ServingService.proto). */
-export type OnlineStatus = 'INVALID' | 'PRESENT' | 'NULL_VALUE' | 'NOT_FOUND' | 'OUTSIDE_MAX_AGE';
 
 /** What Feast gives where there is no time. */
 const NO_TIME = '1970-01-01T00:00:00Z';
@@ -258,7 +255,7 @@ function* writeValues(writer: JsonWriter, column: Column, rows: number, type: Va
   let elements = 0;
   let separator = '';
   for (let row = 0; row < rows; row++) {
-    const cell = isKnown(column.status[row] ?? Status.absent) ? valueAt(column, row, type) : null;
+    const cell = isKnown(column.status[row]) ? valueAt(column, row, type) : null;
     cells.push(cell);
     elements += Array.isArray(cell) ? cell.length : 1;
     if (elements < 16 * PIECE && row < rows - 1) continue;
@@ -271,15 +268,15 @@ function* writeValues(writer: JsonWriter, column: Column, rows: number, type: Va
 }
 
 /** By status byte. */
-const STATUS_TEXTS = Array.from({ length: 2 * DEFAULTED }, (_, byte) => JSON.stringify(onlineStatus(byte)));
+const STATUS_TEXTS = Array.from({ length: 2 * DEFAULTED }, (_, byte) => JSON.stringify(feastStatus(byte)));
 
 function statusesText({ status }: Column, rows: number): string {
   const [first] = status;
   let same = 1;
   while (same < rows && status[same] === first) same++;
-  if (same >= rows) return repeated(STATUS_TEXTS[first ?? Status.absent] ?? '', rows);
-  let text = STATUS_TEXTS[first ?? Status.absent] ?? '';
-  for (let row = 1; row < rows; row++) text += `,${STATUS_TEXTS[status[row] ?? Status.absent] ?? ''}`;
+  if (same >= rows) return repeated(STATUS_TEXTS[statusAt(status, 0)] ?? '', rows);
+  let text = STATUS_TEXTS[statusAt(status, 0)] ?? '';
+  for (let row = 1; row < rows; row++) text += `,${STATUS_TEXTS[statusAt(status, row)] ?? ''}`;
   return `[${text}]`;
 }
 
@@ -320,23 +317,6 @@ function valueAt(column: Column, row: number, type: ValueType): JsonValue {
       return Array.from(column.values.subarray(column.offsets[row], column.offsets[row + 1]));
     case 'vector':
       return Array.from(column.values.subarray(row * column.size, (row + 1) * column.size));
-  }
-}
-
-/** A default's cell is told by its cause, so that what was there can be told from what was put in its place. */
-function onlineStatus(status: number): OnlineStatus {
-  switch (status >= DEFAULTED ? status & (DEFAULTED - 1) : status) {
-    case Status.present:
-      return 'PRESENT';
-    case Status.null:
-      return 'NULL_VALUE';
-    case Status.expired:
-    case Status.stale:
-      return 'OUTSIDE_MAX_AGE';
-    case Status.failed:
-      return 'INVALID';
-    default:
-      return 'NOT_FOUND';
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Column } from '../api/columns.js';
-import { defaultedCause, Status, statusName, type StatusName } from '../api/status.js';
+import { DEFAULTED, defaultedCause, Status, statusName, type StatusName } from '../api/status.js';
 
 /** Room for every status byte: names and their defaulted forms. */
-const STATUSES = 32;
+const STATUSES = 2 * DEFAULTED;
 
 /** Of one column; all 0 between columns. */
 const scratch = new Uint32Array(STATUSES);

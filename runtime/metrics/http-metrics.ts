@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client
 import type { OnlineReport } from '../index/online-features.js';
 import { StatusCounts } from '../index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
+import { STAGES } from '../pipeline/stages.js';
 import type { RunReport } from '../pipeline/types.js';
 
 /** Route label of requests that no route took: paths are the client's, and a label of them would have no bound. */
@@ -177,8 +178,8 @@ export class HttpMetrics {
   ranked(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
     this.#statuses.addAll(report.featureStatuses);
-    for (const [stage, ms] of Object.entries(report.stageMs)) {
-      this.#stages.observe({ pipeline, stage }, ms / 1000);
+    for (const { name: stage } of STAGES) {
+      this.#stages.observe({ pipeline, stage }, report.stageMs[stage] / 1000);
     }
     this.#candidates.observe(labels, report.candidates);
     if (report.duplicates > 0) this.#duplicates.inc(labels, report.duplicates);

@@ -1,32 +1,26 @@
-import { randomUUID } from 'node:crypto';
-import { inTurns } from '../core/pieces.js';
 import type { Plan } from '../compile/plan.js';
-import type { StatusCounts } from '../index/status-counts.js';
-import type { Frame } from '../frame/frame.js';
+import { inTurns } from '../core/pieces.js';
+import type { Usage } from '../core/usage.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
-import { answerOf } from './page/answer.js';
-import { BatchRead } from './hydrate/batch-read.js';
-import { Deadline } from '../core/deadline.js';
-import { degradationsOf, unscoredOf } from './page/degraded.js';
-import { eventsOf } from './page/events.js';
+import type { PipelineAnswer } from './answer-types.js';
+import { releaseFrame } from './components/release-frame.js';
+import { runComponents, type EffectErrorHandler } from './components/run-components.js';
+import { traceOf } from './components/trace.js';
 import { explain } from './explain/explain.js';
 import type { Explanation } from './explain/explanation.js';
-import { countStatuses, fetchFeatures } from './features/fetch-features.js';
-import { fillRequest } from './request/fill-request.js';
+import { fetchFeatures } from './features/fetch-features.js';
+import { BatchRead } from './hydrate/batch-read.js';
 import { hydrate } from './hydrate/hydrate.js';
-import { cutPage } from './page/page.js';
-import { Ranking } from './components/ranking.js';
-import { readRequest } from './request/read-request.js';
+import type { ReadServices } from './hydrate/read-services.js';
 import { ResidentSession } from './hydrate/resident-session.js';
-import { runComponents, type EffectErrorHandler, type StepReport } from './components/run-components.js';
 import type { SourceReaders } from './hydrate/source-cells.js';
-import { StageClock, type StageName } from './stages.js';
-import { Trace } from './components/trace.js';
+import { answerPage } from './page/answer-page.js';
+import { openRequest } from './request/open-request.js';
+import { reportOf } from './run-report.js';
+import { StageRunner } from './stage-runner.js';
 import type { RequestContext, RunReport } from './types.js';
-import type { PipelineAnswer } from './answer-types.js';
-import type { Usage } from '../core/usage.js';
 
 export interface PipelineServices {
   readonly store: Store;
@@ -45,11 +39,11 @@ export interface PipelineServices {
 export interface PipelineRun {
   readonly answer: PipelineAnswer;
   readonly report: RunReport;
-  /** Only where it was asked for. */
-  readonly explanation?: Explanation;
+  /** Undefined where it was not asked for. */
+  readonly explanation: Explanation | undefined;
 }
 
-/** The whole of a request: hydrate → fetch features → components → page. */
+/** The whole of a request: read the body → hydrate → fetch features → components → page. */
 export async function runPipeline(
   plan: Plan,
   services: PipelineServices,
@@ -57,91 +51,46 @@ export async function runPipeline(
   context: RequestContext,
   isExplained = false,
 ): Promise<PipelineRun> {
-  const clock = new StageClock();
-  const request = readRequest(plan, body, context.requestId);
-  const deadline = new Deadline(plan.definition.limits.time, context.signal, services.usage, clock.started);
-  const endStage = (stage: StageName): void => {
-    clock.done(stage);
-    deadline.check();
-  };
-  const resident = services.resident && new ResidentSession(services.resident);
+  const stages = new StageRunner(plan.definition.limits.time, context.signal, services.usage);
+  const { deadline } = stages;
+  const check = (): void => deadline.check();
+  const reads = readsOf(services, stages);
   try {
-    const frame = plan.frames.acquire(request.ids.length, services.now());
-    fillRequest(plan, frame, request);
-    endStage('read');
+    const { request, frame } = await stages.run('read', () =>
+      openRequest(plan, body, context.requestId, services.now),
+    );
+    const trace = traceOf(request, context.runId, isExplained);
+    const pending = await stages.run('hydrate', () => hydrate(plan, frame, request, reads));
+    const statuses = await stages.run('features', () => fetchFeatures(plan, frame, pending, reads));
+    const ranked = await stages.run('components', () =>
+      runComponents(plan, frame, request.ids, deadline, services.onEffectError, trace),
+    );
+    const { page, answer } = await stages.run('page', () =>
+      answerPage(plan, frame, request, ranked.ranking, trace, check),
+    );
 
-    const batch = new BatchRead(services.store, deadline);
-    const { layouts, readers, onEffectError = () => undefined } = services;
-    const records = await hydrate(plan, frame, request, { batch, layouts, resident, readers });
-    endStage('hydrate');
-
-    fetchFeatures(frame, records);
-    resident?.end();
-    const statuses = countStatuses(plan, frame);
-    endStage('features');
-
-    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
-    // Scores of a ranking start at 0; that of one entity is absent until a step sets it.
-    if (plan.definition.task === 'score') ranking.scores.fill(NaN);
-    const trace = request.includeEvents || isExplained ? new Trace(isExplained) : undefined;
-    const runId = trace === undefined ? '' : (context.runId ?? randomUUID());
-    const steps = await runComponents(plan, frame, ranking, deadline, onEffectError, trace);
-    endStage('components');
-
-    const page = cutPage(ranking, request.paging);
-    const check = (): void => deadline.check();
-    const answer: PipelineAnswer = {
-      ...answerOf(plan, frame, request, page),
-      ...(trace !== undefined && request.includeEvents
-        ? { events: await inTurns(eventsOf(plan, frame, ranking, request, page, trace, runId), check) }
-        : {}),
-    };
-    endStage('page');
-
-    // Only a frame that no step can still be writing to goes back: after an error, a skipped one too, it is dropped.
-    const report = reportOf(request, batch, steps, statuses, ranking, clock);
-    const explanation =
-      trace !== undefined && isExplained
-        ? await inTurns(
-            explain({ plan, request, runId, frame, ranking, page, steps, trace, statuses, report, answer }),
-            check,
-          )
-        : undefined;
-    if (report.skippedSteps.length === 0) releaseWhenRead(plan, frame, steps);
-    return explanation === undefined ? { answer, report } : { answer, report, explanation };
+    const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms);
+    const finished = { plan, request, frame, ...ranked, page, statuses, report, answer };
+    const explanation = trace?.isRehearsal
+      ? await inTurns(explain({ ...finished, trace }), check)
+      : undefined;
+    releaseFrame(plan, frame, ranked.steps);
+    return { answer, report, explanation };
   } finally {
-    resident?.end();
-    deadline.end();
+    reads.resident?.end();
+    stages.close();
   }
 }
 
-/** An effect may read the frame after the answer is given. */
-function releaseWhenRead(plan: Plan, frame: Frame, steps: readonly StepReport[]): void {
-  const pending = steps.flatMap(({ pending: effect }) => effect ?? []);
-  if (pending.length === 0) plan.frames.release(frame);
-  else void Promise.all(pending).then(() => plan.frames.release(frame));
-}
-
-function reportOf(
-  request: ReturnType<typeof readRequest>,
-  batch: BatchRead,
-  steps: readonly StepReport[],
-  featureStatuses: StatusCounts,
-  ranking: Ranking,
-  clock: StageClock,
-): RunReport {
-  const unscored = unscoredOf(steps, ranking);
+function readsOf(
+  { store, layouts, resident, readers }: PipelineServices,
+  { clock, deadline }: StageRunner,
+): ReadServices {
   return {
-    stageMs: clock.ms,
-    roundTrips: batch.roundTrips,
-    keysRead: batch.keysRead,
-    outside: batch.outside,
-    candidates: request.ids.length,
-    duplicates: request.duplicates.length,
-    skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
-    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length),
-    unscored,
-    unknownFields: request.unknownFields,
-    featureStatuses,
+    batch: new BatchRead(store, deadline),
+    layouts,
+    resident: resident && new ResidentSession(resident),
+    readers,
+    clock,
   };
 }

@@ -1,29 +1,48 @@
-/** The stages of every request, in order: feeds metrics, `millrace plan` and the reference. */
+/** The stages of every request, in order: they drive the clock, the metrics, the explanation and the reference. */
 export const STAGES = [
   { name: 'read', does: 'checks the body and writes what it carries into the frame' },
   { name: 'hydrate', does: 'reads entities and feature records, one batch a level, and fills attributes' },
-  { name: 'features', does: 'fills batch features, with their statuses, expiry and defaults' },
+  {
+    name: 'features',
+    does: 'waits for the last feature records and fills batch features, with status, expiry and default',
+  },
   { name: 'components', does: "runs the pipeline's steps" },
   { name: 'page', does: 'orders the candidates and cuts the page' },
 ] as const;
 
 export type StageName = (typeof STAGES)[number]['name'];
 
+/** Milliseconds by stage, in the order of STAGES. */
+export type StageTimes = Readonly<Record<StageName, number>>;
+
 /** Times the stages of one request. */
 export class StageClock {
-  readonly #ms: Partial<Record<StageName, number>> = {};
+  readonly #ms = Object.fromEntries(STAGES.map(({ name }) => [name, 0])) as Record<StageName, number>;
   /** By `performance.now()`. */
   readonly started = performance.now();
   #last = this.started;
+  #ended = 0;
 
-  /** Says that the stage ends now. */
-  done(stage: StageName): void {
+  /** Ends a stage. @throws Error if it is not the next one of STAGES */
+  end(stage: StageName): void {
+    const expected = STAGES[this.#ended++]?.name;
+    if (stage !== expected)
+      throw new Error(`the stage ${stage} ends where ${expected ?? 'no stage'} is expected`);
     const now = performance.now();
-    this.#ms[stage] = (this.#ms[stage] ?? 0) + now - this.#last;
+    this.#ms[stage] += now - this.#last;
     this.#last = now;
   }
 
-  get ms(): Readonly<Record<string, number>> {
+  /** Runs work without a pause whose time belongs to another stage than the current one. */
+  count(stage: StageName, work: () => void): void {
+    const begun = performance.now();
+    work();
+    const spent = performance.now() - begun;
+    this.#ms[stage] += spent;
+    this.#last += spent;
+  }
+
+  get ms(): StageTimes {
     return this.#ms;
   }
 }

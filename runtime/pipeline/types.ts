@@ -2,6 +2,7 @@ import type { StatusCounts } from '../index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
 import type { PipelineAnswer } from './answer-types.js';
 import type { Explanation } from './explain/explanation.js';
+import type { StageTimes } from './stages.js';
 
 /** What the caller of a pipeline knows beside the body. */
 export interface RequestContext {
@@ -15,8 +16,7 @@ export interface RequestContext {
 
 /** A request's passage through the stages, told to metrics and explain. */
 export interface RunReport {
-  /** Milliseconds by stage name, in the order of STAGES. */
-  readonly stageMs: Readonly<Record<string, number>>;
+  readonly stageMs: StageTimes;
   /** Store round trips. */
   readonly roundTrips: number;
   /** Keys read from the store. */

@@ -1,5 +1,5 @@
 import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../compile/plan.js';
-import type { ColumnShape } from '../frame/layout.js';
+import type { ColumnShape } from '../frame/frame-layout.js';
 import { EntityDecoder } from '../store/codec/entity-decoder.js';
 import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';
 import { ENTITY_GROUP, featureKey } from '../store/keys.js';

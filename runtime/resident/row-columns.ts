@@ -1,6 +1,6 @@
 import type { Column, ColumnOf } from '../api/columns.js';
 import { Status } from '../api/status.js';
-import type { ColumnShape } from '../frame/layout.js';
+import type { ColumnShape } from '../frame/frame-layout.js';
 import { looseColumn, widenVectors } from '../frame/frame.js';
 import { sizeOfList, sizeOfText, type HeldList } from './sizes.js';
 

@@ -1,5 +1,5 @@
 import type { Column } from '../api/columns.js';
-import type { ColumnShape } from '../frame/layout.js';
+import type { ColumnShape } from '../frame/frame-layout.js';
 import { RowColumns } from './row-columns.js';
 
 /** Reads the records of one kind of key into columns. */

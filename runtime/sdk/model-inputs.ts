@@ -2,7 +2,7 @@ import type { ColumnOf } from '../api/columns.js';
 import { nearest } from '../core/nearest.js';
 import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
-import { isKnown, Status } from '../api/status.js';
+import { isKnown } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
 
 /** What a user writes under `inputs:`: by the model's name of a column, or a list in the model's order. */
@@ -203,7 +203,7 @@ function codeReader(
     const count = stride === 0 ? 1 : step.count;
     if (coded.length < count) coded = new Float64Array(Math.max(count, 2 * coded.length));
     for (let row = 0; row < count; row++) {
-      const value = isKnown(status[row] ?? Status.absent) ? values[row] : undefined;
+      const value = isKnown(status[row]) ? values[row] : undefined;
       coded[row] = value === undefined ? NaN : (codes.get(value) ?? NaN);
     }
     return { values: coded, stride };

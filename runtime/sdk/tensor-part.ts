@@ -1,6 +1,6 @@
 import { OptionError, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
-import { isKnown, Status } from '../api/status.js';
+import { isKnown, Status, statusAt } from '../api/status.js';
 import {
   isFloat,
   numberFits,
@@ -53,7 +53,7 @@ export class TensorPart {
     for (let i = 0; i < status.length; i++) {
       if (status[i] !== Status.present) continue;
       const cell = (step.rows[i] ?? 0) * column.stride;
-      const state = column.status[cell] ?? Status.absent;
+      const state = statusAt(column.status, cell);
       if (!isKnown(state)) {
         if (this.#missing === undefined) status[i] = state;
       } else if (numbers !== undefined && !this.#fits(numbers[cell] ?? NaN)) {
@@ -70,7 +70,7 @@ export class TensorPart {
     for (let i = 0; i < rows.length; i++) {
       const cell = (rows[i] ?? 0) * stride;
       const to = i * width + this.at;
-      const known = isKnown(status[cell] ?? Status.absent);
+      const known = isKnown(status[cell]);
       if (column.kind === 'vector') {
         const from = cell * column.size;
         if (known) (data as Float32Array).set(column.values.subarray(from, from + column.size), to);

@@ -4,7 +4,7 @@ import type { ModelComponent, ProjectFile, StepInput, StepOutput, WarmNotices } 
 import { Status } from '../api/status.js';
 import type { TreeScorer } from '../api/tree-ensemble.js';
 
-/** Enough for a column program to be optimised. */
+/** Enough for a plane program to be optimised. */
 const WARM_ROUNDS = 25;
 const WARM_ROWS = 1024;
 /** Longest that a model is warmed, milliseconds. */

@@ -1,6 +1,6 @@
 import { layoutKey } from './keys.js';
 import { knownLayouts, type KnownLayouts } from './codec/known-layouts.js';
-import { parseLayout, type Layout } from './codec/layout.js';
+import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import type { Store, StoreRecord } from './store.js';
 
 /** How long a layout that the store does not have is not asked for again, in milliseconds. */
@@ -24,12 +24,12 @@ export class LayoutRegistry {
    * The record that keeps a layout in the store. It goes before the first record of each batch that uses the layout,
    * and not just before the first of all: a store that was emptied or evicts keys must not lose it.
    */
-  record(layout: Layout): StoreRecord {
+  record(layout: RecordLayout): StoreRecord {
     this.#known.add(layout);
     return { key: layoutKey(this.#prefix, layout.hex), value: Buffer.from(layout.text) };
   }
 
-  get(hex: string): Layout | undefined {
+  get(hex: string): RecordLayout | undefined {
     return this.#known.get(hex);
   }
 
@@ -73,7 +73,7 @@ export class LayoutRegistry {
 }
 
 /** A layout whose text does not give its id is damaged, and one of a later format is not for this version. */
-function readLayout(record: Buffer | null, hex: string): Layout | undefined {
+function readLayout(record: Buffer | null, hex: string): RecordLayout | undefined {
   if (record === null) return undefined;
   try {
     const layout = parseLayout(record.toString());

@@ -5,8 +5,6 @@ import type { RecordBatch } from './codec/record-batch.js';
  * test/contract/store.ts says, executably, what both must do.
  */
 export interface Store {
-  readonly engine: 'redis' | 'embedded';
-
   /**
    * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
    * @throws MillraceError store_unavailable, also when the deadline passes.

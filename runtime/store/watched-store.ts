@@ -10,12 +10,10 @@ export function watchWrites(store: Store, written: (keys: Iterable<string>) => v
 }
 
 class WatchedStore implements Store {
-  readonly engine: Store['engine'];
   readonly #store: Store;
   readonly #written: (keys: Iterable<string>) => void;
 
   constructor(store: Store, written: (keys: Iterable<string>) => void) {
-    this.engine = store.engine;
     this.#store = store;
     this.#written = written;
   }

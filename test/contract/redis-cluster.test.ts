@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
-import { Layout } from '../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { keySlot } from '../../runtime/store/redis/cluster/key-slot.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError } from '../../runtime/store/store.js';
@@ -20,7 +20,7 @@ const MASTERS = 3;
 
 const ownerOf = (key: string): number => Math.floor((keySlot(key) * MASTERS) / 16_384);
 const segment = (time: number): Buffer =>
-  encodeSegment(viewId('v'), new Layout([['n', { kind: 'int' }]], undefined), time, { n: time });
+  encodeSegment(viewId('v'), new RecordLayout([['n', { kind: 'int' }]], undefined), time, { n: time });
 
 async function failed(attempt: Promise<unknown>): Promise<MillraceError | StoreWriteError> {
   const error: unknown = await attempt.catch((reason: unknown) => reason);

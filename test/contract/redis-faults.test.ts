@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
-import { Layout } from '../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { connectRedisStore, type RedisStore } from '../../runtime/store/redis/redis-store.js';
 import type { RedisSettings } from '../../runtime/settings/redis-target.js';
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
@@ -248,7 +248,7 @@ describe('a redis that refuses', () => {
     const key = 'millrace:entity:product:p';
     await store.write([{ key, value }]);
     expect(await store.read([key])).to.deep.equal([value]);
-    const segment = encodeSegment(viewId('v'), new Layout([], undefined), 1, {});
+    const segment = encodeSegment(viewId('v'), new RecordLayout([], undefined), 1, {});
     expect(await store.mergeSegments([{ key: `${key}2`, segment }])).to.deep.equal(['stored']);
     await store.remove([key]);
     expect(await failed(store.write([{ key: 'other', value }]))).to.contain('NOPERM');

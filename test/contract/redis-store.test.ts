@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { encodeSegment, viewId } from '../../runtime/store/codec/feature-record.js';
-import { Layout } from '../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { StoreWriteError, type Store } from '../../runtime/store/store.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
@@ -85,7 +85,7 @@ describe('the redis store', () => {
       expect(read.code).to.equal('store_unavailable');
       const write = await writeFailure(opened.write([{ key: 'k', value }]));
       expect(write.confirmed).to.deep.equal([false]);
-      const segment = encodeSegment(viewId('v'), new Layout([], undefined), 1, {});
+      const segment = encodeSegment(viewId('v'), new RecordLayout([], undefined), 1, {});
       const merge = await writeFailure(opened.mergeSegments([{ key: 'm', segment }]));
       expect(merge.confirmed).to.deep.equal([false]);
     } finally {
@@ -156,7 +156,7 @@ describe('the redis store', () => {
 
   it('merges on a server that has forgotten the script', async () => {
     const opened = await open();
-    const segment = encodeSegment(viewId('v'), new Layout([], undefined), 1, {});
+    const segment = encodeSegment(viewId('v'), new RecordLayout([], undefined), 1, {});
     await opened.mergeSegments([{ key: 'a', segment }]);
     const client = new Redis(url());
     await client.script('FLUSH');
@@ -174,7 +174,7 @@ describe('the redis store', () => {
     const opened = await open();
     const client = new Redis(url());
     await client.rpush('list', 'x');
-    const segment = encodeSegment(viewId('v'), new Layout([], undefined), 1, {});
+    const segment = encodeSegment(viewId('v'), new RecordLayout([], undefined), 1, {});
     const merge = await writeFailure(
       opened.mergeSegments(['a', 'list', 'b'].map((key) => ({ key, segment }))),
     );

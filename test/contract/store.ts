@@ -6,7 +6,7 @@ import {
   mergeSegment,
   viewId,
 } from '../../runtime/store/codec/feature-record.js';
-import { Layout } from '../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
@@ -19,7 +19,7 @@ export interface StoreHarness {
   stop(): Promise<void>;
 }
 
-const layout = new Layout([['value', { kind: 'int' }]], undefined);
+const layout = new RecordLayout([['value', { kind: 'int' }]], undefined);
 
 function segment(view: string, eventTime: number, value: number): Buffer {
   return encodeSegment(viewId(view), layout, eventTime, { value });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { EVENT_TYPES } from '../../runtime/pipeline/page/event-types.js';
 import { startProject, type TestProject } from '../support/project.js';
 
 interface Event {
@@ -81,6 +82,18 @@ describe('events', () => {
       });
     }
     expect(JSON.parse(JSON.stringify(events))).to.deep.equal(events);
+  });
+
+  it('have the members that the table of events lists, in its order', () => {
+    for (const [type, { data, optional }] of Object.entries(EVENT_TYPES)) {
+      const written = of(type);
+      expect(written, type).not.to.have.length(0);
+      for (const one of written) {
+        const members = Object.keys(one);
+        expect(members).to.deep.equal(data.filter((member) => members.includes(member)));
+        expect([...members, ...optional]).to.include.members([...data]);
+      }
+    }
   });
 
   it('tell features that are 0, false, "" and [], and each entity once', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { StatusName } from '../../runtime/api/status.js';
-import type { OnlineStatus } from '../../runtime/index/online-features.js';
+import type { FeastStatus, StatusName } from '../../runtime/api/status.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
@@ -129,7 +128,7 @@ function later(key: string, policy: string, state: State): StatusName {
   return policy === 'missing' ? 'expired' : 'failed';
 }
 
-const ONLINE: Readonly<Partial<Record<StatusName, OnlineStatus>>> = {
+const ONLINE: Readonly<Partial<Record<StatusName, FeastStatus>>> = {
   present: 'PRESENT',
   null: 'NULL_VALUE',
   expired: 'OUTSIDE_MAX_AGE',
@@ -283,8 +282,8 @@ for (const engine of ['embedded', 'redis'] as const) {
       }
     }
 
-    async function readOnline(): Promise<Map<string, Map<string, { value: unknown; status: OnlineStatus }>>> {
-      const seen = new Map<string, Map<string, { value: unknown; status: OnlineStatus }>>();
+    async function readOnline(): Promise<Map<string, Map<string, { value: unknown; status: FeastStatus }>>> {
+      const seen = new Map<string, Map<string, { value: unknown; status: FeastStatus }>>();
       const read = await project.app.online.read({
         features: NAMES,
         entities: {

@@ -8,6 +8,7 @@ import { fillRequest } from '../../runtime/pipeline/request/fill-request.js';
 import { hydrate } from '../../runtime/pipeline/hydrate/hydrate.js';
 import { readRequest } from '../../runtime/pipeline/request/read-request.js';
 import { ResidentSession } from '../../runtime/pipeline/hydrate/resident-session.js';
+import type { StageClock } from '../../runtime/pipeline/stages.js';
 import type { ResidentTables } from '../../runtime/resident/resident-tables.js';
 import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store } from '../../runtime/store/store.js';
@@ -33,7 +34,12 @@ export async function fillFrame(
   plan: Plan,
   store: Store,
   body: unknown,
-  options: { readonly resident?: ResidentTables; readonly now?: number } = {},
+  options: {
+    readonly resident?: ResidentTables;
+    readonly now?: number;
+    readonly clock?: Pick<StageClock, 'count'>;
+    readonly onHydrated?: () => void;
+  } = {},
 ): Promise<Filled> {
   const request = readRequest(plan, body, 'r');
   const deadline = new Deadline(60_000, undefined);
@@ -43,7 +49,10 @@ export async function fillFrame(
     fillRequest(plan, frame, request);
     const batch = new BatchRead(store, deadline);
     const layouts = new LayoutRegistry(store, plan.prefix);
-    fetchFeatures(frame, await hydrate(plan, frame, request, { batch, layouts, resident }));
+    const reads = { batch, layouts, resident, clock: options.clock };
+    const pending = await hydrate(plan, frame, request, reads);
+    options.onHydrated?.();
+    await fetchFeatures(plan, frame, pending, reads);
     const cells = cellsOf(plan, frame);
     plan.frames.release(frame);
     return { cells, roundTrips: batch.roundTrips, keysRead: batch.keysRead };

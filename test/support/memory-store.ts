@@ -12,7 +12,6 @@ import {
 
 /** A store in memory, whose writes can be made to fail. It forgets nothing. */
 export class MemoryStore implements Store {
-  readonly engine = 'embedded';
   readonly records = new Map<string, Buffer>();
   reads = 0;
   /** Which writes of a batch fail, by position and key; the others are done. */

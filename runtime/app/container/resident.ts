@@ -1,17 +1,12 @@
-import type { Logger } from 'pino';
 import type { DependencyContainer } from 'tsyringe';
 import { MillraceError } from '../../api/errors.js';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { nearest } from '../../core/nearest.js';
-import { OWN_WRITES_ONLY } from '../../store/coherence.js';
 import { ResidentTables } from '../../resident/resident-tables.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
-import type { RedisStore } from '../../store/redis/redis-store.js';
-import { RedisTracking } from '../../store/redis/tracking.js';
-import type { Store } from '../../store/store.js';
 import type { Lease } from './shared.js';
-import { TOKENS, type MakeCoherence } from './tokens.js';
+import { TOKENS } from './tokens.js';
 
 /**
  * The entities that this process keeps decoded: those that the settings name, of those that a plan reads. The tables of an
@@ -49,19 +44,4 @@ function checkType(name: string, { entities }: ProjectConfig): void {
     'invalid_setting',
     `${SETTINGS.resident.env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
   );
-}
-
-/** What tells tables of the writes that others make to a store: Redis does; to the embedded store nobody else writes. */
-export function coherenceOf(
-  store: Store,
-  { residentLeaseMs: leaseMs }: Settings,
-  logger: Logger,
-): MakeCoherence {
-  const warn = (message: string): void => logger.warn(message);
-  return (prefixes) =>
-    isRedis(store) ? new RedisTracking(store.masters, { prefixes, leaseMs, warn }) : OWN_WRITES_ONLY;
-}
-
-function isRedis(store: Store): store is RedisStore {
-  return store.engine === 'redis';
 }

@@ -2,16 +2,13 @@ import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
-import { redisSettings } from '../../settings/redis-settings.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
-import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
-import { connectRedisStore } from '../../store/redis/redis-store.js';
 import type { Store } from '../../store/store.js';
 import { watchWrites } from '../../store/watched-store.js';
-import { coherenceOf } from './resident.js';
 import { Shared } from './shared.js';
+import { onlyWriter, openEngine } from './store-engines.js';
 import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 
 /** Test doubles, in the place of the real thing. */
@@ -43,8 +40,9 @@ export async function registerServices(
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const logger = container.resolve(TOKENS.logger);
-  const store = overrides.store ?? (await openStore(settings, logger));
-  container.register(TOKENS.coherence, { useValue: coherenceOf(store, settings, logger) });
+  const { store, coherence } =
+    overrides.store === undefined ? await openEngine(settings, logger) : onlyWriter(overrides.store);
+  container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
       // Of every generation that still serves: what one writes, the others must not go on showing.
@@ -56,12 +54,4 @@ export async function registerServices(
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
   });
   return container;
-}
-
-/** The engine that the settings name; never the other one in its place. */
-function openStore(settings: Settings, logger: Logger): Promise<Store> {
-  const { store, dataDir, sync } = settings;
-  return store === 'redis'
-    ? connectRedisStore({ ...redisSettings(settings), warn: (message) => logger.warn(message) })
-    : openEmbeddedStore({ dataDir, sync });
 }

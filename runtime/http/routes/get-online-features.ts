@@ -1,3 +1,4 @@
+import { FEAST_STATUSES } from '../../api/status.js';
 import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
@@ -10,8 +11,6 @@ import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 import { exampleFields } from '../openapi/value-schema.js';
-
-const STATUSES = ['PRESENT', 'NULL_VALUE', 'NOT_FOUND', 'OUTSIDE_MAX_AGE', 'INVALID'];
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
@@ -68,7 +67,7 @@ const ANSWER: Schema = {
         required: ['values', 'statuses', 'event_timestamps'],
         properties: {
           values: { type: 'array', description: 'By row; null where there is no value.' },
-          statuses: { type: 'array', items: { type: 'string', enum: STATUSES } },
+          statuses: { type: 'array', items: { type: 'string', enum: FEAST_STATUSES } },
           event_timestamps: {
             type: 'array',
             description:

@@ -1,7 +1,7 @@
 /** Holds what a component did for a request to the contract of plugins. What breaks it is the component's fault. */
 import type { Column } from '../../api/columns.js';
 import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../api/plugin.js';
-import { DEFAULTED, isKnown, Status } from '../../api/status.js';
+import { DEFAULTED, isKnown, Status, statusAt } from '../../api/status.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 
@@ -46,7 +46,7 @@ function settleNumbers(
   rows: number,
 ): void {
   for (let row = 0; row < rows; row++) {
-    const byte = status[row] ?? Status.absent;
+    const byte = statusAt(status, row);
     if (IS_STATUS[byte] === 0) throw noStatus(output, row, byte);
     const known = isKnown(byte);
     if (known && !Number.isFinite(values[row])) {
@@ -66,7 +66,7 @@ function settleTexts(
   rows: number,
 ): void {
   for (let row = 0; row < rows; row++) {
-    const byte = status[row] ?? Status.absent;
+    const byte = statusAt(status, row);
     if (IS_STATUS[byte] === 0) throw noStatus(output, row, byte);
     if (!isKnown(byte)) values[row] = '';
     else if (typeof values[row] !== 'string')

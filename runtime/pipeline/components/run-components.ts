@@ -13,7 +13,7 @@ import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { Deadline } from '../../core/deadline.js';
-import { StepEdit, type Ranking } from './ranking.js';
+import { Ranking, StepEdit } from './ranking.js';
 import { StepView } from './step-view.js';
 
 /** What became of one step; explain, events and metrics read it. */
@@ -43,15 +43,29 @@ export interface StepObserver {
 /** Told of an effect that failed: nobody else hears of it. */
 export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
 
-/** Runs the steps of a plan, in its order. */
+/** What the steps made of the candidates. */
+export interface RankedCandidates {
+  readonly ranking: Ranking;
+  /** In the order run. */
+  readonly steps: readonly StepReport[];
+}
+
+/**
+ * Runs the steps of a plan, in its order.
+ * @param ids those of the candidates, by row
+ * @throws MillraceError component_failed, deadline_exceeded
+ */
 export async function runComponents(
   plan: Plan,
   frame: Frame,
-  ranking: Ranking,
+  ids: readonly string[],
   deadline: Deadline,
-  onEffectError: EffectErrorHandler,
+  onEffectError: EffectErrorHandler = () => undefined,
   observer?: StepObserver,
-): Promise<StepReport[]> {
+): Promise<RankedCandidates> {
+  const ranking = new Ranking(frame, plan.candidateType.name, ids);
+  // Scores of a ranking start at 0; that of one entity is absent until a step sets it.
+  if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
   for (const step of plan.steps) {
     deadline.check();
@@ -65,7 +79,7 @@ export async function runComponents(
     observer?.after(done, ranking);
     reports.push(done);
   }
-  return reports;
+  return { ranking, steps: reports };
 }
 
 async function runStep(

@@ -3,7 +3,7 @@ import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
 import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
 import type { FeatureValue, StepInput } from '../../api/plugin.js';
 import type { Input } from '../../api/input.js';
-import { defaultedCause, isKnown, Status, statusName } from '../../api/status.js';
+import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
@@ -106,7 +106,7 @@ export function readCell(frame: Frame, slot: number, row: number): FeatureValue 
   const column = frame.columns[slot];
   if (column === undefined) return { value: undefined, status: 'absent' };
   const at = row * column.stride;
-  const byte = column.status[at] ?? Status.absent;
+  const byte = statusAt(column.status, at);
   const status = statusName(byte);
   if (!isKnown(byte)) return { value: undefined, status };
   const cause = defaultedCause(byte);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Ranking, RankingSnapshot } from './ranking.js';
 import type { StepObserver, StepReport } from './run-components.js';
@@ -27,8 +28,14 @@ export class Trace implements StepObserver {
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
-  /** @param isRehearsal whether the request is only explained, so that steps with effects outside it are left out */
-  constructor(readonly isRehearsal = false) {}
+  /**
+   * @param runId marks the events of this run
+   * @param isRehearsal whether the request is only explained, so that steps with effects outside it are left out
+   */
+  constructor(
+    readonly runId: string,
+    readonly isRehearsal: boolean,
+  ) {}
 
   before(_step: PlannedStep, ranking: Ranking): void {
     this.#before = ranking.snapshot();
@@ -54,4 +61,16 @@ export class Trace implements StepObserver {
         this.moves.push({ step, row, position: undefined });
     }
   }
+}
+
+/**
+ * A trace where the request asks for events or is explained; undefined for any other.
+ * @param runId made up when undefined
+ */
+export function traceOf(
+  { includeEvents }: { readonly includeEvents: boolean },
+  runId: string | undefined,
+  isExplained: boolean,
+): Trace | undefined {
+  return includeEvents || isExplained ? new Trace(runId ?? randomUUID(), isExplained) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Pieces } from '../../core/pieces.js';
-import { isKnown, Status, statusName, type StatusName } from '../../api/status.js';
+import { isKnown, Status, statusName, type StatusName, statusAt } from '../../api/status.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { StatusCounts } from '../../index/status-counts.js';
 import type { Frame } from '../../frame/frame.js';
@@ -16,6 +16,7 @@ import type { RankingRequest } from '../request/read-request.js';
 import type { StepReport } from '../components/run-components.js';
 import { readCell } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
+import { STAGES } from '../stages.js';
 import type { RunReport } from '../types.js';
 import type { PipelineAnswer } from '../answer-types.js';
 
@@ -29,7 +30,6 @@ const MOST_CHARACTERS = 500;
 export interface FinishedRun {
   readonly plan: Plan;
   readonly request: RankingRequest;
-  readonly runId: string;
   readonly frame: Frame;
   readonly ranking: Ranking;
   readonly page: readonly RankedRow[];
@@ -45,7 +45,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
   const { plan, request, frame, ranking, report } = run;
   return {
     request_id: request.requestId,
-    run_id: run.runId,
+    run_id: run.trace.runId,
     pipeline: plan.definition.name,
     route: plan.definition.route.value,
     candidates: {
@@ -57,7 +57,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       left: ranking.rows.length,
     },
     degraded: report.degraded,
-    stages: Object.entries(report.stageMs).map(([stage, ms]) => ({ stage, ms })),
+    stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },
     outside: { round_trips: report.outside.roundTrips, keys_read: report.outside.keysRead },
     unknown_fields: [...report.unknownFields]
@@ -153,7 +153,7 @@ function statusesOf(frame: Frame, slot: number, rows: Int32Array): Partial<Recor
   const counts: Partial<Record<StatusName, number>> = {};
   if (column === undefined) return counts;
   for (const row of rows) {
-    const name = statusName(column.status[row * column.stride] ?? Status.absent);
+    const name = statusName(statusAt(column.status, row * column.stride));
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;

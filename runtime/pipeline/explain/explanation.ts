@@ -2,6 +2,7 @@ import type { ComponentKind } from '../../api/plugin.js';
 import type { StatusName } from '../../api/status.js';
 import type { Degradation } from '../page/degraded.js';
 import type { PipelineAnswer } from '../answer-types.js';
+import type { StageName } from '../stages.js';
 
 /** Why one request was answered as it was: what `<route>/explain` answers. Bounded by the page and the plan. */
 export interface Explanation {
@@ -19,7 +20,7 @@ export interface Explanation {
   /** What makes the answer worse than the pipeline promises; the route says it in its header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
   /** In the order of the stages. */
-  readonly stages: readonly { readonly stage: string; readonly ms: number }[];
+  readonly stages: readonly { readonly stage: StageName; readonly ms: number }[];
   readonly store: { readonly round_trips: number; readonly keys_read: number };
   /** The same of features that are kept outside the store. */
   readonly outside: { readonly round_trips: number; readonly keys_read: number };

@@ -1,27 +1,14 @@
 import type { Column, ColumnOf } from '../../api/columns.js';
-import { isKnown, Status } from '../../api/status.js';
+import { isKnown, Status, statusAt } from '../../api/status.js';
 import type { FeatureRead, HydrationNode, Plan, WantedAttribute } from '../../compile/plan.js';
 import { appendCell, appendNumbers, writeJson, writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
-import type { LayoutRegistry } from '../../store/layout-registry.js';
-import type { BatchRead } from './batch-read.js';
 import { carriedChildren, carriedValue, type CarriedRows } from '../request/carried.js';
 import type { CellRead } from './cell-read.js';
-import { fetchFeatures, type FeatureRecords } from '../features/fetch-features.js';
+import { fillFeatures, type PendingFeatures } from '../features/fill-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
-import type { ResidentSession } from './resident-session.js';
-import type { SourceReaders } from './source-cells.js';
-
-/** What a request's reads go through. */
-export interface ReadServices {
-  readonly batch: BatchRead;
-  readonly layouts: LayoutRegistry;
-  /** Undefined where nothing is kept in process. */
-  readonly resident: ResidentSession | undefined;
-  /** Of features that are kept outside the store. */
-  readonly readers?: SourceReaders | undefined;
-}
+import { resolveLayouts, type ReadServices } from './read-services.js';
 
 /** What of a plan says how entities are filled. */
 export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
@@ -30,13 +17,15 @@ export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix
  * Fills the request's entities from the index: one round trip a level, each entity read once, the feature records of
  * the same level in the same round trip; none where the resident tables hold all of a level. The features of a level are
  * filled while the next one is waited for.
+ * @returns the features of the last level, for `fetchFeatures`
+ * @throws MillraceError store_unavailable, deadline_exceeded
  */
 export async function hydrate(
   plan: HydrationPlan,
   frame: Frame,
   request: Pick<RankingRequest, 'carried'>,
   services: ReadServices,
-): Promise<FeatureRecords> {
+): Promise<PendingFeatures> {
   const carried: (CarriedRows | undefined)[] = [];
   const elementsOf: (readonly Column[] | undefined)[] = [];
   let features = new Map<FeatureRead, CellRead>();
@@ -45,7 +34,7 @@ export async function hydrate(
     if (node.parent === undefined) fillCarriedOnly(node, frame, carried[node.index], plan);
   }
   for (const level of plan.levels) {
-    const earlier = { features, rest: services.batch.rest() };
+    const earlier: PendingFeatures = { reads: features, arrived: services.batch.rest() };
     features = new Map();
     const renewal = services.resident?.renewal();
     if (renewal !== undefined) await services.batch.deadline.within(renewal);
@@ -60,11 +49,7 @@ export async function hydrate(
     for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
     const trip = ask.roundTrip();
     trip.catch(() => undefined); // told below, unless the earlier features fail first
-    if (earlier.features.size > 0) {
-      await earlier.rest;
-      await resolveLayouts([...earlier.features.values()], services);
-      fetchFeatures(frame, earlier.features);
-    }
+    if (earlier.reads.size > 0) await fillFeatures(frame, earlier, services);
     await trip;
     for (const { read, number } of histories)
       frame.histories[read.index] = number < 0 ? undefined : services.batch.records.record(number);
@@ -84,20 +69,11 @@ export async function hydrate(
       else fillListNode(node, frame, elements, cells, carried[node.index], plan);
     }
   }
-  await services.batch.rest();
-  await resolveLayouts([...features.values()], services);
-  return features;
+  return { reads: features, arrived: services.batch.rest() };
 }
 
 function rowsOf(scope: 'request' | 'candidate', frame: Frame): number {
   return scope === 'candidate' ? frame.count : 1;
-}
-
-/** Records may have been written under layouts that this process has not met. */
-async function resolveLayouts(reads: readonly CellRead[], { layouts, batch }: ReadServices): Promise<void> {
-  const missing = new Set<string>();
-  for (const read of reads) read.missingLayouts(missing);
-  if (missing.size > 0) await batch.deadline.within(layouts.resolve(missing));
 }
 
 /** Attributes that no index has: what the request does not carry is absent. */
@@ -217,7 +193,7 @@ function fillListNode(
 
 /** Gathers the elements of one row into its cell. */
 function gatherRow(ids: ColumnOf<'texts'>, row: number, from: Column, to: Column): void {
-  to.status[row] = ids.status[row] ?? Status.absent;
+  to.status[row] = statusAt(ids.status, row);
   const end = ids.offsets[row + 1] ?? 0;
   if (to.kind === 'texts') {
     for (let i = ids.offsets[row] ?? 0; i < end; i++) appendCell(from, i, to);

@@ -6,6 +6,7 @@ import { featureKey } from '../../store/keys.js';
 import type { BatchRead } from './batch-read.js';
 import { DirectRead, type CellRead } from './cell-read.js';
 import { findRows, ResidentRead } from './resident-read.js';
+import type { ReadServices } from './read-services.js';
 import type { ResidentSession } from './resident-session.js';
 import { SourceCells, type SourceReaders } from './source-cells.js';
 
@@ -20,15 +21,7 @@ export class LevelReads {
   /** Rows found, by the slot of the ids: an entity's attributes and features are looked up once. */
   readonly #rows = new Map<number, Int32Array>();
 
-  constructor(
-    prefix: string,
-    frame: Frame,
-    services: {
-      readonly batch: BatchRead;
-      readonly resident: ResidentSession | undefined;
-      readonly readers?: SourceReaders | undefined;
-    },
-  ) {
+  constructor(prefix: string, frame: Frame, services: ReadServices) {
     this.#prefix = prefix;
     this.#frame = frame;
     this.#batch = services.batch;

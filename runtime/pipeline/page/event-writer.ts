@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../api/types.js';
 import type { Column } from '../../api/columns.js';
-import { DEFAULTED, defaultedCause, isKnown, Status, statusName } from '../../api/status.js';
+import { DEFAULTED, defaultedCause, isKnown, statusName, statusAt } from '../../api/status.js';
 import { JsonWriter, type JsonText } from '../../core/json-writer.js';
 import { valueAt } from '../components/step-view.js';
-
-export type EventType = 'FEATURE' | 'MODEL' | 'BUSINESS_LOGIC' | 'CANDIDATE' | 'IMPRESSION';
+import type { EventType } from './event-types.js';
 
 /** Writes a list of events as text: what all events of a type begin with is written once. */
 export class EventWriter {
@@ -69,7 +68,7 @@ export function cellTexts(column: Column, valueField: string, statusField: strin
       : (at: number) => JSON.stringify(valueAt(column, at) ?? null);
   return (row) => {
     const at = row * stride;
-    const byte = status[at] ?? Status.absent;
+    const byte = statusAt(status, at);
     return `${head}${isKnown(byte) ? text(at) : 'null'}${statuses[byte] ?? ''}`;
   };
 }

@@ -24,11 +24,10 @@ export function* eventsOf(
   request: RankingRequest,
   page: readonly RankedRow[],
   trace: Trace,
-  runId: string,
 ): Pieces<JsonText<readonly JsonObject[]>> {
   const writer = new EventWriter({
     request_id: request.requestId,
-    run_id: runId,
+    run_id: trace.runId,
     api_source: plan.definition.name,
     event_timestamp: new Date(frame.now).toISOString(),
   });

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { ByteWriter, readText } from './bytes.js';
-import type { Layout } from './layout.js';
+import type { RecordLayout } from './record-layout.js';
 import { bodyEnd, FLAG_KEY, FLAG_TAIL, isBody, readBody, writeBody } from './packed-body.js';
 import { isJsonObject } from '../../core/value-fit.js';
 
@@ -26,7 +26,7 @@ const BARE: object = Object.freeze(Object.create(null) as object);
  * failed by the ranking.
  * @param id the entity's id, which the store's key holds; it costs no bytes if the object has it under the layout's key
  */
-export function encodeEntity(layout: Layout, json: JsonObject, id: string): Buffer {
+export function encodeEntity(layout: RecordLayout, json: JsonObject, id: string): Buffer {
   const tail = new Map<string, JsonValue>();
   writer.start();
   writer.raw(layout.id);
@@ -50,7 +50,7 @@ function tailText(tail: ReadonlyMap<string, JsonValue>): string {
  * Unpacks an entity as it was sent; the object inherits nothing.
  * @throws RangeError or SyntaxError if the record is damaged
  */
-export function decodeEntity(record: Buffer, layout: Layout, id: string): JsonObject {
+export function decodeEntity(record: Buffer, layout: RecordLayout, id: string): JsonObject {
   if (!isBody(record, ENTITY_BODY, record.length, layout)) throw new RangeError('the record is cut short');
   const json = Object.create(BARE) as Record<string, JsonValue>;
   if (layout.key !== undefined && ((record[ENTITY_BODY + 1] ?? 0) & FLAG_KEY) !== 0) json[layout.key] = id;
@@ -66,7 +66,7 @@ const NO_TAIL: JsonObject = Object.freeze(Object.create(null) as JsonObject);
  * What the tail of an entity record holds, whose body is at `at` and that ends at `end`.
  * @throws RangeError or SyntaxError if it is damaged
  */
-export function readTail(record: Buffer, at: number, end: number, layout: Layout): JsonObject {
+export function readTail(record: Buffer, at: number, end: number, layout: RecordLayout): JsonObject {
   const start = bodyEnd(record, at, layout);
   if (start > end) throw new RangeError('the record is cut short');
   if (((record[at + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;

@@ -1,7 +1,7 @@
 import type { Column } from '../../api/columns.js';
 import { Status } from '../../api/status.js';
 import type { FeatureDefinition, FeatureView } from '../../config/project/model.js';
-import { ColumnProgram } from './column-program.js';
+import { RecordReader } from './record-reader.js';
 import { DefaultCells } from './default-cells.js';
 import { eventTimeAt, findSegment, layoutAt, SEGMENT_BODY, segmentEnd, viewId } from './feature-record.js';
 import { knownLayouts, type KnownLayouts } from './known-layouts.js';
@@ -20,7 +20,7 @@ interface WantedView {
   readonly high: number;
   readonly wanted: readonly WantedColumn[];
   readonly indices: readonly number[];
-  readonly programs: ColumnProgram[];
+  readonly readers: RecordReader[];
 }
 
 /**
@@ -47,7 +47,7 @@ export class FeatureDecoder {
         high: id.readInt32LE(4),
         wanted: columns.filter((_, i) => indices.includes(i)),
         indices,
-        programs: [],
+        readers: [],
       };
     });
   }
@@ -99,7 +99,7 @@ export class FeatureDecoder {
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
     for (const view of this.#views) {
       const at = findSegment(record, start, end, view.low, view.high);
-      if (at >= 0 && this.#programOf(view, record, at) === undefined)
+      if (at >= 0 && this.#readerOf(view, record, at) === undefined)
         into.add(record.toString('hex', layoutAt(at), layoutAt(at) + 8));
     }
   }
@@ -122,11 +122,11 @@ export class FeatureDecoder {
       return Infinity;
     }
     const validUntil = view.ttl === null || isExpired ? Infinity : time + view.ttl;
-    const program = this.#programOf(wantedView, record, at);
+    const reader = this.#readerOf(wantedView, record, at);
     const end = segmentEnd(record, at, recordEnd);
-    if (program?.run(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
+    if (reader?.read(record, at + SEGMENT_BODY, end, columns, row, Status.missing_feature) !== true) {
       for (const i of indices) this.#defaults.write(columns, i, row, Status.failed);
-      return program === undefined ? -Infinity : validUntil;
+      return reader === undefined ? -Infinity : validUntil;
     }
     for (const i of indices) {
       const column = columns[i] as Column;
@@ -137,16 +137,16 @@ export class FeatureDecoder {
     return validUntil;
   }
 
-  #programOf(view: WantedView, record: Buffer, at: number): ColumnProgram | undefined {
+  #readerOf(view: WantedView, record: Buffer, at: number): RecordReader | undefined {
     const low = record.readInt32LE(layoutAt(at));
     const high = record.readInt32LE(layoutAt(at) + 4);
-    for (const program of view.programs) {
-      if (program.layout.low === low && program.layout.high === high) return program;
+    for (const reader of view.readers) {
+      if (reader.layout.low === low && reader.layout.high === high) return reader;
     }
     const layout = this.#known.get(record.toString('hex', layoutAt(at), layoutAt(at) + 8));
     if (layout === undefined) return undefined;
-    const program = new ColumnProgram(layout, view.wanted, view.indices, undefined);
-    view.programs.push(program);
-    return program;
+    const reader = new RecordReader(layout, view.wanted, view.indices, undefined);
+    view.readers.push(reader);
+    return reader;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { ByteWriter } from './bytes.js';
-import type { Layout } from './layout.js';
+import type { RecordLayout } from './record-layout.js';
 import { isBody, readBody, writeBody } from './packed-body.js';
 import type { SegmentOutcome } from '../store.js';
 
@@ -46,7 +46,12 @@ const writer = new ByteWriter();
  * @param eventTime epoch milliseconds
  * @throws TypeError if a feature does not fit the layout
  */
-export function encodeSegment(view: Buffer, layout: Layout, eventTime: number, features: JsonObject): Buffer {
+export function encodeSegment(
+  view: Buffer,
+  layout: RecordLayout,
+  eventTime: number,
+  features: JsonObject,
+): Buffer {
   writer.start();
   writer.zeros(VIEW_AT);
   writer.raw(view);
@@ -149,7 +154,7 @@ export function segmentsOf(record: Buffer): Segment[] {
 }
 
 /** The features of a segment; those that the row does not carry are not in it. @throws RangeError if it is damaged */
-export function decodeSegment(record: Buffer, segment: Segment, layout: Layout): JsonObject {
+export function decodeSegment(record: Buffer, segment: Segment, layout: RecordLayout): JsonObject {
   const at = segment.start + SEGMENT_BODY;
   if (!isBody(record, at, segment.end, layout)) throw new RangeError('the segment is cut short');
   const features = Object.create(null) as Record<string, JsonValue>;

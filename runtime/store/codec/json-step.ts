@@ -1,6 +1,6 @@
 import type { Column } from '../../api/columns.js';
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import type { Layout, StoredField } from './layout.js';
+import type { RecordLayout, StoredField } from './record-layout.js';
 import { readField, State, stateOf } from './packed-body.js';
 import { own } from '../../core/value-fit.js';
 import { writeFromJson, type WantedColumn } from './wanted-column.js';
@@ -16,7 +16,7 @@ export interface JsonStep {
 }
 
 /** Reads the tail of the record whose body is at `at` and that ends at `end`; features have none. */
-export type TailReader = (record: Buffer, at: number, end: number, layout: Layout) => JsonObject;
+export type TailReader = (record: Buffer, at: number, end: number, layout: RecordLayout) => JsonObject;
 
 /**
  * Writes one row of the columns that are read as JSON.
@@ -26,7 +26,7 @@ export function readJson(
   record: Buffer,
   at: number,
   end: number,
-  layout: Layout,
+  layout: RecordLayout,
   steps: readonly JsonStep[],
   readTail: TailReader | undefined,
   columns: readonly Column[],
@@ -53,7 +53,7 @@ function jsonValue(
   record: Buffer,
   at: number,
   end: number,
-  layout: Layout,
+  layout: RecordLayout,
   { fields, names }: JsonStep,
   readTail: () => JsonObject | undefined,
 ): JsonValue | undefined {
@@ -75,7 +75,7 @@ function jsonValue(
 }
 
 /** Where else an attribute may be: under the other spelling of a reference, or undeclared in the tail. */
-export function jsonStep(layout: Layout, want: WantedColumn, column: number): JsonStep {
+export function jsonStep(layout: RecordLayout, want: WantedColumn, column: number): JsonStep {
   const name = want.path[0] ?? '';
   const names = want.path.length === 1 && want.type.kind === 'ref' ? [name, `${name}_id`] : [name];
   const spelt = name.endsWith('_id') ? layout.byName.get(name.slice(0, -3)) : undefined;

@@ -1,17 +1,17 @@
-import type { Layout } from './layout.js';
+import type { RecordLayout } from './record-layout.js';
 
 /** The layouts that this process has met, by id. */
 export class KnownLayouts {
-  readonly #byHex = new Map<string, Layout>();
+  readonly #byHex = new Map<string, RecordLayout>();
 
-  add(layout: Layout): Layout {
+  add(layout: RecordLayout): RecordLayout {
     const known = this.#byHex.get(layout.hex);
     if (known !== undefined) return known;
     this.#byHex.set(layout.hex, layout);
     return layout;
   }
 
-  get(hex: string): Layout | undefined {
+  get(hex: string): RecordLayout | undefined {
     return this.#byHex.get(hex);
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { readText, type ByteWriter } from './bytes.js';
 import { idText, isWellFormed } from '../../core/ids.js';
-import type { Layout, StoredField } from './layout.js';
+import type { RecordLayout, StoredField } from './record-layout.js';
 import { timestampOf } from '../../core/timestamp.js';
 import { fits } from '../../core/value-fit.js';
 
@@ -53,7 +53,7 @@ export const NO_BOOL = 2;
  */
 export function writeBody(
   writer: ByteWriter,
-  layout: Layout,
+  layout: RecordLayout,
   json: JsonObject,
   id: string | undefined,
   tail: Map<string, JsonValue> | undefined,
@@ -186,18 +186,18 @@ export function stateOf(bytes: Buffer, at: number, field: StoredField): number {
 }
 
 /** Where a variable field's bytes start. */
-export function variableStart(bytes: Buffer, at: number, layout: Layout, field: StoredField): number {
+export function variableStart(bytes: Buffer, at: number, layout: RecordLayout, field: StoredField): number {
   const offset = field.startAt < 0 ? 0 : bytes.readUInt32LE(at + field.startAt);
   return at + layout.fixedSize + offset;
 }
 
 /** Where they end. */
-export function variableEnd(bytes: Buffer, at: number, layout: Layout, field: StoredField): number {
+export function variableEnd(bytes: Buffer, at: number, layout: RecordLayout, field: StoredField): number {
   return at + layout.fixedSize + bytes.readUInt32LE(at + field.valueAt);
 }
 
 /** Where the body ends, and a tail may begin. */
-export function bodyEnd(bytes: Buffer, at: number, layout: Layout): number {
+export function bodyEnd(bytes: Buffer, at: number, layout: RecordLayout): number {
   const last = layout.fields.findLast((field) => field.storage !== 'double' && field.storage !== 'bool');
   return last === undefined ? at + layout.fixedSize : variableEnd(bytes, at, layout, last);
 }
@@ -211,7 +211,7 @@ export function readField(
   bytes: Buffer,
   at: number,
   limit: number,
-  layout: Layout,
+  layout: RecordLayout,
   field: StoredField,
 ): JsonValue {
   if (field.storage === 'double') return bytes.readDoubleLE(at + field.valueAt);
@@ -264,7 +264,7 @@ export function readBody(
   bytes: Buffer,
   at: number,
   limit: number,
-  layout: Layout,
+  layout: RecordLayout,
   into: Record<string, JsonValue>,
 ): void {
   for (const field of layout.fields) {
@@ -278,6 +278,6 @@ export function readBody(
 }
 
 /** Whether a body of this layout can lie there; its variable parts may still be cut short. */
-export function isBody(bytes: Buffer, at: number, end: number, layout: Layout): boolean {
+export function isBody(bytes: Buffer, at: number, end: number, layout: RecordLayout): boolean {
   return end <= bytes.length && end - at >= layout.fixedSize && bytes[at] === BODY_VERSION;
 }

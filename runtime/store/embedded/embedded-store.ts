@@ -39,7 +39,6 @@ export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSetti
 }
 
 class EmbeddedStore implements Store {
-  readonly engine = 'embedded';
   readonly #folder: DataFolder;
   readonly #records: RecordMemory;
   readonly #queue: WriteQueue;

@@ -20,7 +20,6 @@ import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-t
 
 /** The redis engine; it also tells which servers own the keys. */
 export interface RedisStore extends Store {
-  readonly engine: 'redis';
   readonly masters: RedisMasters;
 }
 
@@ -56,7 +55,6 @@ interface ScriptCall {
 
 /** The store contract over whichever servers there are. */
 class ServersStore implements RedisStore {
-  readonly engine = 'redis';
   readonly #servers: RedisServers;
 
   constructor(servers: RedisServers) {

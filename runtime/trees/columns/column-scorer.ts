@@ -1,26 +1,26 @@
 import { inTurns } from '../../core/pieces.js';
 import type { FeatureColumn, TreeEnsemble, TreeScorer } from '../../api/tree-ensemble.js';
-import { instantiateKernel, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
-import { BLOCK, WIDTHS } from '../kernel/memory.js';
-import { columnProgram, type ColumnProgram } from './column-program.js';
+import { instantiateSimd, type SimdModule, type PlaneFunctions } from '../simd/simd-module.js';
+import { BLOCK, WIDTHS } from '../simd/memory.js';
+import { planeProgram, type PlaneProgram } from './plane-program.js';
 import { MemoryFiller, type CategoryLists } from './fill-memory.js';
-import { layOut, type ProgramLayout } from './layout.js';
+import { mapMemory, type MemoryMap } from './memory-map.js';
 
 type Columns = readonly (FeatureColumn | undefined)[];
 
 /**
  * The column form: a program of bit operations on planes, of which each has a bit for every row of a run, carried out by
- * a kernel in WebAssembly SIMD. First every distinct test becomes a plane, then operations select between planes tree by
+ * WebAssembly SIMD instructions. First every distinct test becomes a plane, then operations select between planes tree by
  * tree, 128 rows with each instruction. Leaves are added in the order of the trees, in the ensemble's precision.
  */
 export class ColumnScorer implements TreeScorer {
   readonly form = 'columns';
   readonly #ensemble: TreeEnsemble;
   readonly #features: readonly number[];
-  readonly #layout: ProgramLayout;
+  readonly #map: MemoryMap;
   readonly #categories: readonly CategoryLists[];
   readonly #categoryPlanes: number;
-  readonly #kernel: Kernel;
+  readonly #simd: SimdModule;
   readonly #ints: Int32Array;
   readonly #numbers: Float64Array;
   /** The same memory in the precision of the sums. */
@@ -28,18 +28,18 @@ export class ColumnScorer implements TreeScorer {
 
   private constructor(
     ensemble: TreeEnsemble,
-    { features, tests, leafKind }: ColumnProgram,
-    layout: ProgramLayout,
+    { features, tests, leafKind }: PlaneProgram,
+    map: MemoryMap,
     categories: readonly CategoryLists[],
-    kernel: Kernel,
+    simd: SimdModule,
     memory: WebAssembly.Memory,
   ) {
     this.#ensemble = ensemble;
     this.#features = features;
-    this.#layout = layout;
+    this.#map = map;
     this.#categories = categories;
     this.#categoryPlanes = tests.categorySlots;
-    this.#kernel = kernel;
+    this.#simd = simd;
     this.#ints = new Int32Array(memory.buffer);
     this.#numbers = new Float64Array(memory.buffer);
     this.#sums = leafKind === 'float32' ? new Float32Array(memory.buffer) : this.#numbers;
@@ -51,42 +51,42 @@ export class ColumnScorer implements TreeScorer {
    *   program should have
    */
   static async compile(ensemble: TreeEnsemble): Promise<ColumnScorer | undefined> {
-    const program = await inTurns(columnProgram(ensemble));
+    const program = await inTurns(planeProgram(ensemble));
     if (program === undefined) return undefined;
-    const layout = layOut(ensemble, program);
-    const memory = new WebAssembly.Memory({ initial: layout.pages, maximum: layout.pages });
-    const kernel = await instantiateKernel(memory, program.leafKind, ensemble.comparison);
-    const filler = new MemoryFiller(memory, ensemble, program, layout);
+    const map = mapMemory(ensemble, program);
+    const memory = new WebAssembly.Memory({ initial: map.pages, maximum: map.pages });
+    const simd = await instantiateSimd(memory, program.leafKind, ensemble.comparison);
+    const filler = new MemoryFiller(memory, ensemble, program, map);
     filler.groups();
     await inTurns(filler.trees());
-    return new ColumnScorer(ensemble, program, layout, filler.categories(), kernel, memory);
+    return new ColumnScorer(ensemble, program, map, filler.categories(), simd, memory);
   }
 
   score(rows: Int32Array, columns: Columns, outputs: readonly Float64Array[]): void {
-    const { width, groups, categories, first, trees } = this.#layout;
+    const { width, groups, categories, first, trees } = this.#map;
     for (let from = 0; from < rows.length; from += width * BLOCK) {
       const count = Math.min(width * BLOCK, rows.length - from);
-      const kernel = this.#kernelFor(count);
+      const functions = this.#functionsFor(count);
       this.#gather(rows, from, count, columns);
-      if (groups.start < groups.end) kernel.values(groups.start, groups.end, count, first);
+      if (groups.start < groups.end) functions.values(groups.start, groups.end, count, first);
       if (categories.start < categories.end) {
         this.#gatherCategories(rows, from, count, columns);
-        kernel.categories(categories.start, categories.end, count, this.#categoryPlanes);
+        functions.categories(categories.start, categories.end, count, this.#categoryPlanes);
       }
       this.#startSums(count);
-      kernel.add(trees.start, trees.end, (count + 15) >> 4);
+      functions.add(trees.start, trees.end, (count + 15) >> 4);
       this.#writeSums(rows, from, count, outputs);
     }
   }
 
-  #kernelFor(count: number): KernelFunctions {
-    const kernel = this.#kernel.get(WIDTHS.find((width) => width * BLOCK >= count) ?? 8);
-    if (kernel === undefined) throw new Error('the kernel has no such width');
-    return kernel;
+  #functionsFor(count: number): PlaneFunctions {
+    const functions = this.#simd.get(WIDTHS.find((width) => width * BLOCK >= count) ?? 8);
+    if (functions === undefined) throw new Error('the module has no such width');
+    return functions;
   }
 
   #gather(rows: Int32Array, from: number, count: number, columns: Columns): void {
-    const { shared, values } = this.#layout;
+    const { shared, values } = this.#map;
     const single = this.#ensemble.precision === 'float32';
     for (let place = 0; place < values.length; place++) {
       const column = columns[this.#features[place] ?? 0];
@@ -102,7 +102,7 @@ export class ColumnScorer implements TreeScorer {
   }
 
   #gatherCategories(rows: Int32Array, from: number, count: number, columns: Columns): void {
-    const { rowLists, lists: none } = this.#layout;
+    const { rowLists, lists: none } = this.#map;
     const single = this.#ensemble.precision === 'float32';
     for (const [index, { feature, of, missing }] of this.#categories.entries()) {
       const column = columns[feature];
@@ -118,7 +118,7 @@ export class ColumnScorer implements TreeScorer {
   }
 
   #startSums(count: number): void {
-    const { sums } = this.#layout;
+    const { sums } = this.#map;
     for (let output = 0; output < sums.length; output++) {
       const at = (sums[output] ?? 0) / this.#sums.BYTES_PER_ELEMENT;
       this.#sums.fill(this.#ensemble.base[output] ?? 0, at, at + count);
@@ -126,7 +126,7 @@ export class ColumnScorer implements TreeScorer {
   }
 
   #writeSums(rows: Int32Array, from: number, count: number, outputs: readonly Float64Array[]): void {
-    const { sums } = this.#layout;
+    const { sums } = this.#map;
     for (let output = 0; output < sums.length; output++) {
       const to = outputs[output];
       const at = (sums[output] ?? 0) / this.#sums.BYTES_PER_ELEMENT;

@@ -1,9 +1,9 @@
 import type { Pieces } from '../../core/pieces.js';
 import type { DecisionTree, TreeEnsemble } from '../../api/tree-ensemble.js';
-import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, SPARE, TERM, TREE, ZEROS } from '../kernel/memory.js';
-import type { ColumnProgram, ProgramTree } from './column-program.js';
+import { CATEGORIES, FIRST_PLANE, GROUP, LINEAR, SPARE, TERM, TREE, ZEROS } from '../simd/memory.js';
+import type { PlaneProgram, ProgramTree } from './plane-program.js';
 import type { LeafCodes } from './leaf-codes.js';
-import { searchSteps, type ProgramLayout } from './layout.js';
+import { searchSteps, type MemoryMap } from './memory-map.js';
 import { UNUSED, type CategoricalTests } from './node-tests.js';
 
 /** Where the list of each category of a feature lies; what is in no list has an empty one. */
@@ -24,8 +24,8 @@ export class MemoryFiller {
   constructor(
     memory: WebAssembly.Memory,
     readonly ensemble: TreeEnsemble,
-    readonly program: ColumnProgram,
-    readonly layout: ProgramLayout,
+    readonly program: PlaneProgram,
+    readonly map: MemoryMap,
   ) {
     this.#ints = new Int32Array(memory.buffer);
     this.#numbers = new Float64Array(memory.buffer);
@@ -34,24 +34,24 @@ export class MemoryFiller {
   }
 
   groups(): void {
-    const { layout, program } = this;
+    const { map, program } = this;
     for (const [index, group] of program.tests.numeric.entries()) {
-      const at = layout.groups.start + index * GROUP.bytes;
-      const thresholds = layout.thresholds[index] ?? 0;
+      const at = map.groups.start + index * GROUP.bytes;
+      const thresholds = map.thresholds[index] ?? 0;
       const place = this.#places.get(group.feature) ?? 0;
       const count = group.thresholds.length;
       const half = 2 ** (searchSteps(count) - 1);
       this.#numbers.set(group.thresholds, thresholds / 8);
       // Nothing is beyond NaN.
       this.#numbers.fill(NaN, thresholds / 8 + count, thresholds / 8 + 2 * half);
-      this.#int(at + GROUP.values, layout.values[place] ?? 0);
-      this.#int(at + GROUP.shared, layout.shared + place * 4);
+      this.#int(at + GROUP.values, map.values[place] ?? 0);
+      this.#int(at + GROUP.shared, map.shared + place * 4);
       this.#int(at + GROUP.thresholds, thresholds);
       this.#int(at + GROUP.half, half * 8);
       this.#int(at + GROUP.rule, group.missing);
       this.#int(at + GROUP.missing, (count + 1) * 8);
       this.#int(at + GROUP.count, count);
-      let planes = layout.planes[index] ?? 0;
+      let planes = map.planes[index] ?? 0;
       for (const [field, slots] of [
         [GROUP.right, group.right],
         [GROUP.left, group.left],
@@ -66,8 +66,8 @@ export class MemoryFiller {
   }
 
   categories(): CategoryLists[] {
-    const { layout, program } = this;
-    let next = layout.lists + 4;
+    const { map, program } = this;
+    let next = map.lists + 4;
     const list = (slots: readonly number[]): number => {
       const at = next;
       this.#int(at, slots.length);
@@ -76,23 +76,23 @@ export class MemoryFiller {
       return at;
     };
     return program.tests.categorical.map(({ feature, slotsOf, missing }: CategoricalTests, index) => {
-      this.#int(layout.categories.start + index * CATEGORIES.bytes, layout.rowLists[index] ?? 0);
+      this.#int(map.categories.start + index * CATEGORIES.bytes, map.rowLists[index] ?? 0);
       const of = new Map(Array.from(slotsOf, ([category, slots]) => [category, list(slots)]));
       return { feature, of, missing: list(missing) };
     });
   }
 
   *trees(): Pieces<void> {
-    const { layout, program } = this;
-    let at = layout.trees.start;
+    const { map, program } = this;
+    let at = map.trees.start;
     for (const [index, tree] of this.ensemble.trees.entries()) {
       const compiled = program.trees[index];
       if (compiled === undefined) continue;
       yield;
       const { operations, code } = compiled;
       this.#int(at + TREE.operations, operations.length / 4);
-      this.#int(at + TREE.leaves, layout.leaves[index] ?? 0);
-      this.#int(at + TREE.sums, layout.sums[tree.output] ?? 0);
+      this.#int(at + TREE.leaves, map.leaves[index] ?? 0);
+      this.#int(at + TREE.sums, map.sums[tree.output] ?? 0);
       this.#int(at + TREE.long, Number(code.length > 8));
       for (let bit = 0; bit < 16; bit++) this.#int(at + TREE.code + bit * 4, code[bit] ?? ZEROS);
       this.#ints.set(operations, (at + TREE.bytes) / 4);
@@ -103,7 +103,7 @@ export class MemoryFiller {
 
   #leaves(tree: DecisionTree, { codes }: ProgramTree, index: number): void {
     const { leafKind } = this.program;
-    const table = this.layout.leaves[index] ?? 0;
+    const table = this.map.leaves[index] ?? 0;
     if (leafKind === 'linear') this.#linearLeaves(tree, codes, index);
     else
       for (const [leaf, value] of tree.leaves.entries()) {
@@ -114,9 +114,9 @@ export class MemoryFiller {
   }
 
   #linearLeaves(tree: DecisionTree, codes: LeafCodes, index: number): void {
-    const { layout } = this;
-    const table = layout.leaves[index] ?? 0;
-    let at = layout.linear[index] ?? 0;
+    const { map } = this;
+    const table = map.leaves[index] ?? 0;
+    let at = map.linear[index] ?? 0;
     // Of rows that are not there codes may be anything.
     this.#ints.fill(at, table / 4, table / 4 + 2 ** codes.bits);
     for (const [leaf, value] of tree.leaves.entries()) {
@@ -128,7 +128,7 @@ export class MemoryFiller {
       this.#number(at + LINEAR.value, value);
       at += LINEAR.bytes;
       for (const [i, feature] of (linear?.features ?? []).entries()) {
-        this.#int(at + TERM.values, layout.values[this.#places.get(feature) ?? 0] ?? 0);
+        this.#int(at + TERM.values, map.values[this.#places.get(feature) ?? 0] ?? 0);
         this.#number(at + TERM.coefficient, linear?.coefficients[i] ?? NaN);
         at += TERM.bytes;
       }

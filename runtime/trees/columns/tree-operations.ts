@@ -1,5 +1,5 @@
 import type { DecisionTree } from '../../api/tree-ensemble.js';
-import { ONES, ZEROS } from '../kernel/memory.js';
+import { ONES, ZEROS } from '../simd/memory.js';
 import { bottomUp, type LeafCodes } from './leaf-codes.js';
 
 /** A bit of a leaf's code that may be anything. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Status } from '../../../runtime/api/status.js';
 import type { ElementType, ExpressionType } from '../../../runtime/expression/environment.js';
-import type { Scope } from '../../../runtime/frame/layout.js';
+import type { Scope } from '../../../runtime/frame/frame-layout.js';
 import { Missing, type Outcome, type Single } from '../../support/interpreter.js';
 import type { Data, NamedColumn } from './table.js';
 

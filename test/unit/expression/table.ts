@@ -11,7 +11,7 @@ import type {
 import { columnKindFor, shapeFor } from '../../../runtime/expression/types.js';
 import { writeJson, writeMissing } from '../../../runtime/frame/cells.js';
 import type { Frame } from '../../../runtime/frame/frame.js';
-import { FrameLayout, type Scope } from '../../../runtime/frame/layout.js';
+import { FrameLayout, type Scope } from '../../../runtime/frame/frame-layout.js';
 import { nearest } from '../../../runtime/core/nearest.js';
 import { Missing, type Outcome, type Single } from '../../support/interpreter.js';
 

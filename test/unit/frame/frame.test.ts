@@ -4,7 +4,7 @@ import { Status } from '../../../runtime/api/status.js';
 import type { JsonValue } from '../../../runtime/api/types.js';
 import { copyCell, writeJson, writeMissing } from '../../../runtime/frame/cells.js';
 import { Frame } from '../../../runtime/frame/frame.js';
-import { FrameLayout, type ColumnShape } from '../../../runtime/frame/layout.js';
+import { FrameLayout, type ColumnShape } from '../../../runtime/frame/frame-layout.js';
 import { readCell } from '../../../runtime/pipeline/components/step-view.js';
 
 const SHAPES: readonly ColumnShape[] = [

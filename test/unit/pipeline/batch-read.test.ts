@@ -166,6 +166,19 @@ components:
         expect(cells).to.deep.equal(small);
         expect([roundTrips, store.reads]).to.deep.equal([2, 4]);
       }
+      const filled: string[] = [];
+      const clock = {
+        count: (stage: string, work: () => void): void => {
+          filled.push(stage);
+          work();
+        },
+      };
+      await fillFrame(plan, store, { candidates }, { clock, onHydrated: () => filled.push('hydrated') });
+      expect(filled, 'the time of the features of both levels').to.deep.equal([
+        'features',
+        'hydrated',
+        'features',
+      ]);
       store.delays = [0, -5, 20];
       store.reads = 0;
       const error: unknown = await fillFrame(plan, store, { candidates }).catch(String);

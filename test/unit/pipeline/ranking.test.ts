@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Frame } from '../../../runtime/frame/frame.js';
-import { FrameLayout } from '../../../runtime/frame/layout.js';
+import { FrameLayout } from '../../../runtime/frame/frame-layout.js';
 import { cutPage } from '../../../runtime/pipeline/page/page.js';
 import { Ranking } from '../../../runtime/pipeline/components/ranking.js';
 

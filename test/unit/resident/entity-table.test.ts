@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonValue } from '../../../runtime/api/types.js';
 import { writeJson } from '../../../runtime/frame/cells.js';
 import { looseColumn } from '../../../runtime/frame/frame.js';
-import type { ColumnShape } from '../../../runtime/frame/layout.js';
+import type { ColumnShape } from '../../../runtime/frame/frame-layout.js';
 import { EntityTable } from '../../../runtime/resident/entity-table.js';
 import type { TablePart } from '../../../runtime/resident/table-part.js';
 

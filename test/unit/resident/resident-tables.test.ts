@@ -7,7 +7,7 @@ import { ResidentTables, type ResidentOptions } from '../../../runtime/resident/
 import { encodeEntity } from '../../../runtime/store/codec/entity-record.js';
 import { entityKey } from '../../../runtime/store/keys.js';
 import { knownLayouts } from '../../../runtime/store/codec/known-layouts.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 import { watchWrites } from '../../../runtime/store/watched-store.js';
 import { fillFrame, planOf } from '../../support/fill-frame.js';
 import { MemoryStore } from '../../support/memory-store.js';
@@ -26,7 +26,7 @@ components:
 };
 
 const layout = knownLayouts.add(
-  new Layout(
+  new RecordLayout(
     [
       ['price', { kind: 'float' }],
       ['maker', { kind: 'ref', entity: 'maker' }],
@@ -207,7 +207,7 @@ describe('resident tables', () => {
 
   it('do not keep what was stored under a layout that is not known', async () => {
     const tables = make();
-    const strange = new Layout(
+    const strange = new RecordLayout(
       [
         ['price', { kind: 'int' }],
         ['other', { kind: 'bool' }],

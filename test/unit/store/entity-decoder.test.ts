@@ -8,7 +8,7 @@ import { looseColumn } from '../../../runtime/frame/frame.js';
 import { EntityDecoder } from '../../../runtime/store/codec/entity-decoder.js';
 import { encodeEntity } from '../../../runtime/store/codec/entity-record.js';
 import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 import { placed } from '../../support/placed-record.js';
 
 const INT: ValueType = { kind: 'int' };
@@ -90,7 +90,7 @@ function decode(
   entities: readonly (JsonObject | null)[],
 ): JsonValue[][] {
   const known = new KnownLayouts();
-  const layout = known.add(new Layout(declared, 'product_id'));
+  const layout = known.add(new RecordLayout(declared, 'product_id'));
   const decoder = decoderOf(wants, known);
   const columns = columnsOf(wants, entities.length);
   entities.forEach((json, row) =>
@@ -169,7 +169,7 @@ describe('the entity decoder', () => {
 
   it('can write the latest row again, as a list column needs it', () => {
     const known = new KnownLayouts();
-    const layout = known.add(new Layout([['l', STRINGS]], 'id'));
+    const layout = known.add(new RecordLayout([['l', STRINGS]], 'id'));
     const wants = [{ path: 'l', type: STRINGS }];
     const decoder = decoderOf(wants, known);
     const columns = columnsOf(wants, 2);
@@ -316,9 +316,9 @@ describe('the entity decoder', () => {
 
   it('reads records of older and newer layouts side by side, asking for those that it does not know', () => {
     const known = new KnownLayouts();
-    const old = new Layout([['price', INT]], 'id');
+    const old = new RecordLayout([['price', INT]], 'id');
     const now = known.add(
-      new Layout(
+      new RecordLayout(
         [
           ['price', FLOAT],
           ['title', STRING],
@@ -326,7 +326,7 @@ describe('the entity decoder', () => {
         'id',
       ),
     );
-    const later = new Layout(
+    const later = new RecordLayout(
       [
         ['price', FLOAT],
         ['title', STRING],
@@ -374,7 +374,7 @@ describe('the entity decoder', () => {
       ['n', FLOAT],
       ['size', SIZE],
     ];
-    const layout = known.add(new Layout(declared, 'id'));
+    const layout = known.add(new RecordLayout(declared, 'id'));
     const wants = [
       ...declared.slice(0, 4).map(([path, type]) => ({ path, type })),
       { path: 'size.width', type: FLOAT },

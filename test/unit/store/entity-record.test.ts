@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonObject, JsonValue, ValueType } from '../../../runtime/api/types.js';
 import { decodeEntity, encodeEntity, layoutIdOf } from '../../../runtime/store/codec/entity-record.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 
 const types: [string, ValueType][] = [
   ['title', { kind: 'string' }],
@@ -17,7 +17,7 @@ const types: [string, ValueType][] = [
   ['sellers', { kind: 'list', of: { kind: 'ref', entity: 'seller' } }],
   ['size', { kind: 'record', fields: new Map<string, ValueType>([['width', { kind: 'float' }]]) }],
 ];
-const layout = new Layout(types, 'product_id');
+const layout = new RecordLayout(types, 'product_id');
 
 /** Equal as JSON values: what a client gets is text. */
 function expectSameJson(actual: JsonObject, expected: JsonObject): void {
@@ -118,7 +118,7 @@ describe('entity records', () => {
   });
 
   it('give back any JSON object where nothing is declared', () => {
-    const empty = new Layout([], 'id');
+    const empty = new RecordLayout([], 'id');
     fc.assert(fc.property(entity, (json) => expectSameJson(roundTrip(json, 'p1', empty), json)));
   });
 

@@ -3,7 +3,7 @@ import { ExpiringKeys } from '../../../runtime/store/embedded/expiring-keys.js';
 import { RecordMemory } from '../../../runtime/store/embedded/record-memory.js';
 import { encodeSegment, encodeTombstone, viewId } from '../../../runtime/store/codec/feature-record.js';
 import { historyKey } from '../../../runtime/store/keys.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/codec/versioned-record.js';
 
 const keyOf = (id: number): string => historyKey('t', 'user', String(id));
@@ -34,7 +34,7 @@ describe('expiring keys', () => {
     const records = new RecordMemory();
     const [deleted, kept] = ['t:features:user:1', 't:nightly:user:2'];
     const tombstone = encodeTombstone(viewId('v'), 1, 1000);
-    const row = encodeSegment(viewId('w'), new Layout([], undefined), 1, {});
+    const row = encodeSegment(viewId('w'), new RecordLayout([], undefined), 1, {});
     records.put(deleted, tombstone);
     records.put(kept, Buffer.concat([tombstone, row]));
     const expiring = new ExpiringKeys(records);

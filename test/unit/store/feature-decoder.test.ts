@@ -9,7 +9,7 @@ import { looseColumn } from '../../../runtime/frame/frame.js';
 import { FeatureDecoder } from '../../../runtime/store/codec/feature-decoder.js';
 import { encodeSegment, viewId } from '../../../runtime/store/codec/feature-record.js';
 import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 import { featureView, type FeatureSketch } from '../../support/entity-types.js';
 import { placed } from '../../support/placed-record.js';
 
@@ -199,7 +199,7 @@ describe('the feature decoder', () => {
 
   it('asks for layouts that it does not know, and reads the row as failed without them', () => {
     const stats = view({ n: INT });
-    const foreign = new Layout(
+    const foreign = new RecordLayout(
       [
         ['n', INT],
         ['m', INT],

@@ -11,9 +11,9 @@ import {
   segmentsOf,
   viewId,
 } from '../../../runtime/store/codec/feature-record.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 
-const layout = new Layout(
+const layout = new RecordLayout(
   [
     ['clicks', { kind: 'int' }],
     ['label', { kind: 'string' }],

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { layoutKey } from '../../../runtime/store/keys.js';
 import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
-import { Layout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout } from '../../../runtime/store/codec/record-layout.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import { MemoryStore } from '../../support/memory-store.js';
 
-const price = new Layout([['price', { kind: 'float' }]], 'product_id');
-const title = new Layout([['title', { kind: 'string' }]], 'product_id');
+const price = new RecordLayout([['price', { kind: 'float' }]], 'product_id');
+const title = new RecordLayout([['title', { kind: 'string' }]], 'product_id');
 
 describe('the layout registry', () => {
   it('reads what another process wrote, in one round trip, and once', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ValueType } from '../../../runtime/api/types.js';
-import { Layout, parseLayout } from '../../../runtime/store/codec/layout.js';
+import { RecordLayout, parseLayout } from '../../../runtime/store/codec/record-layout.js';
 
 const variant: ValueType = {
   kind: 'record',
@@ -27,7 +27,7 @@ const fields: [string, ValueType][] = [
 
 describe('layouts', () => {
   it('read back from their text as they were, every type included', () => {
-    const layout = new Layout(fields, 'product_id');
+    const layout = new RecordLayout(fields, 'product_id');
     const again = parseLayout(layout.text);
     expect(again.hex).to.equal(layout.hex);
     expect(again.fields).to.deep.equal(layout.fields);
@@ -36,14 +36,14 @@ describe('layouts', () => {
   });
 
   it('are the same in whatever order the attributes are declared', () => {
-    expect(new Layout([...fields].reverse(), 'product_id').hex).to.equal(
-      new Layout(fields, 'product_id').hex,
+    expect(new RecordLayout([...fields].reverse(), 'product_id').hex).to.equal(
+      new RecordLayout(fields, 'product_id').hex,
     );
   });
 
   it('differ with a name, a type, an argument of a type, the key', () => {
     const of = (type: ValueType, key: string | undefined = 'id', name = 'a'): string =>
-      new Layout([[name, type]], key).hex;
+      new RecordLayout([[name, type]], key).hex;
     const ids = [
       of({ kind: 'int' }),
       of({ kind: 'float' }),
@@ -54,22 +54,22 @@ describe('layouts', () => {
       of({ kind: 'list', of: { kind: 'string' } }),
       of({ kind: 'int' }, 'other'),
       of({ kind: 'int' }, 'id', 'b'),
-      new Layout([['a', { kind: 'int' }]], undefined).hex,
+      new RecordLayout([['a', { kind: 'int' }]], undefined).hex,
     ];
     expect(new Set(ids).size).to.equal(ids.length);
   });
 
   it('keep their ids from version to version', () => {
     // Records on disk say this id: a change here makes stored data unreadable.
-    expect(new Layout([['price', { kind: 'float' }]], 'product_id').text).to.equal(
+    expect(new RecordLayout([['price', { kind: 'float' }]], 'product_id').text).to.equal(
       '{"format":1,"key":"product_id","fields":[["price","float"]]}',
     );
-    expect(new Layout([['price', { kind: 'float' }]], 'product_id').hex).to.equal('91761fb422336bc5');
+    expect(new RecordLayout([['price', { kind: 'float' }]], 'product_id').hex).to.equal('91761fb422336bc5');
   });
 
   it('give a reference no second spelling that something else has', () => {
     const spelling = (more: [string, ValueType][], key: string): string | undefined =>
-      new Layout([['brand', { kind: 'ref', entity: 'brand' }], ...more], key).byName.get('brand')
+      new RecordLayout([['brand', { kind: 'ref', entity: 'brand' }], ...more], key).byName.get('brand')
         ?.alternative;
     expect(spelling([], 'product_id')).to.equal('brand_id');
     expect(spelling([], 'brand_id')).to.equal(undefined);

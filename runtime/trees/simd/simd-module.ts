@@ -6,8 +6,8 @@ import { WIDTHS, type Width } from './memory.js';
 import { writeTestCategories } from './test-categories.js';
 import { writeTestValues } from './test-values.js';
 
-/** The functions of the kernel for planes of one width; addresses are in bytes of its memory. */
-export interface KernelFunctions {
+/** The functions of the module for planes of one width; addresses are in bytes of its memory. */
+export interface PlaneFunctions {
   /** Computes the planes of the groups of numeric tests from `group` to `end`. */
   readonly values: (group: number, end: number, rows: number, first: number) => void;
   /** Computes the planes of all sets of categories, of which there are `planes`. */
@@ -16,37 +16,37 @@ export interface KernelFunctions {
   readonly add: (tree: number, end: number, groups: number) => void;
 }
 
-export type Kernel = ReadonlyMap<Width, KernelFunctions>;
+export type SimdModule = ReadonlyMap<Width, PlaneFunctions>;
 
 const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
- * The WebAssembly that runs column programs over a memory of their own. There is one for each kind of leaf and
+ * The WebAssembly that runs plane programs, each over a memory of its own. There is one for each kind of leaf and
  * comparison: it is compiled once, and what V8 has optimised for one model serves the next.
  */
-export async function instantiateKernel(
+export async function instantiateSimd(
   memory: WebAssembly.Memory,
   leaves: LeafKind,
   comparison: TreeEnsemble['comparison'],
-): Promise<Kernel> {
+): Promise<SimdModule> {
   const key = `${leaves} ${comparison}`;
-  const module = modules.get(key) ?? WebAssembly.compile(writeKernel(leaves, comparison));
+  const module = modules.get(key) ?? WebAssembly.compile(writeModule(leaves, comparison));
   modules.set(key, module);
   const { exports } = await WebAssembly.instantiate(await module, { env: { memory } });
-  const exported = (name: keyof KernelFunctions, width: Width): unknown => exports[`${name}${width}`];
+  const exported = (name: keyof PlaneFunctions, width: Width): unknown => exports[`${name}${width}`];
   return new Map(
     WIDTHS.map((width) => [
       width,
       {
-        values: exported('values', width) as KernelFunctions['values'],
-        categories: exported('categories', width) as KernelFunctions['categories'],
-        add: exported('add', width) as KernelFunctions['add'],
+        values: exported('values', width) as PlaneFunctions['values'],
+        categories: exported('categories', width) as PlaneFunctions['categories'],
+        add: exported('add', width) as PlaneFunctions['add'],
       },
     ]),
   );
 }
 
-function writeKernel(leaves: LeafKind, comparison: TreeEnsemble['comparison']): Uint8Array<ArrayBuffer> {
+function writeModule(leaves: LeafKind, comparison: TreeEnsemble['comparison']): Uint8Array<ArrayBuffer> {
   const functions: FunctionWriter[] = [writeAddLeaves(leaves, false), writeAddLeaves(leaves, true)];
   const exported: Record<string, number> = {};
   const add = (name: string, one: FunctionWriter): void => {

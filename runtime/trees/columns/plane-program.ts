@@ -1,7 +1,7 @@
 import type { Pieces } from '../../core/pieces.js';
 import type { TreeEnsemble } from '../../api/tree-ensemble.js';
-import type { LeafKind } from '../kernel/add-leaves.js';
-import { FIRST_PLANE } from '../kernel/memory.js';
+import type { LeafKind } from '../simd/add-leaves.js';
+import { FIRST_PLANE } from '../simd/memory.js';
 import { leafCodes, type LeafCodes } from './leaf-codes.js';
 import { collectTests, type NodeTests } from './node-tests.js';
 import { FreePlanes, treeOperations } from './tree-operations.js';
@@ -10,7 +10,7 @@ import { FreePlanes, treeOperations } from './tree-operations.js';
 const MOST_NODES = 2_000_000;
 
 /** An ensemble as tests and operations on planes of bits. */
-export interface ColumnProgram {
+export interface PlaneProgram {
   readonly leafKind: LeafKind;
   readonly tests: NodeTests;
   /** Numbers of the features whose values are read, in the order of their places. */
@@ -29,7 +29,7 @@ export interface ProgramTree {
 }
 
 /** @returns undefined where the ensemble needs the scalar form: a tree of thousands of leaves, or too many nodes */
-export function* columnProgram(ensemble: TreeEnsemble): Pieces<ColumnProgram | undefined> {
+export function* planeProgram(ensemble: TreeEnsemble): Pieces<PlaneProgram | undefined> {
   const { trees, precision } = ensemble;
   const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
   if (nodes > MOST_NODES || trees.length === 0) return undefined;

@@ -5,11 +5,11 @@ import { writeMissing } from '../../frame/cells.js';
 import { widenVectors } from '../../frame/frame.js';
 import { readText, viewOf } from './bytes.js';
 import { jsonStep, readJson, type JsonStep, type TailReader } from './json-step.js';
-import type { Layout, StoredField } from './layout.js';
+import type { RecordLayout, StoredField } from './record-layout.js';
 import { FLAG_ASCII, isBody, NO_BOOL, State, stateOf, variableEnd, variableStart } from './packed-body.js';
 import type { WantedColumn } from './wanted-column.js';
 
-/** A step of a program: one column, read from one field of the layout. */
+/** A step of a reader: one column, read from one field of the layout. */
 interface FieldStep {
   /** Index into the columns. */
   readonly column: number;
@@ -17,11 +17,11 @@ interface FieldStep {
 }
 
 /**
- * Reads the wanted columns from records of one layout. Names are resolved to offsets when the program is made; a
+ * Reads the wanted columns from records of one layout. Names are resolved to offsets when the reader is made; a
  * record then costs no look-up and no object besides its texts.
  */
-export class ColumnProgram {
-  readonly layout: Layout;
+export class RecordReader {
+  readonly layout: RecordLayout;
   /** Four numbers a column: index, offset of the state byte, shift, offset of the double. */
   readonly #doubles: Int32Array;
   readonly #bools: readonly FieldStep[];
@@ -31,9 +31,9 @@ export class ColumnProgram {
   readonly #json: readonly JsonStep[];
   readonly #readTail: TailReader | undefined;
 
-  /** @param indices where each wanted column is among those given to `run` */
+  /** @param indices where each wanted column is among those given to `read` */
   constructor(
-    layout: Layout,
+    layout: RecordLayout,
     wanted: readonly WantedColumn[],
     indices: readonly number[],
     readTail: TailReader | undefined,
@@ -69,7 +69,7 @@ export class ColumnProgram {
    * @param absent the status of what the record does not carry
    * @returns false if the bytes are damaged; cells of the row may then be half-written
    */
-  run(
+  read(
     record: Buffer,
     at: number,
     end: number,
@@ -209,7 +209,7 @@ function missing(state: number, absent: number): number {
 }
 
 /** The field that can be read straight into the column, without a look at the value's type. */
-function directField(layout: Layout, want: WantedColumn): StoredField | undefined {
+function directField(layout: RecordLayout, want: WantedColumn): StoredField | undefined {
   if (want.path.length !== 1 || want.list) return undefined;
   const field = layout.byName.get(want.path[0] ?? '');
   return field !== undefined && readsAs(field.type, want.type) ? field : undefined;

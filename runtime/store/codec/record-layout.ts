@@ -35,7 +35,7 @@ export interface StoredField {
 /** Bytes before the states: format version, flags. */
 export const BODY_HEADER = 2;
 
-export class Layout {
+export class RecordLayout {
   /** By name, in the order of code units. */
   readonly fields: readonly StoredField[];
   readonly byName: ReadonlyMap<string, StoredField>;
@@ -182,12 +182,12 @@ function typeToJson(type: ValueType): TypeJson {
  * Reads a layout back from its canonical text.
  * @throws Error if the text is none, or of a format that this version does not know.
  */
-export function parseLayout(text: string): Layout {
+export function parseLayout(text: string): RecordLayout {
   const json: unknown = JSON.parse(text);
   if (typeof json !== 'object' || json === null) throw new Error('not a layout');
   const { format, key, fields } = json as { format?: unknown; key?: unknown; fields?: unknown };
   if (format !== FORMAT) throw new Error(`a layout of format ${JSON.stringify(format)}, expected ${FORMAT}`);
-  return new Layout(fieldsFromJson(fields), typeof key === 'string' ? key : undefined);
+  return new RecordLayout(fieldsFromJson(fields), typeof key === 'string' ? key : undefined);
 }
 
 function fieldsFromJson(json: unknown): [string, ValueType][] {

@@ -1,4 +1,4 @@
-/** Where the kernel finds what has the same place for every ensemble, in bytes of its memory. */
+/** Where the SIMD module finds what has the same place for every ensemble, in bytes of its memory. */
 
 /** Rows of a block: one bit of a plane's vector each. Row r of the block is bit r>>4 of byte r&15. */
 export const BLOCK = 128;

@@ -1,5 +1,5 @@
 import type { TreeEnsemble } from '../../api/tree-ensemble.js';
-import { LEAF_SHIFT } from '../kernel/add-leaves.js';
+import { LEAF_SHIFT } from '../simd/add-leaves.js';
 import {
   BLOCK,
   CATEGORIES,
@@ -11,16 +11,16 @@ import {
   TREE,
   WIDTHS,
   type Width,
-} from '../kernel/memory.js';
-import type { ColumnProgram } from './column-program.js';
+} from '../simd/memory.js';
+import type { PlaneProgram } from './plane-program.js';
 import type { CategoricalTests } from './node-tests.js';
 
 /** What the planes may take, so that a large model keeps to the cache, and to little memory. */
 const MOST_PLANE_BYTES = 8 * 1024 * 1024;
 const PAGE = 65_536;
 
-/** Where things lie in the memory of a column program; all in bytes, each a multiple of 16. */
-export interface ProgramLayout {
+/** Where things lie in the memory of a plane program; all in bytes, each a multiple of 16. */
+export interface MemoryMap {
   /** Blocks of the largest run. */
   readonly width: Width;
   /** A plane for each threshold of the largest group and two more; nothing is set there between runs. */
@@ -55,7 +55,7 @@ export interface Span {
   readonly end: number;
 }
 
-export function layOut(ensemble: TreeEnsemble, program: ColumnProgram): ProgramLayout {
+export function mapMemory(ensemble: TreeEnsemble, program: PlaneProgram): MemoryMap {
   const { tests, trees, features, leafKind } = program;
   const planeBytes = 16 * program.planes;
   const width = WIDTHS.findLast((one) => one * planeBytes <= MOST_PLANE_BYTES) ?? 1;

@@ -1,0 +1,35 @@
+import { inTurns } from '../../core/pieces.js';
+import type { Plan } from '../../compile/plan.js';
+import type { Frame } from '../../frame/frame.js';
+import type { PipelineAnswer } from '../answer-types.js';
+import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { Trace } from '../components/trace.js';
+import type { RankingRequest } from '../request/read-request.js';
+import { answerOf } from './answer.js';
+import { eventsOf } from './events.js';
+import { cutPage } from './page.js';
+
+/** What is answered, and the rows of the page that it shows. */
+export interface AnsweredPage {
+  readonly page: readonly RankedRow[];
+  readonly answer: PipelineAnswer;
+}
+
+/**
+ * Orders the candidates, cuts the page and writes the answer, with its events where the request asks for them.
+ * @param check called before each slice of a long answer; what it throws ends the request
+ */
+export async function answerPage(
+  plan: Plan,
+  frame: Frame,
+  request: RankingRequest,
+  ranking: Ranking,
+  trace: Trace | undefined,
+  check: () => void,
+): Promise<AnsweredPage> {
+  const page = cutPage(ranking, request.paging);
+  const answer = answerOf(plan, frame, request, page);
+  if (trace === undefined || !request.includeEvents) return { page, answer };
+  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace), check);
+  return { page, answer: { ...answer, events } };
+}

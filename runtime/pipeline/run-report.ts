@@ -1,0 +1,31 @@
+import type { StatusCounts } from '../index/status-counts.js';
+import type { RankedCandidates } from './components/run-components.js';
+import type { BatchRead } from './hydrate/batch-read.js';
+import { degradationsOf, unscoredOf } from './page/degraded.js';
+import type { RankingRequest } from './request/read-request.js';
+import type { StageTimes } from './stages.js';
+import type { RunReport } from './types.js';
+
+/** What metrics and the explanation tell of a request that has passed all stages. */
+export function reportOf(
+  request: RankingRequest,
+  batch: BatchRead,
+  featureStatuses: StatusCounts,
+  { ranking, steps }: RankedCandidates,
+  stageMs: StageTimes,
+): RunReport {
+  const unscored = unscoredOf(steps, ranking);
+  return {
+    stageMs,
+    roundTrips: batch.roundTrips,
+    keysRead: batch.keysRead,
+    outside: batch.outside,
+    candidates: request.ids.length,
+    duplicates: request.duplicates.length,
+    skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
+    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length),
+    unscored,
+    unknownFields: request.unknownFields,
+    featureStatuses,
+  };
+}

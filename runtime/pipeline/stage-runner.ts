@@ -1,0 +1,27 @@
+import { Deadline } from '../core/deadline.js';
+import type { Usage } from '../core/usage.js';
+import { StageClock, type StageName } from './stages.js';
+
+/** Runs the stages of one request: each is timed, and ends the request if its time is over. */
+export class StageRunner {
+  readonly clock = new StageClock();
+  readonly deadline: Deadline;
+
+  /** @param client aborted when the client is gone */
+  constructor(limitMs: number, client: AbortSignal | undefined, usage: Usage | undefined) {
+    this.deadline = new Deadline(limitMs, client, usage, this.clock.started);
+  }
+
+  /** @throws MillraceError deadline_exceeded, also if the stage has computed without a pause */
+  async run<T>(stage: StageName, work: () => T | Promise<T>): Promise<T> {
+    const result = await work();
+    this.clock.end(stage);
+    this.deadline.check();
+    return result;
+  }
+
+  /** Call when the request is answered, or has failed. */
+  close(): void {
+    this.deadline.end();
+  }
+}

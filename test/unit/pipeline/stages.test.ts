@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { StageRunner } from '../../../runtime/pipeline/stage-runner.js';
+import { StageClock, STAGES } from '../../../runtime/pipeline/stages.js';
+
+function compute(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe('the clock of the stages', () => {
+  it('has a time for each stage, in the order of the list', () => {
+    const clock = new StageClock();
+    for (const { name } of STAGES) clock.end(name);
+    expect(Object.keys(clock.ms)).to.deep.equal(STAGES.map(({ name }) => name));
+  });
+
+  it('counts work of another stage there, and not in the stage that runs', () => {
+    const clock = new StageClock();
+    clock.end('read');
+    clock.count('features', () => compute(30));
+    clock.end('hydrate');
+    clock.end('features');
+    expect(clock.ms.features).to.be.within(30, 200);
+    expect(clock.ms.hydrate).to.be.below(25);
+  });
+
+  it('refuses a stage that does not come next', () => {
+    const clock = new StageClock();
+    expect(() => clock.end('hydrate')).to.throw('the stage hydrate ends where read is expected');
+  });
+});
+
+describe('the stages of a request', () => {
+  it('end a request whose time is over, also if a stage computes without a pause', async () => {
+    const stages = new StageRunner(10, undefined, undefined);
+    try {
+      const error: unknown = await stages.run('read', () => compute(30)).catch((reason: unknown) => reason);
+      expect(error).to.include({ code: 'deadline_exceeded' });
+      expect(stages.clock.ms.read).to.be.above(29);
+    } finally {
+      stages.close();
+    }
+  });
+});
