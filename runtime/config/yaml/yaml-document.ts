@@ -61,8 +61,9 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
     } = explainFault(file, {
       code,
       message,
-      start: pos[0],
-      end: pos[1],
+      // The parser may place a fault of the last character one beyond the end.
+      start: Math.min(pos[0], file.text.length),
+      end: Math.min(pos[1], file.text.length),
     });
     const { line } = file.position(start);
     if (lines.has(line) || (lines.size > 0 && mayEcho)) continue;

@@ -90,11 +90,11 @@ export const known: BuildKernel =
   };
 
 function knownAt(column: Column, row: number): boolean {
-  return isKnown(column.status[row * column.stride] as number);
+  return isKnown(column.status[row * column.stride]);
 }
 
 /** Copies a cell; what is known becomes `present`, whatever it was there. */
 function takeCell(from: Column, to: Column, row: number): void {
   copyCell(from, row * from.stride, to, row);
-  if (isKnown(to.status[row] as number)) to.status[row] = Status.present;
+  if (isKnown(to.status[row])) to.status[row] = Status.present;
 }

@@ -79,7 +79,7 @@ export function reducing(reduce: Reduction): BuildKernel {
       const rows = rowsOf(frame, result);
       for (let row = 0; row < rows; row++) {
         const at = row * stride;
-        result.values[row] = isKnown(status[at] as number)
+        result.values[row] = isKnown(status[at])
           ? reduce(values, offsets[at] as number, offsets[at + 1] as number)
           : NaN;
       }

@@ -105,7 +105,7 @@ export const inTextColumns: BuildKernel = (out, args) => {
     const rows = rowsOf(frame, result);
     for (let row = 0; row < rows; row++) {
       const at = row * x.stride;
-      const isSo = isKnown(x.status[at] as number);
+      const isSo = isKnown(x.status[at]);
       result.values[row] = isSo ? textAmong(frame, x.values[at] as string, choices, row) : NaN;
     }
     settle(frame, result, args);
@@ -117,7 +117,7 @@ function textAmong(frame: Frame, text: string, choices: readonly number[], row: 
   for (const choice of choices) {
     const column = frame.text(choice);
     const at = row * column.stride;
-    if (!isKnown(column.status[at] as number)) result = NaN;
+    if (!isKnown(column.status[at])) result = NaN;
     else if (column.values[at] === text) return 1;
   }
   return result;

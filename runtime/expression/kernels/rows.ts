@@ -35,7 +35,7 @@ export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): 
   const { status, stride } = text;
   const rows = rowsOf(frame, out);
   for (let row = 0; row < rows; row++) {
-    if (!isKnown(status[row * stride] as number)) out.values[row] = NaN;
+    if (!isKnown(status[row * stride])) out.values[row] = NaN;
   }
 }
 

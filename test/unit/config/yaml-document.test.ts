@@ -106,6 +106,12 @@ describe('parseYaml', () => {
     expect(told.map(({ at }) => at.file.position(at.start).line)).to.deep.equal([1, 2, 3]);
   });
 
+  it('places a fault at the very end inside the file', () => {
+    const text = 'a: b\nc: { d: 1, e:{ 60 }';
+    const [fault] = parse(text).told;
+    expect(fault?.at.end).to.equal(text.length);
+  });
+
   it('never throws, and places every diagnostic inside the file', () => {
     const sound = readFileSync(repositoryPath('test/unit/config/golden/sound/pipelines/search.yaml'), 'utf8');
     const noise = fc.constantFrom(
