@@ -261,7 +261,7 @@ async function load(url: string, redisUrl: string): Promise<void> {
   for (const [v, view] of views('own').entries()) {
     const sent = rows.map((row) => ({
       product_id: idOf(row),
-      // Of a few minutes each: rows are seldom written in one instant.
+      // Event times spread over a few minutes, because rows are rarely written in one instant.
       event_time: now - 60_000 * (row % 50) - v,
       ...valuesOf(row, v),
     }));

@@ -81,7 +81,7 @@ export function defaultedCause(status: number): StatusName | undefined {
   return status >= DEFAULTED ? NAMES[status & (DEFAULTED - 1)] : undefined;
 }
 
-/** Feast's spelling. A default is told by its cause, so that a value of the store can be told from a default. */
+/** Feast's spelling. A defaulted cell has the spelling of its cause, so a default never looks like a stored value. */
 export function feastStatus(status: number): FeastStatus {
   return STATUSES[NAMES[status & (DEFAULTED - 1)] ?? 'absent'].feast;
 }

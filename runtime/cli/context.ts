@@ -18,7 +18,7 @@ export interface CliContext {
   readonly strayErrors?: (caught: (kind: StrayKind, error: unknown) => void) => void;
 }
 
-/** For a command that loads plugins: an error that one leaves is told by its name. Any other ends the process. */
+/** For a command that loads plugins: an uncaught error of a plugin is reported with its name. Any other ends the process. */
 export function tellStrayErrors(context: CliContext, { project }: Settings): void {
   context.strayErrors?.((kind, error) => {
     const plugin = strayPlugin(project, kind, error);

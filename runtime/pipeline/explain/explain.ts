@@ -203,7 +203,7 @@ function* explainPage({
   return told;
 }
 
-/** What the plan reads and computes of one row; `score` is told apart. */
+/** What the plan reads and computes of one row; `score` is shown separately. */
 function valuesOf(
   columns: readonly NamedColumn[],
   frame: Frame,

@@ -1,5 +1,5 @@
 interface EventRow {
-  /** What each event tells of. */
+  /** What each event describes. */
   readonly each: string;
   /** The members of `event_data`, in the order written. */
   readonly data: readonly string[];
