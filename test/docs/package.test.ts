@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { repositoryPath } from '../support/repository.js';
+
+describe('the npm package', () => {
+  let files: ReadonlySet<string>;
+
+  before(function () {
+    this.timeout(60_000);
+    files = packedFiles();
+  });
+
+  it('holds the licence, the changelog, the docs, the code and its sources', () => {
+    expect([...files]).to.include.members([
+      'LICENSE',
+      'CHANGELOG.md',
+      'README.md',
+      'SECURITY.md',
+      'docs/architecture.md',
+      'dist/runtime/cli/bin.js',
+      'dist/runtime/sdk/index.d.ts',
+      'runtime/main.ts',
+    ]);
+  });
+
+  it('holds nothing of the tests, benchmarks and tools', () => {
+    const unwanted = /^(?:dist\/)?(?:test|bench|scripts)\/|^\.|\/\./;
+    expect([...files].filter((file) => unwanted.test(file))).to.deep.equal([]);
+  });
+
+  it('holds every file and heading that a page of it links to', () => {
+    const broken = [...files]
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((page) => brokenLinks(page, files));
+    expect(broken).to.deep.equal([]);
+  });
+});
+
+function packedFiles(): ReadonlySet<string> {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const json = execFileSync(npm, ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: repositoryPath(),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const [packed] = JSON.parse(json) as readonly { readonly files: readonly { readonly path: string }[] }[];
+  return new Set(packed?.files.map(({ path }) => path));
+}
+
+function brokenLinks(page: string, files: ReadonlySet<string>): readonly string[] {
+  const text = readFileSync(repositoryPath(page), 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link) && !isThere(page, link, files))
+    .map((link) => `${page}: ${link}`);
+}
+
+function isThere(page: string, link: string, files: ReadonlySet<string>): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? page : posix.join(posix.dirname(page), path).replace(/\/$/, '');
+  if (!files.has(target)) return [...files].some((file) => file.startsWith(`${target}/`));
+  return heading === undefined || headingsOf(target).has(heading);
+}
+
+/** The anchors that a page's headings get on GitHub. */
+function headingsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(repositoryPath(page), 'utf8');
+  const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set(anchors);
+}
