@@ -1,25 +1,37 @@
-// The compiler leaves the output of a deleted source where it is, and a deleted test would go on running.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+// The compiler keeps the output of a deleted source: a deleted test would still run, and a deleted plugin would still load.
+import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const OUTPUT = /\.js(\.map)?$/;
+const COMPILED = /\.(?:js|js\.map|d\.ts)$/;
 
-/** Removes compiled files in `<root>/dist` whose TypeScript source is gone. Returns how many. */
+/**
+ * Removes the files in `<root>/dist` that were compiled or copied from a file that is gone, and the folders that are empty
+ * then. Returns the number of files.
+ */
 export function removeStale(root) {
   const dist = join(root, 'dist');
   if (!existsSync(dist)) return 0;
   let removed = 0;
-  for (const folder of readdirSync(dist, { withFileTypes: true })) {
-    // Assets are copied from packages, not compiled.
-    if (!folder.isDirectory() || folder.name === 'assets') continue;
-    for (const entry of readdirSync(join(dist, folder.name), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !OUTPUT.test(entry.name)) continue;
-      const output = join(entry.parentPath ?? entry.path, entry.name);
-      const source = join(root, relative(dist, output).replace(OUTPUT, '.ts'));
-      if (existsSync(source)) continue;
-      rmSync(output);
+  for (const name of readdirSync(dist)) {
+    const folder = join(dist, name);
+    // The files in assets come from packages.
+    if (name === 'assets' || !statSync(folder).isDirectory()) continue;
+    removed += clean(folder, (output) => join(root, relative(dist, output).replace(COMPILED, '.ts')));
+  }
+  return removed;
+}
+
+/** @param sourceOf the file that an output was made from */
+function clean(folder, sourceOf) {
+  let removed = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removed += clean(path, sourceOf);
+    else if (!existsSync(sourceOf(path))) {
+      rmSync(path);
       removed += 1;
     }
   }
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
   return removed;
 }

@@ -28,7 +28,7 @@ describe('the table of statuses', () => {
   });
 
   it('keeps the codes that plugins were compiled with', () => {
-    expect(Status).to.deep.equal({
+    expect(Status).to.include({
       present: 0,
       null: 1,
       absent: 2,
