@@ -3,13 +3,13 @@ import { runCli } from './run-cli.js';
 import type { StrayKind } from '../app/container/stray-errors.js';
 import { version } from '../settings/version.js';
 
-// A reader that has seen enough (millrace plan … | head) is no error.
+// A closed pipe (millrace plan … | head) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
 
-// The exit code is set rather than exited with, so that all output is written.
+// Sets the exit code instead of exiting, so that all output is written.
 const code = await runCli(
   process.argv.slice(2),
   {
@@ -19,7 +19,7 @@ const code = await runCli(
     stderr: process.stderr,
     stopSignal() {
       const stop = new AbortController();
-      // A second signal ends the process at once, as it would without this.
+      // A second signal ends the process at once, as it would without this handler.
       for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => stop.abort());
       return stop.signal;
     },

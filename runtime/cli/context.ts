@@ -4,28 +4,37 @@ import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/container/st
 import { loadSettings, type SettingFlags, type Settings } from '../settings/settings.js';
 import type { TerminalStream } from './load/progress.js';
 
-/** The process as the commands see it. */
+/** The process, from the point of view of the commands. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
-  /** What a program may read: answers, tables, JSON. */
+  /** Output for programs: answers, tables, JSON. */
   readonly stdout: TerminalStream;
-  /** What a person reads beside it: progress, errors, hints. */
+  /** Additional output for people: progress, errors, hints. */
   readonly stderr: TerminalStream;
-  /** For a command that runs until it is stopped: aborted when the process is told to end, which it then does itself. */
+  /**
+   * For a command that runs until it is stopped: aborted when the process receives a signal. The command then ends by
+   * itself.
+   */
   stopSignal(): AbortSignal;
-  /** Has errors that nothing caught go to `caught`, and the process end with code 1; undefined where others take them. */
+  /**
+   * Passes uncaught errors to `caught`, and makes the process end with code 1. Undefined if the caller handles them
+   * itself.
+   */
   readonly strayErrors?: (caught: (kind: StrayKind, error: unknown) => void) => void;
 }
 
-/** For a command that loads plugins: an uncaught error of a plugin is reported with its name. Any other ends the process. */
+/**
+ * For commands that load plugins: reports an uncaught error of a plugin with the plugin's name. Any other uncaught
+ * error ends the process.
+ */
 export function tellStrayErrors(context: CliContext, { project }: Settings): void {
   context.strayErrors?.((kind, error) => {
     const plugin = strayPlugin(project, kind, error);
     if (plugin === undefined) throw error;
     const message = printable(error instanceof Error ? error.message : String(error));
     const from = plugin === UNKNOWN_PLUGIN ? 'a plugin' : `the plugin ${plugin}`;
-    context.stderr.write(`error: ${from} left an error that nothing caught: ${message}\n`);
+    context.stderr.write(`error: ${from} did not handle an error: ${message}\n`);
   });
 }
 
@@ -33,7 +42,9 @@ export function settingsOf(context: CliContext, flags: SettingFlags): Settings {
   return loadSettings(context.env, flags);
 }
 
-/** How text for a stream is laid out: coloured on a terminal (unless NO_COLOR says no), as wide as the terminal. */
+/**
+ * How text for a stream is formatted: in colour on a terminal (unless NO_COLOR is set), and as wide as the terminal.
+ */
 export function styleOf(
   context: CliContext,
   stream: TerminalStream,

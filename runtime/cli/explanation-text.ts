@@ -9,12 +9,14 @@ import { degradationText } from '../pipeline/page/degraded.js';
 import { renderTable, shorten } from './table.js';
 import { wrap } from '../core/wrap.js';
 
-/** An explanation for a person to read, at most `width` columns wide. */
+/** Renders an explanation as text, at most `width` columns wide. */
 export function explanationText(told: Explanation, width: number): string {
   const { candidates, page, request, store, outside } = told;
   const reads = `Round trips to the store: ${store.round_trips}; keys: ${store.keys_read}`;
   const others =
-    outside.round_trips === 0 ? '' : `; reads outside it: ${outside.round_trips}; keys: ${outside.keys_read}`;
+    outside.round_trips === 0
+      ? ''
+      : `; reads from other stores: ${outside.round_trips}; keys: ${outside.keys_read}`;
   const title = `${told.pipeline}: ${candidates.sent} candidate${candidates.sent === 1 ? '' : 's'} sent, ${candidates.left} left, ${page.length} on this page`;
   return [
     wrap(title, 0, width),
@@ -25,7 +27,10 @@ export function explanationText(told: Explanation, width: number): string {
     '\n',
     pageTable(page),
     ...page.map((candidate) => `\n${candidateText(candidate, width)}`),
-    ...section('Answered beside the score', valueTable(told.answered ?? {}, width)),
+    ...section(
+      'Values that the answer contains in addition to the score',
+      valueTable(told.answered ?? {}, width),
+    ),
     ...section('The request', valueTable(request, width)),
     ...section('Steps, in the order they ran', told.steps.map((step) => stepText(step, width)).join('')),
     ...section('Values of feature views', featureTable(told)),
@@ -52,7 +57,7 @@ export function explanationText(told: Explanation, width: number): string {
 function duplicatesText({ count, ids }: Explanation['candidates']['duplicates'], width: number): string[] {
   if (count === 0) return [];
   const list = ids.map((id) => shorten(id, 40)).join(', ');
-  return [wrap(`Candidates left out, since their id came before: ${count} (${list})`, 0, width)];
+  return [wrap(`Candidates left out because their id appeared earlier: ${count} (${list})`, 0, width)];
 }
 
 function section(title: string, body: string): string[] {
@@ -82,8 +87,8 @@ function candidateText({ candidate_id: id, changes, values }: ExplainedCandidate
 
 function changeText(change: ExplainedChange): string {
   const who = `step ${change.step}, ${change.as},`;
-  if ('pinned_to' in change) return `${who} pinned it to place ${change.pinned_to}`;
-  if ('put_below' in change) return `${who} put it below others`;
+  if ('pinned_to' in change) return `${who} pinned it to position ${change.pinned_to}`;
+  if ('put_below' in change) return `${who} moved it below other candidates`;
   return `${who} changed its score from ${changedText(change.before)} to ${changedText(change.after)}`;
 }
 
@@ -131,7 +136,7 @@ function changedText(score: number | null): string {
 
 function stepText(step: ExplainedStep, width: number): string {
   const name = step.as === step.use ? step.use : `${step.use} as ${step.as}`;
-  const outcome = step.outcome === 'not_asked_for' ? 'not asked for' : step.outcome;
+  const outcome = step.outcome === 'not_asked_for' ? 'skipped: not requested' : step.outcome;
   const facts = [
     step.version === undefined ? '' : `version ${step.version}`,
     step.when === undefined ? '' : `when: ${step.when}`,
@@ -140,7 +145,7 @@ function stepText(step: ExplainedStep, width: number): string {
     removedText(step),
     step.undecided === undefined || step.undecided === 0
       ? ''
-      : `kept ${step.undecided} whose condition is not known${notKnownText(step)}`,
+      : `kept ${step.undecided} whose condition is unknown${notKnownText(step)}`,
     step.applied === undefined ? '' : ruleText(step),
     ...Object.entries(step.outputs ?? {}).map(
       ([output, counts]) =>
@@ -155,11 +160,14 @@ function stepText(step: ExplainedStep, width: number): string {
     .join('')}`;
 }
 
-/** What a rule did not touch beside, `where:`, `top:` or its list of candidates left out. */
+/**
+ * Describes the candidates that a rule did not change, apart from those that `where:`, `top:` or its list of
+ * candidates excluded.
+ */
 function ruleText(step: ExplainedStep): string {
   const { applied = 0, skipped = 0 } = step;
   if (skipped === 0) return `set ${applied}`;
-  return `set ${applied}, left ${skipped} as they were because a value is not known or not finite${notKnownText(step)}`;
+  return `set ${applied}, left ${skipped} unchanged because a value is unknown or not finite${notKnownText(step)}`;
 }
 
 function notKnownText({ not_known: unknown = {} }: ExplainedStep): string {

@@ -1,4 +1,4 @@
-/** The command line itself is wrong: exit code 2. */
+/** The command line itself is invalid: exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,7 +6,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command was understood and did not succeed: exit code 1. */
+/** The command line is valid but the command failed: exit code 1. */
 export class CommandFailure extends Error {
   constructor(
     message: string,

@@ -6,7 +6,7 @@ import type { SettingFlags } from '../settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
 
-/** The entity types and views of the project. Its pipelines may have errors. @throws ProjectInvalidError */
+/** Reads the entity types and views of the project. Its pipelines may have errors. @throws ProjectInvalidError */
 export async function readSchemas(
   context: CliContext,
   flags: SettingFlags,
@@ -17,11 +17,12 @@ export async function readSchemas(
   return config;
 }
 
-/** Looks up a name that the command line gave. @throws CommandFailure with the nearest right name. */
+/** Looks up a name from the command line. @throws CommandFailure with the nearest valid name */
 export function lookUp<T>(map: ReadonlyMap<string, T>, name: string, what: string): T {
   const found = map.get(name);
   if (found !== undefined) return found;
   const close = nearest(name, map.keys());
-  const help = close === undefined ? `there are: ${[...map.keys()].join(', ')}` : `did you mean ${close}?`;
-  throw new CommandFailure(`no ${what} is named ${name}`, help);
+  const help =
+    close === undefined ? `existing names: ${[...map.keys()].join(', ')}` : `did you mean ${close}?`;
+  throw new CommandFailure(`there is no ${what} ${name}`, help);
 }

@@ -8,15 +8,15 @@ import { wrapAfter } from '../core/wrap.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, UsageError } from './failure.js';
 
-/** 0: done. 1: understood, and failed. 2: the command line or a setting is wrong. */
+/** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Columns that the later lines of one message are indented by. */
+/** Indentation of the continuation lines of one message, in columns. */
 const HANG = 4;
 
-/** Tells an error on stderr: what failed, and what to do about it. */
+/** Prints an error on stderr: what failed, and what to do about it. */
 export function reportError(error: unknown, context: CliContext): ExitCode {
-  // Commander has told its own errors already.
+  // Commander has already printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   for (const line of linesOf(error, context)) context.stderr.write(`${fold(line, context)}\n`);
   const wrongUsage =
@@ -24,7 +24,10 @@ export function reportError(error: unknown, context: CliContext): ExitCode {
   return wrongUsage ? 2 : 1;
 }
 
-/** A terminal would break a long line inside a word. Elsewhere a line stays whole, for programs that read it. */
+/**
+ * A terminal would break a long line inside a word. If stderr is not a terminal, a line stays whole for programs that
+ * read it.
+ */
 function fold(line: string, { stderr }: CliContext): string {
   const { isTTY, columns } = stderr;
   if (isTTY !== true || columns === undefined || line.includes('\n')) return line;

@@ -11,7 +11,9 @@ import { misspeltSettings } from '../settings/settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 
-/** Descriptions are wrapped, rather than left to the terminal, in any column of the help at least this wide. */
+/**
+ * The minimum width of a help column in which descriptions are wrapped; a narrower column is left to the terminal.
+ */
 const LEAST_HELP_COLUMN = 20;
 
 /** Runs one command line, without the program's name. Never rejects and never exits the process. */
@@ -46,12 +48,12 @@ function makeProgram(context: CliContext, version: string): Command {
   speakThrough(program, context, program.name());
   program.hook('preAction', () => {
     for (const { name, near } of misspeltSettings(context.env))
-      context.stderr.write(`warning: ${name} is no setting; did you mean ${near}?\n`);
+      context.stderr.write(`warning: ${name} is not a setting; did you mean ${near}?\n`);
   });
   return program;
 }
 
-/** Commander's own words go to our streams, and its exits become errors, for every command below too. */
+/** Commander's output goes to the given streams, and its exits become errors, also for every subcommand. */
 function speakThrough(command: Command, context: CliContext, name: string): void {
   command
     .exitOverride()

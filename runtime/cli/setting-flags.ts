@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { SETTINGS, type SettingName, type SettingRow } from '../settings/settings.js';
 
-/** Adds the flags of settings to a command, with what the settings table says of them. */
+/** Adds the flags of settings to a command, with descriptions from the settings table. */
 export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const setting: SettingRow<unknown> = SETTINGS[name];
@@ -12,7 +12,7 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
   return command;
 }
 
-/** Flags that say which project and which store a data command works with, or which service. */
+/** Flags that choose the project and the store of a data command, or the service. */
 export function addTargetFlags(command: Command): Command {
   const text = 'use this running service instead of the store of the settings';
   command.addOption(new Option('--url <URL>', text).argParser(httpUrl));

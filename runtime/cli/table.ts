@@ -3,11 +3,11 @@ import { cellsOf } from '../core/display-width.js';
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Cells wider than this are cut with an ellipsis. */
+  /** Cells wider than this are cut and end with an ellipsis. */
   readonly max?: number;
 }
 
-/** A plain table: two spaces between columns, a rule under the titles, no trailing blanks. */
+/** Renders a plain table: two spaces between columns, a line under the titles, no trailing spaces. */
 export function renderTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
   const shown = rows.map((row) => row.map((cell, at) => shorten(cell, columns[at]?.max)));
   const widths = columns.map((column, at) =>
@@ -24,7 +24,7 @@ export function renderTable(columns: readonly TableColumn[], rows: readonly (rea
     .join('');
 }
 
-/** The text on one line, at most `max` columns of the terminal wide; where it is cut an ellipsis is the last. */
+/** Returns the text on one line, at most `max` terminal columns wide. Cut text ends with an ellipsis. */
 export function shorten(text: string, max = Infinity): string {
   const cells = cellsOf(text.replace(/\s+/g, ' '));
   const kept: string[] = [];

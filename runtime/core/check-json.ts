@@ -1,19 +1,19 @@
 import type { JsonValue } from '../api/types.js';
 
-/** Why a value cannot be kept, and where in it. */
+/** Why a value cannot be stored, and the place in the value. */
 export interface JsonProblem {
   readonly path: readonly (string | number)[];
   readonly code: 'number_too_large' | 'reserved_name' | 'too_deep';
   readonly detail: string;
 }
 
-/** Deepest nesting of lists and objects that is kept. */
+/** The deepest nesting of lists and objects that is accepted. */
 const MAX_DEPTH = 64;
 
 /**
- * What keeps a JSON value, declared or not, from being stored and given back as it is: a number that JSON.parse made
- * Infinity of, a name that would change an object's prototype in a careless reader, nesting without end. Undefined
- * if nothing does.
+ * Finds what prevents a JSON value, declared or not, from being stored and returned unchanged. Examples: a number
+ * that JSON.parse turned into Infinity, a name that would change an object's prototype in a careless reader, or
+ * nesting that is too deep. Returns undefined if there is nothing.
  */
 export function jsonProblem(value: JsonValue, depth = 1): JsonProblem | undefined {
   if (typeof value === 'number') {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../api/errors.js';
 import type { Usage } from './usage.js';
 
-/** The time that a request may take, and whether its client still waits. */
+/** The time limit of a request, and whether its client is still connected. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -11,12 +11,12 @@ export class Deadline {
   constructor(
     readonly ms: number,
     client: AbortSignal | undefined,
-    /** Told of work that may outlast the request. */
+    /** Counts work that may outlast the request. */
     readonly usage?: Usage,
-    /** When the time began to run, by `performance.now()`. */
+    /** When the time started, by `performance.now()`. */
     readonly started = performance.now(),
   ) {
-    // As many wait for it as there are reads at a time; node would warn of a leak from eleven on, at each request.
+    // The signal has one listener per concurrent read. Node.js would print a leak warning above ten listeners.
     setMaxListeners(0, this.#controller.signal);
     this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), this.#left());
     this.#client = client;
@@ -25,7 +25,7 @@ export class Deadline {
   }
 
   readonly #gone = (): void => {
-    this.#controller.abort(new MillraceError('deadline_exceeded', 'the client is gone'));
+    this.#controller.abort(new MillraceError('deadline_exceeded', 'the client closed the connection'));
   };
 
   get signal(): AbortSignal {
@@ -37,19 +37,19 @@ export class Deadline {
   }
 
   /**
-   * Compares the clock too: the timer cannot fire while a component computes without a pause.
-   * @throws MillraceError deadline_exceeded once the time is over.
+   * Compares the clock too, because the timer cannot fire while a component computes without a pause.
+   * @throws MillraceError deadline_exceeded once the time limit is over
    */
   check(): void {
     if (!this.signal.aborted && this.#left() < 0) this.#controller.abort(exceeded(this.ms));
     if (this.signal.aborted) throw this.signal.reason as Error;
   }
 
-  /** The promise's outcome, or the deadline's error if that comes first. */
+  /** Returns the promise's outcome, or the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
     this.usage?.hold(work);
     if (this.signal.aborted) {
-      // It begins too late. If it fails as well, nobody is told: a rejection that is caught nowhere ends the process.
+      // The work started too late. Its own rejection is ignored, since an unhandled rejection would end the process.
       work.catch(() => undefined);
       this.check();
     }
@@ -67,7 +67,7 @@ export class Deadline {
     }
   }
 
-  /** Call when the request is answered. */
+  /** Call this when the request is answered. */
   end(): void {
     clearTimeout(this.#timer);
     this.#client?.removeEventListener('abort', this.#gone);
@@ -75,5 +75,5 @@ export class Deadline {
 }
 
 function exceeded(ms: number): MillraceError {
-  return new MillraceError('deadline_exceeded', `the limit of ${ms} ms is over`);
+  return new MillraceError('deadline_exceeded', `the time limit of ${ms} ms is over`);
 }

@@ -1,4 +1,4 @@
-/** What of an error may be logged. */
+/** The parts of an error that may be logged. */
 export interface ErrorDescription {
   readonly name: string;
   readonly message: string;
@@ -9,13 +9,12 @@ export interface ErrorDescription {
 const LONGEST_CHAIN = 5;
 
 /**
- * Name, message, stack and causes, and no other member of the error: clients of stores hang the command with its
- * arguments, and so a user's data, on their errors.
- * @param stacks false where the places in the code would tell nothing
+ * Takes name, message, stack and causes, and no other property of the error. Store clients attach the command with
+ * its arguments to their errors, and the arguments contain user data.
+ * @param stacks false where stack traces would not help
  */
 export function describeError(error: unknown, stacks = true, depth = 1): ErrorDescription {
-  if (!(error instanceof Error))
-    return { name: typeof error, message: 'a value that is no Error was thrown' };
+  if (!(error instanceof Error)) return { name: typeof error, message: 'the thrown value is not an Error' };
   return {
     name: error.name,
     message: error.message,

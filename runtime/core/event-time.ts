@@ -5,11 +5,11 @@ import { describe } from './value-fit.js';
 export interface EventTimes {
   /** Epoch milliseconds. */
   readonly oldest: number;
-  /** How far in the future a time may be, in milliseconds: clocks differ. */
+  /** How far in the future a time may be, in milliseconds. Clocks of different machines differ. */
   readonly ahead: number;
 }
 
-/** Milliseconds in what a number of a wrong size may count, and what turns it into milliseconds. */
+/** Units that a number may use by mistake, the factor that converts it to milliseconds, and the advice. */
 const UNITS = [
   { name: 'seconds', factor: 1e3, remedy: 'multiply by 1000' },
   { name: 'microseconds', factor: 1e-3, remedy: 'divide by 1000' },
@@ -17,10 +17,10 @@ const UNITS = [
 ] as const;
 
 /**
- * Reads an event time as a body carries it.
+ * Reads an event time from a request body.
  * @param name of the field
  * @param now epoch milliseconds
- * @returns epoch milliseconds, or why the value is refused
+ * @returns epoch milliseconds, or why the value is rejected
  */
 export function readEventTime(
   value: unknown,
@@ -34,7 +34,7 @@ export function readEventTime(
   const unit = UNITS.find(
     ({ factor }) => typeof value === 'number' && value * factor >= oldest && value * factor <= latest,
   );
-  const hint = unit === undefined ? '' : `; this looks like ${unit.name}: ${unit.remedy}`;
+  const hint = unit === undefined ? '' : `; this looks like ${unit.name}, so ${unit.remedy}`;
   const found = describe(value);
   if (Number.isNaN(time))
     return { code: 'wrong_type', detail: `${name}: expected ${TIME_FORMS}, found ${found}${hint}` };
@@ -45,7 +45,7 @@ export function readEventTime(
   return { code, detail: `${name}: expected ${expected}, found ${found} (${textOf(time)})${hint}` };
 }
 
-/** ISO 8601 to the millisecond. @param time that a Date can hold */
+/** Formats a time as ISO 8601 with milliseconds. @param time that a Date can hold */
 function textOf(time: number): string {
   return new Date(time).toISOString();
 }

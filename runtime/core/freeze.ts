@@ -1,6 +1,6 @@
 /**
- * Freezes a value and all that it holds, maps included, and returns it. A frozen map's `set`, `delete` and `clear`
- * throw.
+ * Freezes a value and everything it contains, including maps, and returns it. `set`, `delete` and `clear` of a frozen
+ * map throw.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,4 +1,4 @@
-/** Items by key, in the order met. */
+/** Groups items by key. Keys and items keep the order in which they appear. */
 export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

@@ -1,7 +1,7 @@
-/** Most UTF-16 code units of an id. */
+/** The maximum length of an id, in UTF-16 code units. */
 export const MAX_ID_LENGTH = 1024;
 
-/** JSON Schema pattern of a text without a lone surrogate. */
+/** JSON Schema pattern of a string without a lone surrogate. */
 export const WELL_FORMED = '^\\P{Surrogate}*$';
 
 /** JSON Schema of an id. */
@@ -14,26 +14,29 @@ export const ID_SCHEMA = {
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;
 
-/** What is wrong with a value as an id; undefined where `idText` of it is a good id. */
+/** Says why a value is not a valid id. Returns undefined if `idText` returns a valid id for it. */
 export function idProblem(value: unknown): string | undefined {
   if (typeof value !== 'string')
     return idText(value) === undefined ? 'an id is a text or a whole number up to 2^53 - 1' : undefined;
-  if (value === '') return 'an id is not empty';
+  if (value === '') return 'an id cannot be empty';
   if (value.length > MAX_ID_LENGTH) {
-    return `an id has at most ${MAX_ID_LENGTH} characters, this has ${value.length}`;
+    return `an id has at most ${MAX_ID_LENGTH} characters, but this one has ${value.length}`;
   }
-  // Half a surrogate pair becomes U+FFFD in UTF-8, and two such ids would share a key.
-  return isWellFormed(value) ? undefined : 'an id is well-formed Unicode, this has half a surrogate pair';
+  // Half a surrogate pair becomes U+FFFD in UTF-8, so two such ids would share a key.
+  return isWellFormed(value)
+    ? undefined
+    : 'an id must be well-formed Unicode, but this one has half a surrogate pair';
 }
 
-/** False for a text with a lone surrogate. */
+/** False for a string with a lone surrogate. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
 /**
- * The text that an id is: a text itself, a whole number in decimal digits; undefined for anything else. Beyond 2^53 - 1
- * JSON numbers round, so that two ids would become one; -0 is refused since `0` is another text.
+ * Converts an id to a string: a string stays as it is, a whole number becomes decimal digits. Returns undefined for
+ * anything else. JSON numbers beyond 2^53 - 1 are rounded, so two ids would become one. -0 is rejected, because `0`
+ * is a different string.
  */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON (RFC 8259) and what was expected there. */
+/** The first place where a text is not valid JSON (RFC 8259), and what was expected there. */
 export interface JsonFault {
   /** Offset in UTF-16 code units. */
   readonly offset: number;
@@ -11,9 +11,9 @@ const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Finds the first fault of a text, or undefined where it is JSON. JSON.parse says where too, but not always, and with
- * an excerpt of the text in its message, which must not get into an answer or a log. Runs only once parsing has
- * failed; keeps its own stack, so depth does it no harm.
+ * Finds the first syntax error of a text. Returns undefined if the text is valid JSON. JSON.parse does not always
+ * report the position, and its message quotes the text, which must not appear in an answer or a log. This function
+ * runs only after JSON.parse failed. It keeps its own stack, so deep nesting does not overflow.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: ('[' | '{')[] = [];
@@ -90,23 +90,23 @@ function endOfScalar(text: string, from: number): number | JsonFault {
   return SCALAR.test(text) ? SCALAR.lastIndex : { offset: from, expected: 'a value' };
 }
 
-/** The offset after the closing quote of the text whose opening quote is at `from`. */
+/** Returns the offset after the closing quote of the string that opens at `from`. */
 function endOfText(text: string, from: number): number | JsonFault {
   let at = from + 1;
   while (at < text.length) {
     const code = text.charCodeAt(at);
     if (code === 0x22) return at + 1;
-    if (code < 0x20) return { offset: at, expected: 'a control character inside a text to be escaped' };
+    if (code < 0x20) return { offset: at, expected: 'an escape sequence instead of a raw control character' };
     if (code === 0x5c) {
       ESCAPE.lastIndex = at;
-      if (!ESCAPE.test(text)) return { offset: at, expected: 'an escape that JSON knows' };
+      if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid JSON escape sequence' };
       at = ESCAPE.lastIndex;
     } else at++;
   }
-  return { offset: at, expected: 'the closing quote of a text' };
+  return { offset: at, expected: 'the closing quote of a string' };
 }
 
-/** 1-based line and column (in UTF-16 code units) of an offset. */
+/** Converts an offset to a 1-based line and column (in UTF-16 code units). */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let start = 0;

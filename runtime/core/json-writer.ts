@@ -1,11 +1,11 @@
 import type { Pieces } from './pieces.js';
 
-/** Characters of text that become bytes together. */
+/** Text is converted to bytes in chunks of about this many characters. */
 const CHUNK = 64 * 1024;
-/** Lists and objects nested so deep are written element by element, with a break after each. */
+/** Lists and objects down to this depth are written element by element, with a pause after each element. */
 const LEVELS = 2;
 
-/** The JSON text of a large value, as bytes. Inside another value, `writeJson` takes it over as it is. */
+/** The JSON text of a large value, as bytes. `writeJson` copies it into a larger value without a change. */
 export class JsonText<T = unknown> {
   /** Bytes. */
   readonly length: number;
@@ -14,13 +14,13 @@ export class JsonText<T = unknown> {
     this.length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
-  /** The value itself, parsed: for JSON.stringify, and for callers without HTTP. */
+  /** Parses the value, for JSON.stringify and for callers that do not use HTTP. */
   toJSON(): T {
     return JSON.parse(Buffer.concat(this.chunks).toString('utf8')) as T;
   }
 }
 
-/** Collects text and shared bytes in their order. */
+/** Collects text and shared bytes in order. */
 export class JsonWriter {
   readonly #chunks: Buffer[] = [];
   #text = '';
@@ -30,13 +30,13 @@ export class JsonWriter {
     if (this.#text.length >= CHUNK) this.#flush();
   }
 
-  /** Adds bytes without a copy: several texts may share them. */
+  /** Adds bytes without copying them. Several texts may share the same bytes. */
   add({ chunks }: JsonText): void {
     this.#flush();
     this.#chunks.push(...chunks);
   }
 
-  /** The text, whose type the caller knows. */
+  /** Returns the text. The caller knows its type. */
   end<T = unknown>(): JsonText<T> {
     this.#flush();
     return new JsonText<T>(this.#chunks);
@@ -49,7 +49,9 @@ export class JsonWriter {
   }
 }
 
-/** Writes a plain JSON value as JSON.stringify does, in pieces of one element of its outer lists and objects. */
+/**
+ * Writes a plain JSON value as JSON.stringify does. Each piece of work is one element of the outer lists and objects.
+ */
 export function* writeJson(value: unknown): Pieces<JsonText> {
   if (value instanceof JsonText) return value;
   const writer = new JsonWriter();

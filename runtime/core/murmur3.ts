@@ -1,6 +1,6 @@
 /**
- * MurmurHash3 x86 32-bit with seed 0, as an unsigned number.
- * Source: Austin Appleby's MurmurHash3, https://github.com/aappleby/smhasher (public domain).
+ * Computes MurmurHash3 x86 32-bit with seed 0, as an unsigned number. Source: Austin Appleby's MurmurHash3,
+ * https://github.com/aappleby/smhasher (public domain).
  */
 export function murmur3(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -19,7 +19,7 @@ export function murmur3(bytes: Uint8Array): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Of no bytes, 0: an empty tail changes nothing. */
+/** Returns 0 for 0, so an empty tail changes nothing. */
 function scramble(block: number): number {
   return Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
 }

@@ -1,12 +1,12 @@
-/** Longer names are not compared: nobody mistypes them letter by letter. */
+/** Longer names are not compared. Names of this length are not typed by hand. */
 const LONGEST = 64;
 
 /**
- * The candidate that a wrong name was most likely meant to be, for "did you mean": the one with the fewest typing
- * slips (a letter too many, too few, wrong, or two exchanged), or else the only one that has the name as a part
- * (`stock` in `number_in_stock`, `votes` in `stats:votes`) or begins with it. The separators `.`, `:`, `_` and `__` are
- * one character in this comparison: `title_bm25` is near to `title:bm25`. Undefined if none is near; of several
- * that are equally near, the first.
+ * Finds the candidate that a wrong name most likely means, for "did you mean". It takes the candidate with the fewest
+ * typing errors: a missing, extra or wrong letter, or two letters exchanged. Otherwise it takes the only candidate
+ * that begins with the name or contains it as a part (`stock` in `number_in_stock`, `votes` in `stats:votes`). The
+ * separators `.`, `:`, `_` and `__` are equal here: `title_bm25` is near `title:bm25`. If several are equally near,
+ * it returns the first. If none is near, it returns undefined.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = spelling(name);
@@ -23,7 +23,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best ?? only(withPart(wanted, all));
 }
 
-/** The candidates that have the name as their last part: `stats:ctr` and `user_stats:ctr` for `ctr`. */
+/** Returns the candidates whose last part is the name: `stats:ctr` and `user_stats:ctr` for `ctr`. */
 export function endingIn(name: string, candidates: Iterable<string>): string[] {
   const part = spelling(name);
   return [...candidates].filter(
@@ -31,17 +31,20 @@ export function endingIn(name: string, candidates: Iterable<string>): string[] {
   );
 }
 
-/** A name as names are compared: letter case and the kind of separator make no difference. */
+/** Normalizes a name for comparison: letter case and the kind of separator make no difference. */
 function spelling(name: string): string {
   return name.length > LONGEST ? name : name.toLowerCase().replace(/[.:]|__+/g, '_');
 }
 
-/** A short name changed in one letter is another name; a long one is still recognised. */
+/**
+ * The maximum number of typing errors. One changed letter makes a short name a different name, but a long name stays
+ * recognizable.
+ */
 function mostSlips(name: string): number {
   return name.length <= 2 ? 0 : name.length <= 5 ? 1 : name.length <= 8 ? 2 : 3;
 }
 
-/** Optimal string alignment distance; more than `most` is Infinity. */
+/** Returns the optimal string alignment distance, or Infinity if it is greater than `most`. */
 function slips(a: string, b: string, most: number): number {
   if (a === b) return 0;
   if (Math.abs(a.length - b.length) > most || a.length > LONGEST || b.length > LONGEST) return Infinity;

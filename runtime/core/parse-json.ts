@@ -3,14 +3,14 @@ import { MillraceError } from '../api/errors.js';
 import { findJsonFault, lineAndColumn } from './json-fault.js';
 
 /**
- * Nesting of lists and objects that no stack overflows on. JSON.parse has no limit, but what walks the value
- * afterwards has the stack's.
+ * The maximum nesting of lists and objects. JSON.parse has no limit, but code that walks the value afterwards would
+ * overflow the stack.
  */
 export const MOST_NESTING = 100;
 
 /**
- * Parses a body.
- * @throws MillraceError malformed_json, with line and column but never an excerpt of the body.
+ * Parses a request body.
+ * @throws MillraceError malformed_json, with line and column but never an excerpt of the body
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
@@ -18,10 +18,10 @@ export function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     const fault = findJsonFault(text);
-    // What JSON.parse refuses is no JSON; should it have a limit of its own, that is not the client's mistake.
+    // The text is valid JSON, so JSON.parse failed for another reason. That is not the client's mistake.
     if (fault === undefined) throw error;
     const { line, column } = lineAndColumn(text, fault.offset);
-    const found = fault.offset === text.length ? ', found the end of the body' : '';
+    const found = fault.offset === text.length ? ', but the body ends there' : '';
     throw new MillraceError(
       'malformed_json',
       `line ${line}, column ${column}: expected ${fault.expected}${found}`,
@@ -29,7 +29,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** @throws MillraceError invalid_body where the JSON in these bytes nests deeper than `MOST_NESTING`. */
+/** @throws MillraceError invalid_body if the JSON in these bytes nests deeper than `MOST_NESTING` */
 export function checkNesting(bytes: Uint8Array): void {
   if (!nestsDeeper(decode(bytes), MOST_NESTING)) return;
   const detail = `lists and objects nest deeper than ${MOST_NESTING} levels`;
@@ -38,7 +38,7 @@ export function checkNesting(bytes: Uint8Array): void {
   });
 }
 
-/** The text without its byte order mark, which some clients send although RFC 8259 has none. */
+/** Decodes the text without its byte order mark. Some clients send one, although RFC 8259 does not allow it. */
 function decode(bytes: Uint8Array): string {
   if (bytes.length === 0)
     throw new MillraceError('malformed_json', 'the body is empty; expected a JSON document');
@@ -47,7 +47,7 @@ function decode(bytes: Uint8Array): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** For a text that is JSON. */
+/** Requires valid JSON. */
 function nestsDeeper(text: string, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,16 +1,16 @@
-/** The pieces of a turn take so long together before others have theirs, milliseconds. */
+/** Maximum time of one slice, in milliseconds. All jobs of a slice share it. */
 const SLICE_MS = 4;
 
-/** Long work that can be laid down wherever it yields. */
+/** Long work that can be interrupted at each yield. */
 export type Pieces<T> = Generator<undefined, T>;
 
-/** Some work, and who waits for it. */
+/** A unit of work whose caller waits for a promise. */
 interface Job {
-  /** Goes on until the time given; true once it has ended. */
+  /** Continues until the given time. Returns true when the work has ended. */
   run(until: number): boolean;
 }
 
-/** What has to be done, in the order of its turns: one turn of the event loop has one slice, however many jobs there are. */
+/** The queue of jobs. Each turn of the event loop runs one slice, however many jobs there are. */
 const jobs: Job[] = [];
 
 function turn(): void {
@@ -24,9 +24,9 @@ function turn(): void {
 }
 
 /**
- * Divides work among turns of the event loop: a service that takes up a new model, or writes a long answer, goes on
- * answering.
- * @param check called before each slice; what it throws ends the work
+ * Divides work among turns of the event loop, so that the service answers other requests while it loads a model or
+ * writes a long answer.
+ * @param check called before each slice; an error that it throws ends the work
  */
 export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined)
   });
 }
 
-/** Maps a list, an element a piece. */
+/** Maps a list. Each element is one piece of work. */
 export function* eachPiece<T, U>(list: readonly T[], map: (element: T, index: number) => U): Pieces<U[]> {
   const mapped: U[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -59,7 +59,7 @@ export function* eachPiece<T, U>(list: readonly T[], map: (element: T, index: nu
   return mapped;
 }
 
-/** Does all of it before it returns. */
+/** Runs all of the work before it returns. */
 export function atOnce<T>(work: Pieces<T>): T {
   for (;;) {
     const { done, value } = work.next();

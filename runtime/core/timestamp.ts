@@ -1,24 +1,23 @@
-/** The grammar of a time as text: a date, perhaps a time of day, perhaps an offset from UTC. */
+/** The grammar of a time as a string: a date, an optional time of day, and an optional offset from UTC. */
 export const TIME_PATTERN =
   '^(\\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])' +
   '(?:[Tt ]([01]\\d|2[0-3]):([0-5]\\d)(?::([0-5]\\d)(?:[.,](\\d{1,9}))?)?' +
   '\\s?(?:[Zz]|([+-])([01]\\d|2[0-3])(?::?([0-5]\\d))?)?)?$';
 const ISO_8601 = new RegExp(TIME_PATTERN);
 
-/** Most characters of a time as text. */
+/** The maximum length of a time as a string. */
 export const MAX_TIME_LENGTH = 40;
 
-/** The forms of a time, for messages. */
+/** The accepted forms of a time, for messages. */
 export const TIME_FORMS = 'epoch milliseconds, or ISO 8601 text such as 2026-01-31T09:30:00Z';
 
-/** The times that a Date can be: 100,000,000 days to either side of 1970. */
+/** The largest time that a Date can hold: 100,000,000 days before or after 1970. */
 export const MAX_TIME = 8.64e15;
 
 /**
- * Epoch milliseconds of a time as JSON carries it: a number of milliseconds, or an ISO 8601 text such as `2026-01-31`,
- * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A text without an offset is UTC on every machine. NaN for
- * anything else, also for a day that no calendar has. The one parser of times: of bodies, files, streams, flags, YAML and
- * expressions. docs/expressions.md lists the forms.
+ * Converts a JSON value to epoch milliseconds. It accepts a number of milliseconds, or an ISO 8601 string such as
+ * `2026-01-31`,
+ * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A string without an offset is UTC on every machine. It returns NaN for anything else, also for a day that does not exist in the calendar. Bodies, files, streams, flags, YAML and expressions all use this parser. docs/expressions.md lists the forms.
  */
 export function timestampOf(value: unknown): number {
   if (typeof value === 'number') return Math.abs(value) <= MAX_TIME ? value : NaN;

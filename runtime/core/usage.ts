@@ -1,38 +1,38 @@
-/** Counts the work that still uses something, so that it can be let go of when there is none. */
+/** Counts the work that uses something, so that it can be closed when no work uses it. */
 export class Usage {
   #count = 0;
   readonly #idle = new Set<() => void>();
 
-  /** Every `begin` has its `end`. */
+  /** Each `begin` needs one `end`. */
   begin(): void {
     this.#count++;
   }
 
   end(): void {
     if (--this.#count > 0) return;
-    for (const told of this.#idle) told();
+    for (const notify of this.#idle) notify();
   }
 
-  /** Counts some work until it settles. */
+  /** Counts work until its promise settles. */
   hold(work: Promise<unknown>): void {
     this.begin();
     const end = (): void => this.end();
     work.then(end, end);
   }
 
-  /** Whether nothing is under way within so many milliseconds: what never settles is not waited for. */
+  /** Resolves to true once no work is in flight, or to false after the time limit. */
   idle(limitMs: number): Promise<boolean> {
     if (this.#count === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const settle = (isIdle: boolean): void => {
-        clearTimeout(late);
-        this.#idle.delete(told);
+        clearTimeout(timer);
+        this.#idle.delete(notify);
         resolve(isIdle);
       };
-      const told = (): void => settle(true);
-      const late = setTimeout(() => settle(false), limitMs);
-      late.unref();
-      this.#idle.add(told);
+      const notify = (): void => settle(true);
+      const timer = setTimeout(() => settle(false), limitMs);
+      timer.unref();
+      this.#idle.add(notify);
     });
   }
 }

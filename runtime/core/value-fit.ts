@@ -2,21 +2,22 @@ import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
 import { idProblem, idText } from './ids.js';
 import { TIME_FORMS, timestampOf } from './timestamp.js';
 
-/** Where in a value, and how, it does not fit its type. */
+/** The place in a value that does not fit its type, and why. */
 export interface Misfit {
-  /** Leads from the value to the place; empty for the value itself. */
+  /** The path from the value to the place. It is empty for the value itself. */
   readonly path: readonly (string | number)[];
   readonly code: 'wrong_type' | 'conflicting_reference';
-  /** What was expected and what was found, one sentence. */
+  /** One sentence that says what was expected and what was found. */
   readonly detail: string;
 }
 
-/** Largest magnitude of a vector's element: models take vectors as float32, and sums of squares stay finite. */
+/** The largest magnitude of a vector element. Models read vectors as float32, and sums of squares stay finite. */
 export const MAX_FLOAT32 = 3.4028234663852886e38;
 
 /**
- * The first place at which a value does not fit; undefined where it fits. Null fits as an attribute and as a field of
- * an inline record, not as an element of a list. Fields that a record's type does not declare are not looked at.
+ * Finds the first place at which a value does not fit its type. Returns undefined if the value fits. Null fits an
+ * attribute and a field of an inline record, but not an element of a list. Fields that the record's type does not
+ * declare are ignored.
  */
 export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
   if (value === null) return undefined;
@@ -49,7 +50,7 @@ export function misfit(value: JsonValue, type: ValueType): Misfit | undefined {
   }
 }
 
-/** True where a value other than null fits; for what the store already holds. */
+/** True if a value other than null fits. The store uses it for values that are stored already. */
 export function fits(value: JsonValue, type: ValueType): boolean {
   return value !== null && misfit(value, type) === undefined;
 }
@@ -59,7 +60,7 @@ function refMisfit(value: JsonValue, entity: string): Misfit | undefined {
     return wrong(`the id of a ${entity}: a text or a whole number up to 2^53 - 1`, value);
   const problem = idProblem(value);
   if (problem === undefined) return undefined;
-  return { path: [], code: 'wrong_type', detail: `expected the id of a ${entity}, or null; ${problem}` };
+  return { path: [], code: 'wrong_type', detail: `expected the id of a ${entity} or null, but ${problem}` };
 }
 
 function vectorMisfit(value: JsonValue, size: number): Misfit | undefined {
@@ -90,15 +91,15 @@ function recordMisfit(value: JsonObject, fields: ReadonlyMap<string, ValueType>)
   return undefined;
 }
 
-/** Whether the two spellings of a reference hold different ids. */
+/** True if the two spellings of a reference hold different ids. */
 export function isConflict(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   const [id, otherId] = [idText(one), idText(other)];
   return id !== undefined && otherId !== undefined && id !== otherId;
 }
 
-/** The two spellings of a reference differ. */
+/** Describes two spellings of a reference that differ. */
 export function conflict(name: string): Misfit {
-  const detail = `${name} and ${name}_id are two spellings of one reference and hold different ids`;
+  const detail = `${name} and ${name}_id are two spellings of one reference, but they hold different ids`;
   return { path: [], code: 'conflicting_reference', detail };
 }
 
@@ -114,10 +115,13 @@ function under(step: string | number, found: Misfit): Misfit {
   return { ...found, path: [step, ...found.path] };
 }
 
-/** Characters of a text that a message shows. */
+/** The maximum number of characters of a string that a message shows. */
 const EXCERPT = 40;
 
-/** A value in a few words: scalars with a bounded excerpt, lists and objects never in full. */
+/**
+ * Describes a value in a few words. Scalars are shown as a bounded excerpt; lists and objects are never shown in
+ * full.
+ */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -128,13 +132,13 @@ export function describe(value: unknown): string {
   if (typeof value === 'number')
     return Number.isFinite(value)
       ? `the number ${Object.is(value, -0) ? '-0' : value}`
-      : 'a number too large to keep';
+      : 'a number that is too large';
   if (typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (Array.isArray(value)) return `a list with ${value.length} elements`;
   return 'an object';
 }
 
-/** An own property; what a prototype has is not there. */
+/** Reads an own property. Inherited properties count as absent. */
 export function own(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -2,13 +2,13 @@ import type { JsonObject, ValueType } from '../api/types.js';
 import { TIME_PATTERN, MAX_TIME, MAX_TIME_LENGTH } from './timestamp.js';
 import { MAX_FLOAT32 } from './value-fit.js';
 
-/** The types whose values hold no reference. */
+/** The types whose values contain no reference. */
 type PlainType = Extract<
   ValueType,
   { readonly kind: 'int' | 'float' | 'bool' | 'string' | 'timestamp' | 'vector' }
 >;
 
-/** JSON Schema of a time: what `timestampOf` reads, apart from days that the calendar does not have. */
+/** JSON Schema of a time. It accepts what `timestampOf` reads, and also days that do not exist in the calendar. */
 export const TIME_SCHEMA = {
   type: ['number', 'string'],
   description: 'Epoch milliseconds, or a date and time of ISO 8601.',
@@ -18,7 +18,7 @@ export const TIME_SCHEMA = {
   pattern: TIME_PATTERN,
 } as const;
 
-/** JSON Schema of what `misfit` accepts as a value of the type, without null. */
+/** JSON Schema of the non-null values that `misfit` accepts for the type. */
 export function plainSchema(type: PlainType): JsonObject & { readonly type: string | readonly string[] } {
   switch (type.kind) {
     case 'int':

@@ -1,9 +1,9 @@
 import { MillraceError, type Violation } from '../api/errors.js';
 
-/** Most violations that one answer lists. */
+/** The maximum number of violations that one answer lists. */
 const MOST_LISTED = 50;
 
-/** Collects what is wrong with a body. */
+/** Collects the violations of a request body. */
 export class Violations {
   readonly #listed: Violation[] = [];
   #count = 0;
@@ -14,7 +14,7 @@ export class Violations {
 
   /**
    * @param pointer JSON pointer (RFC 6901) to the place in the body
-   * @param detail a function where it is costly to find: it is called only for a violation that is listed
+   * @param detail a function if the text is costly to build; it is called only for a violation that is listed
    */
   add(pointer: string, code: string, detail: string | (() => string)): void {
     this.#count++;
@@ -22,7 +22,7 @@ export class Violations {
     this.#listed.push({ pointer, code, detail: typeof detail === 'string' ? detail : detail() });
   }
 
-  /** @throws MillraceError invalid_body if there are any; `subject` says of what, e.g. "the upload" */
+  /** @throws MillraceError invalid_body if there are violations; `subject` names what has them, e.g. "the upload" */
   throwIfAny(subject: string): void {
     if (this.#count === 0) return;
     const [first] = this.#listed;
@@ -38,15 +38,15 @@ export class Violations {
   }
 }
 
-/** Most characters of a name that is repeated to the client. */
+/** The maximum length of a name that is repeated to the client. */
 const MOST_OF_NAME = 100;
 
-/** A name of the body, cut short where it is longer than any that was meant. */
+/** Shortens a name from a request body if it is longer than any real name. */
 export function shownName(name: string): string {
   return name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}…` : name;
 }
 
-/** A JSON pointer one or more steps below another; very long names in it are cut short. */
+/** Extends a JSON pointer by one or more steps. Very long names are cut short. */
 export function pointerTo(pointer: string, ...path: readonly (string | number)[]): string {
   let text = pointer;
   for (const step of path) {

@@ -1,6 +1,6 @@
 import { cellsOf, printable } from './display-width.js';
 
-/** Breaks a text at its blanks; every line is indented. '' stays ''. What a terminal would obey is replaced. */
+/** Breaks a text at spaces and indents every line. An empty text stays empty. Control characters are replaced. */
 export function wrap(text: string, indent: number, width: number): string {
   if (text === '') return '';
   const margin = ' '.repeat(indent);
@@ -10,10 +10,10 @@ export function wrap(text: string, indent: number, width: number): string {
 }
 
 /**
- * Breaks a text at its blanks, after a start that stays whole. A word that is wider than a line has a line of its own.
- * What a terminal would obey is replaced.
- * @param indent of every line but the first
- * @param painted what stands for the start in the result, where it has colours
+ * Breaks a text at spaces, after a prefix that is never broken. A word that is wider than a line gets its own line.
+ * Control characters are replaced.
+ * @param indent of every line except the first
+ * @param painted the coloured form of the prefix, if there is one
  */
 export function wrapAfter(
   start: string,

@@ -6,11 +6,11 @@ import { timestampOf } from '../core/timestamp.js';
 import { reserveNumbers, widenVectors } from './frame.js';
 
 /**
- * Writing single cells. A list column is written row after row, ascending, each row once or the latest row again:
- * its values follow one another.
+ * Writes single cells. The rows of a list column are written in ascending order. Only the last written row can be
+ * written again, because the values of all rows follow one another.
  */
 
-/** Marks a cell as not known, for the reason given. */
+/** Marks a cell as unknown, for the given reason. */
 export function writeMissing(column: Column, row: number, status: number): void {
   column.status[row] = status;
   switch (column.kind) {
@@ -34,8 +34,8 @@ export function writeMissing(column: Column, row: number, status: number): void 
 }
 
 /**
- * Writes a JSON value that was checked against its type; null marks the cell null. In a list, what is null or
- * undefined is an element that is not known: NaN, or ''. A number in a column of texts is an id.
+ * Writes a JSON value that was checked against its type. Null marks the cell null. A null or undefined element of a
+ * list becomes an unknown element: NaN, or ''. A number in a column of strings is an id.
  */
 export function writeJson(column: Column, row: number, value: JsonValue): void {
   if (value === null) {
@@ -70,7 +70,7 @@ export function writeJson(column: Column, row: number, value: JsonValue): void {
   }
 }
 
-/** Elements that float32 cannot hold make the column one of float64: they are never rounded. */
+/** If float32 cannot hold an element exactly, the column changes to float64. Elements are never rounded. */
 function writeVector(column: ColumnOf<'vector'>, row: number, elements: readonly number[]): void {
   const start = row * column.size;
   let values = column.values;
@@ -81,14 +81,14 @@ function writeVector(column: ColumnOf<'vector'>, row: number, elements: readonly
   }
 }
 
-/** A number, a bool as 0 or 1, a time as epoch milliseconds; NaN for what is none of these. */
+/** Converts to a number: a bool is 0 or 1, a time is epoch milliseconds, anything else is NaN. */
 function jsonNumber(value: JsonValue | undefined): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'string' ? timestampOf(value) : NaN;
 }
 
-/** Copies a cell, status included; both columns have one kind. */
+/** Copies a cell with its status. Both columns must have the same kind. */
 export function copyCell(from: Column, fromRow: number, to: Column, toRow: number): void {
   to.status[toRow] = statusAt(from.status, fromRow);
   if (from.kind === 'number' && to.kind === 'number') to.values[toRow] = from.values[fromRow] ?? NaN;
@@ -107,7 +107,7 @@ export function copyCell(from: Column, fromRow: number, to: Column, toRow: numbe
   }
 }
 
-/** Writes a list cell: texts to a list of texts, numbers to a list of numbers. */
+/** Writes a list cell: strings to a list of strings, or numbers to a list of numbers. */
 export function writeList(
   column: Column,
   row: number,
@@ -127,7 +127,7 @@ export function writeList(
   }
 }
 
-/** Appends what a text or text-list cell holds to a text list. */
+/** Appends the content of a text or text-list cell to a text list. */
 export function appendCell(from: Column, row: number, to: Extract<Column, { kind: 'texts' }>): void {
   if (from.kind === 'text') to.values.push(from.values[row] ?? '');
   else if (from.kind === 'texts') {
@@ -136,7 +136,9 @@ export function appendCell(from: Column, row: number, to: Extract<Column, { kind
   }
 }
 
-/** Writes what a number or number-list cell holds at `at` of a number list; returns where it ends. */
+/**
+ * Writes the content of a number or number-list cell to a number list, starting at `at`. Returns the offset after it.
+ */
 export function appendNumbers(
   from: Column,
   row: number,
@@ -156,7 +158,10 @@ export function appendNumbers(
   return at + end - start;
 }
 
-/** The kind of column that holds values of a type; a path through a list makes it a list. Undefined: no column can. */
+/**
+ * Returns the kind of column that holds values of a type. A path through a list needs a list column. Returns
+ * undefined if no column can hold them.
+ */
 export function columnKindOf(type: ValueType, throughList: boolean): Column['kind'] | undefined {
   switch (type.kind) {
     case 'int':

@@ -7,7 +7,7 @@ export type ColumnShape =
   | { readonly kind: Exclude<ColumnKind, 'vector'>; readonly scope: Scope }
   | { readonly kind: 'vector'; readonly scope: Scope; readonly size: number };
 
-/** A column that holds one literal for as long as the frame lives. */
+/** A column that holds one literal for the lifetime of the frame. */
 export type Constant =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }
@@ -17,13 +17,13 @@ export type Constant =
 export interface LayoutColumn {
   readonly shape: ColumnShape;
   readonly constant?: Constant;
-  /** What explain and `millrace plan` call it; undefined for scratch. */
+  /** The name in explain and `millrace plan`. Scratch columns have none. */
   readonly name?: string;
 }
 
 /**
- * The columns that a plan needs, in the order of their numbers (slots). Built while a pipeline is compiled, read
- * by every frame of that plan; a slot number is all that a request ever uses.
+ * The columns that a plan needs, in the order of their numbers (slots). It is built when a pipeline is compiled, and
+ * every frame of the plan reads it. A request uses only slot numbers.
  */
 export class FrameLayout {
   readonly #columns: LayoutColumn[] = [];
@@ -40,7 +40,7 @@ export class FrameLayout {
     return this.#columns.length - 1;
   }
 
-  /** Slots that are written together; returns the number under which a frame has their columns. */
+  /** Groups slots that are written together. Returns the number under which a frame stores their columns. */
   group(slots: readonly number[]): number {
     this.#groups.push(Object.freeze([...slots]));
     return this.#groups.length - 1;
@@ -50,7 +50,7 @@ export class FrameLayout {
     return this.#groups;
   }
 
-  /** The slot of a literal; equal literals share one. */
+  /** Returns the slot of a literal. Equal literals share one slot. */
   constant(constant: Constant): number {
     const key = JSON.stringify([constant.kind, Object.is(constant.value, -0) ? '-0' : constant.value]);
     const known = this.#constants.get(key);

@@ -3,28 +3,27 @@ import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
 /**
- * The columnar table of one request's candidates, and the one-row tables of its other entities. A frame is used by
- * one request at a time and reused by the next: `reset` says how many candidates there are and marks every cell
- * absent.
+ * The columnar table of one request's candidates, and the one-row tables of its other entities. One request at a time
+ * uses a frame, and the next request reuses it: `reset` sets the number of candidates and marks every cell absent.
  */
 export class Frame {
-  /** Number of candidates of the request, filtered ones included. */
+  /** The number of candidates of the request, including filtered ones. */
   count = 0;
-  /** When the request began, epoch milliseconds: what `now()` says, once for the whole request. */
+  /** When the request started, in epoch milliseconds. `now()` returns this value during the whole request. */
   now = 0;
-  /** By slot. */
+  /** The columns, indexed by slot. */
   readonly columns: Column[];
-  /** Columns that are written together, by the layout's group numbers. */
+  /** Columns that are written together, indexed by the layout's group numbers. */
   readonly groups: readonly (readonly Column[])[];
   /** The score of each candidate, by row. */
   scores = new Float64Array(0);
   /**
-   * Rows of a lower tier stand above all rows of a higher one, whatever their scores: what `top:` and `bury` ask for.
+   * Rows of a lower tier rank above all rows of a higher tier, whatever their scores. `top:` and `bury` use tiers.
    */
   tiers = new Int32Array(0);
   /**
-   * Records of interactions, by the plan's numbers: null where the store has none, undefined where the request names no
-   * entity to have any.
+   * Feedback records, indexed by the plan's numbers. Null if the store has no record; undefined if the request does
+   * not name the entity.
    */
   readonly histories: (Buffer | null | undefined)[] = [];
   #capacity = 0;
@@ -36,7 +35,7 @@ export class Frame {
     this.groups = layout.groups.map((slots) => slots.map((slot) => this.columns[slot] as Column));
   }
 
-  /** Prepares the frame for a request of `count` candidates. */
+  /** Prepares the frame for a request with `count` candidates. */
   reset(count: number, now: number): void {
     this.count = count;
     this.now = now;
@@ -51,7 +50,7 @@ export class Frame {
     }
   }
 
-  /** The shape of a column. @throws RangeError for a slot that the layout does not have */
+  /** Returns the shape of a column. @throws RangeError if the layout has no such slot */
   shape(slot: number): ColumnShape {
     const column = this.#layout.columns[slot];
     if (column === undefined) throw new RangeError(`the frame has no column ${slot}`);
@@ -89,7 +88,7 @@ export class Frame {
   }
 }
 
-/** A column of the shape that belongs to no frame, every cell absent. */
+/** Creates a column of the shape that belongs to no frame. Every cell is absent. */
 export function looseColumn(shape: ColumnShape, rows: number): Column {
   const column = emptyColumn(shape.kind, 1, shape.kind === 'vector' ? shape.size : 0);
   sizeColumn(column, rows);
@@ -180,7 +179,7 @@ function setConstant(column: Column, constant: Constant): void {
   }
 }
 
-/** The values of a vector column as float64, so that they hold any element exactly; what it held is kept. */
+/** Converts the values of a vector column to float64, which holds any element exactly. Existing values are kept. */
 export function widenVectors(column: ColumnOf<'vector'>): Float64Array {
   if (column.values instanceof Float64Array) return column.values;
   const values = new Float64Array(column.values);
@@ -188,7 +187,7 @@ export function widenVectors(column: ColumnOf<'vector'>): Float64Array {
   return values;
 }
 
-/** A numbers column with room for `length` elements in all; what it held is kept. */
+/** Makes room for `length` elements in a numbers column. Existing elements are kept. */
 export function reserveNumbers(column: ColumnOf<'numbers'>, length: number): void {
   if (column.values.length >= length) return;
   const values = new Float64Array(Math.max(length, 2 * column.values.length));

@@ -1,13 +1,13 @@
 import { Frame } from './frame.js';
 import type { FrameLayout } from './frame-layout.js';
 
-/** Frames that no request uses at the moment, so that the next one allocates nothing. */
+/** Frames that no request uses at the moment, so that the next request allocates none. */
 export class FramePool {
   readonly #layout: FrameLayout;
   readonly #idle: Frame[] = [];
   readonly #most: number;
 
-  /** @param most frames kept while idle; more exist only while as many requests are in flight. */
+  /** @param most the number of idle frames that are kept; more exist only while more requests are in flight */
   constructor(layout: FrameLayout, most = 16) {
     this.#layout = layout;
     this.#most = most;
@@ -19,7 +19,7 @@ export class FramePool {
     return frame;
   }
 
-  /** Gives a frame back; the caller must not touch it afterwards. */
+  /** Returns a frame to the pool. The caller must not use it afterwards. */
   release(frame: Frame): void {
     if (this.#idle.length < this.#most) this.#idle.push(frame);
   }

@@ -5,14 +5,16 @@ import type { FeedbackCounts } from '../feedback/feedback.js';
 import { STAGES } from '../pipeline/stages.js';
 import type { RunReport } from '../pipeline/types.js';
 
-/** Route label of requests that no route took: paths are the client's, and a label of them would have no bound. */
+/**
+ * Route label of requests that match no route. The client chooses the path, so a label per path would have no bound.
+ */
 const NO_ROUTE = 'none';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STAGE_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 const CANDIDATES = [1, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
 
-/** What the service counts of its requests, for Prometheus. Every label comes from the project, none from a client. */
+/** Counts and times the requests for Prometheus. Every label comes from the project, never from a client. */
 export class HttpMetrics {
   readonly registry: Registry;
   readonly #requests: Counter<'route' | 'status'>;
@@ -127,7 +129,7 @@ export class HttpMetrics {
         'was used.',
       labelNames: ['view', 'status', 'cause'],
       registers,
-      // Added up by plain counters as requests run, which costs them next to nothing.
+      // Requests add to plain counters, which costs almost nothing. They are copied here when the registry is read.
       collect() {
         this.reset();
         for (const { view, status, cause = '', values } of statuses.list())
@@ -160,7 +162,7 @@ export class HttpMetrics {
     this.#seconds.observe(labels, seconds);
   }
 
-  /** Of what was refused before it was a request: it took no time. */
+  /** Counts a request that was rejected before it was read. Its time is zero. */
   refused(status: number): void {
     this.#requests.inc({ route: NO_ROUTE, status });
   }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What serves, and how the reloads went. */
+/** The version of the project that serves, and the outcomes of reloads. */
 export interface ReloadSource {
   readonly counts: { readonly succeeded: number; readonly failed: number };
   readonly lastFailed: boolean;
@@ -16,7 +16,10 @@ export interface ReloadSource {
   };
 }
 
-/** Adds what serves, and how the reloads went, to a registry; it is gathered when the registry is read. */
+/**
+ * Adds the metrics of reloads and of the loaded version to a registry. The values are collected when the registry is
+ * read.
+ */
 export function countReloads(registry: Registry, source: ReloadSource): void {
   const registers = [registry];
   new Counter({

@@ -19,7 +19,7 @@ const GAUGES = {
   bytes: 'Estimated memory of the cached entities in bytes; MILLRACE_RESIDENT_BYTES limits it.',
 } as const;
 
-/** Adds what the resident tables count to a registry; it is gathered when the registry is read. */
+/** Adds the metrics of the resident tables to a registry. The values are collected when the registry is read. */
 export function countResident(registry: Registry, source: ResidentSource): void {
   const registers = [registry];
   for (const name of Object.keys(COUNTERS) as Counted[]) {

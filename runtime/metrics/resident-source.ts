@@ -1,6 +1,6 @@
 import type { TableState } from '../resident/resident-tables.js';
 
-/** What the resident tables hold and have counted. */
+/** The content and the counters of the resident tables. */
 export interface ResidentSource {
   states(): readonly TableState[];
   isCurrent(): boolean;

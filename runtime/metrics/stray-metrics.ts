@@ -1,6 +1,9 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Errors of plugins that nothing caught, counted. Made before the service, since its plugins may fail as it starts. */
+/**
+ * Counts errors of plugins that nothing caught. It is created before the service, because plugins may fail during
+ * start-up.
+ */
 export class StrayMetrics {
   readonly #errors = new Counter({
     name: 'millrace_plugin_stray_errors_total',

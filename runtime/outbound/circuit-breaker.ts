@@ -1,42 +1,41 @@
 import { OutboundError } from '../api/http-client.js';
 
-/** A server counts as silent after so many requests in a row without an answer … */
+/** A server counts as silent after this many requests in a row without an answer … */
 const FAILURES = 10;
-/** … if the first of them began so long ago; milliseconds. */
+/** … if the first of them started at least this long ago; milliseconds. */
 const SILENCE_MS = 1_000;
-/** Pause before a silent server is asked again, by one request; milliseconds. */
+/** Time between attempts to reach a silent server; milliseconds. Each attempt is one request. */
 const PAUSE_MS = 1_000;
 
 /**
- * Keeps requests from waiting, each its whole time, for a server that hangs: once it is silent they fail at once, but for
- * one a second that asks whether it answers again. Any answer will do, an error too; a request whose caller gave up had
- * none, since a server may be slower than every caller's patience.
- *
+ * Prevents requests from waiting for a server that hangs. Once the server is silent, requests fail at once, except
+ * one per second that tests whether it answers again. Any answer closes the circuit, also an error. A request whose
+ * caller gave up counts as unanswered, since a server may be slower than every caller's time limit.
  * Source: the circuit breaker of M. Nygard, Release It!, 2007.
  */
 export class CircuitBreaker {
   readonly #host: string;
   readonly #now: () => number;
-  /** Requests since the last answer that had none, and when the first of them began. */
+  /** The number of unanswered requests since the last answer, and when the first of them started. */
   #failures = 0;
   #since = 0;
-  /** While the server is silent: when it is asked again; Infinity while it is being asked. */
+  /** While the server is silent: the time of the next attempt, or Infinity while an attempt is in flight. */
   #askAgainAt: number | undefined;
 
-  /** @param now milliseconds of a clock that only goes forward */
+  /** @param now milliseconds of a monotonic clock */
   constructor(host: string, now = (): number => performance.now()) {
     this.#host = host;
     this.#now = now;
   }
 
-  /** @throws OutboundError circuit_open while the server is silent; whatever `ask` throws */
+  /** @throws OutboundError circuit_open while the server is silent, and whatever `ask` throws */
   async run<T>(ask: () => Promise<T>): Promise<T> {
     const begun = this.#now();
     if (this.#askAgainAt !== undefined) {
       if (begun < this.#askAgainAt)
         throw new OutboundError(
           'circuit_open',
-          `${this.#host} answers nothing; it is asked again every second`,
+          `${this.#host} does not answer; one request per second tests it`,
         );
       this.#askAgainAt = Infinity;
     }

@@ -12,27 +12,30 @@ import { Turns } from '../sdk/turns.js';
 import { portOf, type AllowedHosts } from '../settings/allowed-hosts.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
-/** How long a connection may take to be made, and how long an idle one is kept, milliseconds. */
+/** The time limit for opening a connection, and how long an idle connection is kept, in milliseconds. */
 const CONNECT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** The step that a request is for. */
+/** The step that sends a request. */
 export interface Caller {
   readonly pipeline: string;
   readonly step: string;
 }
 
-/** What became of a request: a class of status as it was answered, why it was not, or that its caller stopped waiting. */
+/**
+ * The outcome of a request: the class of the answer's status, why there was no answer, or that the caller stopped
+ * waiting.
+ */
 export type OutboundOutcome = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | OutboundFault | 'given_up';
 
-/** Told of every request to another server, once it is over. */
+/** Is called for every request to another server, once the request has ended. */
 export interface OutboundObserver {
   sent(caller: Caller, outcome: OutboundOutcome, seconds: number, isRetry: boolean): void;
 }
 
 const NOBODY: OutboundObserver = { sent: () => undefined };
 
-/** Clients of the hosts that MILLRACE_MODEL_HOSTS lists, by the step that they are for. */
+/** Creates clients for the hosts that MILLRACE_MODEL_HOSTS lists. Each client belongs to one step. */
 export function httpConnector(
   allowed: AllowedHosts,
   observer: OutboundObserver = NOBODY,
@@ -76,13 +79,14 @@ function checkedUrl(base: string, allowed: AllowedHosts): URL {
   if (!URL.canParse(base)) throw new Error(`\`${base}\` is not a URL, e.g. http://models:8080`);
   const url = new URL(base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new Error(`${url.protocol} is not http: or https:`);
+    throw new Error(`the protocol ${url.protocol} is not supported; use http: or https:`);
   if (url.username !== '' || url.password !== '')
-    throw new Error('a URL must not hold a user or password; send them as a header');
-  if (url.search !== '' || url.hash !== '') throw new Error('a base URL has no query and no fragment');
+    throw new Error('a URL must not contain a user or password; send them in a header');
+  if (url.search !== '' || url.hash !== '')
+    throw new Error('a base URL must not contain a query or a fragment');
   if (allowed.allows(url)) return url;
   throw new Error(
-    `the host ${url.hostname}:${portOf(url)} is not allowed; the operator allows hosts by the setting MILLRACE_MODEL_HOSTS, e.g. MILLRACE_MODEL_HOSTS=${url.hostname}:${portOf(url)}`,
+    `the host ${url.hostname}:${portOf(url)} is not allowed; allow it with the setting MILLRACE_MODEL_HOSTS, e.g. MILLRACE_MODEL_HOSTS=${url.hostname}:${portOf(url)}`,
   );
 }
 
@@ -94,7 +98,8 @@ class PoolClient implements OutboundClient {
   readonly #host: string;
 
   constructor(base: URL, { connections, headers }: OutboundOptions) {
-    // No request waits in the pool, where one that was given up would still be counted: turns bound them.
+    // Turns limit the requests, so none waits in undici's pool. The pool would still count a waiting request after it
+    // was cancelled.
     this.#turns = new Turns(connections);
     this.#prefix = base.pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', ...headers };
@@ -143,13 +148,13 @@ class PoolClient implements OutboundClient {
       headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body }),
       signal,
-      // The signal is the only clock.
+      // Only the signal limits the time.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
     const parts: Buffer[] = [];
     let bytes = 0;
-    // Leaving the loop destroys the body, and with it a connection that still sends.
+    // Leaving the loop destroys the body and closes a connection that is still sending.
     for await (const part of answer.body as AsyncIterable<Buffer>) {
       bytes += part.length;
       if (bytes > maxBytes)
@@ -174,7 +179,7 @@ class PoolClient implements OutboundClient {
   }
 }
 
-/** What the system says of a connection that was not made. */
+/** System error codes for a connection that could not be opened. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',

@@ -1,4 +1,4 @@
-/** A host that may be called, at one port or at any. */
+/** A host that may be called, at one port or at any port. */
 interface AllowedHost {
   readonly host: string;
   readonly port: string | undefined;
@@ -6,13 +6,13 @@ interface AllowedHost {
 
 const ENTRY = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/;
 
-/** The hosts that models may be called at. */
+/** The hosts where remote models may be called. */
 export class AllowedHosts {
   static readonly none = new AllowedHosts([]);
 
   private constructor(readonly hosts: readonly AllowedHost[]) {}
 
-  /** Reads `models.internal:8080,triton`; undefined where it is not that. */
+  /** Parses `models.internal:8080,triton`. Returns undefined if the text has another form. */
   static parse(text: string): AllowedHosts | undefined {
     if (text.trim() === '') return AllowedHosts.none;
     const hosts: AllowedHost[] = [];
@@ -20,7 +20,8 @@ export class AllowedHosts {
       const [, name, port] = ENTRY.exec(entry.trim().toLowerCase()) ?? [];
       if (name === undefined || Number(port ?? 1) > 65_535 || Number(port ?? 1) < 1) return undefined;
       if (!URL.canParse(`http://${name}`)) return undefined;
-      // As a URL writes it, which is what it is compared with: an address has several spellings.
+      // Normalizes the host as a URL does, because it is compared with a URL's host and an address has several
+      // spellings.
       const host = new URL(`http://${name}`).hostname;
       hosts.push({ host, port: port === undefined ? undefined : String(Number(port)) });
     }

@@ -2,7 +2,7 @@ import { row, wholeNumber } from './setting-row.js';
 import type { EventTimes } from '../core/event-time.js';
 import { timestampOf } from '../core/timestamp.js';
 
-/** Which event times are accepted (runtime/core/event-time.ts). */
+/** The accepted range of event times (runtime/core/event-time.ts). */
 export const FEATURE_SETTINGS = {
   oldestEventTime: row({
     env: 'MILLRACE_OLDEST_EVENT_TIME',
@@ -27,7 +27,7 @@ export const FEATURE_SETTINGS = {
   }),
 } as const;
 
-/** The event times of feature rows that the settings accept. */
+/** Returns the range of event times that the settings accept. */
 export function eventTimesOf(settings: {
   readonly oldestEventTime: number;
   readonly eventTimeAheadMs: number;

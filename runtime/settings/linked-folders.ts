@@ -7,13 +7,13 @@ export interface LinkRefusal {
   readonly help: string;
 }
 
-/** Folders outside a project that links of the project may lead to. */
+/** Folders outside a project that symbolic links of the project may point to. */
 export class LinkedFolders {
   static readonly none = new LinkedFolders([]);
 
   private constructor(readonly folders: readonly string[]) {}
 
-  /** Reads `/var/cache/dvc,/mnt/mlruns`; undefined where an entry is empty. */
+  /** Parses `/var/cache/dvc,/mnt/mlruns`. Returns undefined if an entry is empty. */
   static parse(text: string): LinkedFolders | undefined {
     if (text.trim() === '') return LinkedFolders.none;
     const folders = text.split(',').map((entry) => entry.trim());
@@ -21,9 +21,9 @@ export class LinkedFolders {
   }
 
   /**
-   * Where a path of the project leads, if it leads to a file or folder of the project, or of a folder that is allowed.
+   * Resolves a path of the project. The target must be in the project or in an allowed folder.
    * @param root the project's folder
-   * @throws ErrnoException where nothing is there
+   * @throws ErrnoException if the target does not exist
    */
   async follow(root: string, path: string): Promise<string | LinkRefusal> {
     const real = await realpath(join(root, path));
@@ -32,14 +32,14 @@ export class LinkedFolders {
       if (isWithin(await realpath(folder).catch(() => folder), real)) return real;
     return {
       message: `\`${path}\` is a link that leaves the project, to ${real}`,
-      help: `links may lead to folders that MILLRACE_LINKED_FOLDERS names, e.g. ${dirname(real)}`,
+      help: `allow the target's folder with MILLRACE_LINKED_FOLDERS, e.g. ${dirname(real)}`,
     };
   }
 }
 
-/** Whether a path lies in a folder, or is the folder. */
+/** True if a path is in a folder, or is the folder. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
-  // A name may begin with two dots, as those of a mounted ConfigMap do.
+  // A name may begin with two dots, as in a mounted ConfigMap.
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -1,4 +1,4 @@
-/** Where a node of Redis answers. */
+/** The address of a Redis node. */
 export interface MasterAddress {
   readonly host: string;
   readonly port: number;

@@ -1,26 +1,29 @@
-/** Bounds of a connection; times in milliseconds. */
+/** Limits of a connection. Times are in milliseconds. */
 export interface ConnectionLimits {
-  /** Until the first connection stands, or `open` gives up. */
+  /** Time limit for the first connection, including all attempts of `open`. */
   readonly openWithin: number;
-  /** Until a TCP or TLS connection stands, and again until the server has taken the password and is ready. */
+  /** Time limit for opening a TCP or TLS connection, and again for authentication until the server is ready. */
   readonly connectTimeout: number;
-  /** Silence of a server that owes a reply, after which the connection is given up. */
+  /** A connection is closed if a reply is due and the server sends nothing for this long. */
   readonly socketTimeout: number;
-  /** Until the last reply to one read or write, however busy the connection is with others. */
+  /** Time limit for all replies of one read or write, also on a connection that is busy with others. */
   readonly commandTimeout: number;
-  /** Longest pause between two attempts to connect. */
+  /** The longest pause between two attempts to connect. */
   readonly longestPause: number;
-  /** Keys that a reading connection may owe, or records that a writing one may; further ones are refused. */
+  /**
+   * The maximum number of keys in flight on a reading connection, or of records on a writing connection. Further ones
+   * are rejected.
+   */
   readonly inFlight: number;
-  /** Bytes of values that a writing connection may owe; further ones are refused. */
+  /** The maximum bytes of values in flight on a writing connection. Further ones are rejected. */
   readonly inFlightBytes: number;
-  /** Until the replicas that must confirm a write have done so. */
+  /** Time limit for the replicas that must confirm a write. */
   readonly waitWithin: number;
 }
 
 /**
- * 100,000 keys are some 15 MB of names and buffers, and a fifth of a second of a healthy server's work. A stalled
- * server is given up after a second and asked again at least twice a second.
+ * 100,000 keys need about 15 MB of names and buffers, and 0.2 s of a healthy server's time. A connection to a stalled
+ * server is closed after a second, and the client reconnects at least twice a second.
  */
 export const DEFAULT_LIMITS: ConnectionLimits = {
   openWithin: 5000,

@@ -7,7 +7,7 @@ const milliseconds = { expected: 'a number of milliseconds, 50 to 600000', parse
 const anyText = (text: string): string => text;
 const file = { expected: 'a file', parse: (text: string) => (text === '' ? '' : resolve(text)) };
 
-/** Where Redis is, and how it is talked to: a part of the table in settings.ts. */
+/** How to connect to Redis: a part of the table in settings.ts. */
 export const REDIS_SETTINGS = {
   redisUrl: row({
     env: 'REDIS_URL',
@@ -169,7 +169,7 @@ type Values = {
   readonly [K in keyof typeof REDIS_SETTINGS]: NonNullable<ReturnType<(typeof REDIS_SETTINGS)[K]['parse']>>;
 };
 
-/** What the redis engine needs, of the settings. */
+/** Selects the settings that the redis engine needs. */
 export function redisSettings(values: Values): RedisSettings {
   return {
     url: values.redisUrl,

@@ -4,40 +4,40 @@ import { MillraceError } from '../api/errors.js';
 import type { ConnectionLimits } from './redis-limits.js';
 import type { MasterAddress } from './redis-address.js';
 
-/** How to reach Redis, as the settings give it: one of `url`, `cluster` and `sentinels`. */
+/** How to connect to Redis, from the settings: one of `url`, `cluster` and `sentinels`. */
 export interface RedisSettings {
   /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
   readonly url?: string;
-  /** Some nodes of a cluster, from which the others are learnt. */
+  /** Some nodes of a cluster. The client learns the other nodes from them. */
   readonly cluster?: readonly MasterAddress[];
   readonly sentinels?: readonly MasterAddress[];
-  /** Name of the master that the Sentinels watch. */
+  /** Name of the master that the Sentinels monitor. */
   readonly sentinelMaster?: string;
   readonly sentinelUsername?: string;
   readonly sentinelPassword?: string;
-  /** Of the Redis nodes, unless the URL has them. */
+  /** For the Redis nodes, unless the URL contains them. */
   readonly username?: string;
   readonly password?: string;
-  /** Number of the database; 0 unless given here or in the URL. */
+  /** Number of the database. The default is 0, unless the URL contains one. */
   readonly database?: number;
   readonly tls?: TlsSettings;
-  /** Replicas that must confirm a write before it counts as stored; 0 for none. */
+  /** Number of replicas that must confirm a write before it is acknowledged; 0 for none. */
   readonly waitReplicas?: number;
-  /** Told, once for each server, what it refuses and what that costs; by default nobody. */
+  /** Is called once per server and rejected command, with the consequence. By default nothing is called. */
   readonly warn?: (message: string) => void;
   readonly limits?: Partial<ConnectionLimits>;
 }
 
-/** PEM files, and what of the server's certificate is checked. */
+/** PEM files, and how the server's certificate is checked. */
 export interface TlsSettings {
-  /** TLS also without `rediss://`. */
+  /** Uses TLS also without `rediss://`. */
   readonly on?: boolean;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** Name that the certificate must carry; by default the host that is connected to. */
+  /** The host name that the certificate must contain. The default is the host of the connection. */
   readonly servername?: string;
-  /** False takes any certificate. */
+  /** False accepts any certificate. */
   readonly verify?: boolean;
 }
 
@@ -65,8 +65,8 @@ export interface RedisAccess {
 const REDIS_PORT = 6379;
 
 /**
- * Which servers the settings mean.
- * @throws MillraceError invalid_setting where they contradict each other
+ * Determines the servers from the settings.
+ * @throws MillraceError invalid_setting if settings contradict each other
  */
 export function topologyOf(settings: RedisSettings): Topology {
   const { cluster = [], sentinels = [], sentinelMaster = '' } = settings;
@@ -74,12 +74,15 @@ export function topologyOf(settings: RedisSettings): Topology {
     throw wrong('REDIS_CLUSTER and REDIS_SENTINELS are both set; set the one that fits your Redis');
   }
   if (sentinels.length === 0) {
-    if (sentinelMaster !== '') throw wrong('REDIS_SENTINEL_MASTER needs REDIS_SENTINELS, the addresses');
+    if (sentinelMaster !== '')
+      throw wrong('REDIS_SENTINEL_MASTER needs REDIS_SENTINELS, the addresses of the Sentinels');
     if (given(settings.sentinelPassword) || given(settings.sentinelUsername)) {
       throw wrong('REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD need REDIS_SENTINELS');
     }
   } else if (sentinelMaster === '') {
-    throw wrong('REDIS_SENTINELS needs REDIS_SENTINEL_MASTER, the name that the Sentinels give the master');
+    throw wrong(
+      'REDIS_SENTINELS needs REDIS_SENTINEL_MASTER, the name of the master in the configuration of the Sentinels',
+    );
   }
   checkAccess(settings);
   if (sentinels.length > 0) {
@@ -99,31 +102,31 @@ export function topologyOf(settings: RedisSettings): Topology {
 function checkAccess(settings: RedisSettings): void {
   const { tls = {}, cluster = [], sentinels = [] } = settings;
   if (((tls.cert ?? '') === '') !== ((tls.key ?? '') === '')) {
-    throw wrong('REDIS_TLS_CERT and REDIS_TLS_KEY go together: a certificate and its private key');
+    throw wrong('REDIS_TLS_CERT and REDIS_TLS_KEY need each other: a certificate and its private key');
   }
   const single = cluster.length === 0 && sentinels.length === 0;
   const url = single ? urlOf(settings) : undefined;
   const secure = tls.on === true || url?.tls === true;
   if (!secure && (given(tls.ca) || given(tls.cert) || given(tls.servername) || tls.verify === false)) {
-    throw wrong('REDIS_TLS_CA and the like need TLS: REDIS_URL=rediss://… or REDIS_TLS=true');
+    throw wrong('REDIS_TLS_CA and the other TLS settings need TLS: REDIS_URL=rediss://… or REDIS_TLS=true');
   }
   if (given(settings.username) && !given(settings.password)) {
     throw wrong('REDIS_USERNAME needs REDIS_PASSWORD');
   }
   if (url !== undefined && (given(url.username) || given(url.password)) && given(settings.password)) {
-    throw wrong('REDIS_URL has a user or password already; leave REDIS_USERNAME and REDIS_PASSWORD out');
+    throw wrong('REDIS_URL already has a user or password; remove REDIS_USERNAME and REDIS_PASSWORD');
   }
   if (url?.database !== undefined && (settings.database ?? 0) !== 0) {
-    throw wrong('REDIS_URL names a database already; leave REDIS_DATABASE out');
+    throw wrong('REDIS_URL already has a database; remove REDIS_DATABASE');
   }
   if (cluster.length > 0 && (settings.database ?? 0) !== 0) {
-    throw wrong('a Redis Cluster has database 0 alone; leave REDIS_DATABASE out');
+    throw wrong('a Redis Cluster has only database 0; remove REDIS_DATABASE');
   }
 }
 
 /**
- * User, password, database and TLS of the nodes; reads the PEM files.
- * @throws MillraceError invalid_setting if one cannot be read
+ * Reads the user, password, database and TLS settings of the nodes, including the PEM files.
+ * @throws MillraceError invalid_setting if a file cannot be read
  */
 export function accessOf(settings: RedisSettings): RedisAccess {
   const single = (settings.cluster ?? []).length === 0 && (settings.sentinels ?? []).length === 0;
@@ -168,11 +171,12 @@ interface UrlParts extends MasterAddress {
 
 function urlOf({ url = `redis://127.0.0.1:${REDIS_PORT}` }: RedisSettings): UrlParts {
   const parts = parseRedisUrl(url);
-  if (parts === undefined) throw wrong('REDIS_URL cannot be read; expected redis://host:port[/database]');
+  if (parts === undefined)
+    throw wrong('REDIS_URL is not a valid address; expected redis://host:port[/database]');
   return parts;
 }
 
-/** The parts of a `redis://` or `rediss://` address; undefined for any other text. */
+/** Splits a `redis://` or `rediss://` address into its parts. Returns undefined for any other text. */
 export function parseRedisUrl(text: string): UrlParts | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
@@ -190,11 +194,11 @@ export function parseRedisUrl(text: string): UrlParts | undefined {
       tls: protocol === 'rediss:',
     };
   } catch {
-    return undefined; // a % that starts no escape
+    return undefined; // The text has a % that starts no escape sequence.
   }
 }
 
-/** `host[:port],host[:port]…`, IPv6 in brackets; undefined for any other text. */
+/** Parses `host[:port],host[:port]…`, with IPv6 in brackets. Returns undefined for any other text. */
 export function parseAddresses(text: string, defaultPort: number): MasterAddress[] | undefined {
   const addresses: MasterAddress[] = [];
   for (const one of text.split(',').map((part) => part.trim())) {

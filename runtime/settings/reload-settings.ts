@@ -1,6 +1,6 @@
 import { oneOf, row, wholeNumber } from './setting-row.js';
 
-/** When the project is read anew (runtime/project). */
+/** When the project is reloaded (runtime/project). */
 export const RELOAD_SETTINGS = {
   reload: row({
     env: 'MILLRACE_RELOAD',

@@ -1,7 +1,7 @@
 import { NAME_PATTERN } from '../api/types.js';
 import { row, wholeNumber } from './setting-row.js';
 
-/** What is kept decoded in the process (runtime/resident). */
+/** What is cached in the process (runtime/resident). */
 export const RESIDENT_SETTINGS = {
   resident: row({
     env: 'MILLRACE_RESIDENT',
@@ -31,7 +31,7 @@ export const RESIDENT_SETTINGS = {
   }),
 } as const;
 
-/** The types to keep; none of them for `off`. */
+/** Returns the types to cache; an empty set for `off`. */
 function residentTypes(text: string): 'all' | ReadonlySet<string> | undefined {
   if (text === 'all') return text;
   const names = text === 'off' ? [] : text.split(',').map((name) => name.trim());

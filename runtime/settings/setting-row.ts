@@ -1,22 +1,22 @@
-/** One setting of the process. A flag wins over the environment, the environment over the default. */
+/** One setting of the process. A flag overrides the environment, and the environment overrides the default. */
 export interface SettingRow<T> {
   readonly env: string;
-  /** Without the dashes; a setting without one comes from the environment alone. */
+  /** Name of the flag, without dashes. A setting without a flag is read only from the environment. */
   readonly flag?: string;
-  /** What stands for the value in usage lines. */
+  /** The placeholder for the value in usage lines. */
   readonly value: string;
-  /** As a user would write it; empty for a setting that may be left out. */
+  /** The default as a user would write it. It is empty for an optional setting. */
   readonly default: string;
   readonly description: string;
-  /** What a right value looks like, for messages: "expected …". */
+  /** What a valid value looks like, for messages: "expected …". */
   readonly expected: string;
-  /** True where the value may hold a password: messages leave it out. */
+  /** True if the value may contain a password. Messages omit it. */
   readonly secret?: boolean;
-  /** The setting's value, or undefined where the text is not what is expected. */
+  /** Parses the text. Returns undefined if the text is not valid. */
   parse(text: string): T | undefined;
 }
 
-/** Keeps the type of the value. */
+/** Keeps the value's type in type inference. */
 export function row<T>(setting: SettingRow<T>): SettingRow<T> {
   return setting;
 }

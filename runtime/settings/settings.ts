@@ -15,7 +15,7 @@ export type { SettingRow } from './setting-row.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Every setting there is: docs/settings.md, the flags of `millrace` and the messages come from this table. */
+/** All settings. docs/settings.md, the flags of `millrace` and the messages are built from this table. */
 export const SETTINGS = {
   project: row({
     env: 'MILLRACE_PROJECT',
@@ -61,7 +61,7 @@ export const SETTINGS = {
     value: 'NAME',
     default: 'millrace',
     description: 'Prefix of every key in the store. Services that share one Redis need different prefixes.',
-    expected: 'a name of small letters, digits and _, a letter first',
+    expected: 'a name of lowercase letters, digits and _ that starts with a letter',
     parse: (text) => (NAME_PATTERN.test(text) ? text : undefined),
   }),
   port: row({
@@ -150,19 +150,19 @@ export type SettingName = keyof typeof SETTINGS;
 export type Settings = {
   readonly [K in SettingName]: NonNullable<ReturnType<(typeof SETTINGS)[K]['parse']>>;
 };
-/** Flags as they were written, by setting. */
+/** The flags as the user wrote them, by setting. */
 export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
 
-/** Settings of single commands. */
+/** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
 
-/** Variables of the environment that are no settings, and nearly named like one. */
+/** Finds environment variables that are not settings but have a similar name. */
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
   const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
-    // What comes after the prefix is compared: Kubernetes makes a MILLRACE_PORT of its own.
+    // Only the part after the prefix is compared, because Kubernetes defines a MILLRACE_PORT of its own.
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = namesOf(settings);
@@ -174,8 +174,8 @@ export function misspeltSettings(
 }
 
 /**
- * Reads the settings. An environment variable that is set to the empty text counts as not set.
- * @throws MillraceError invalid_setting, naming the flag or variable, the value and what was expected.
+ * Reads the settings. An environment variable with an empty value counts as not set.
+ * @throws MillraceError invalid_setting, with the flag or variable, the value and what was expected
  */
 export function loadSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -189,7 +189,7 @@ export function loadSettings(
   return Object.freeze({ ...values, dataDir });
 }
 
-/** @throws MillraceError invalid_setting where the settings contradict each other */
+/** @throws MillraceError invalid_setting if settings contradict each other */
 function checkRedis(values: Settings, env: Readonly<Record<string, string | undefined>>): void {
   const several = [SETTINGS.redisCluster.env, SETTINGS.redisSentinels.env].find((name) => env[name]);
   if (env[SETTINGS.redisUrl.env] && several !== undefined) {
@@ -213,7 +213,7 @@ function read<K extends SettingName>(
   const value = text === '' && setting.default !== '' ? undefined : setting.parse(text);
   if (value === undefined) {
     const source = flag === undefined ? setting.env : `--${setting.flag ?? name}`;
-    const shown = setting.secret ? 'has a value that cannot be read' : `is ${JSON.stringify(text)}`;
+    const shown = setting.secret ? 'has an invalid value' : `is ${JSON.stringify(text)}`;
     throw new MillraceError('invalid_setting', `${source} ${shown}; expected ${setting.expected}`);
   }
   return value as Settings[K];

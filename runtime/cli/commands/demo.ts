@@ -52,7 +52,7 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
   context.stdout.write(`\nThe service keeps running. Ctrl-C stops it.\n`);
 }
 
-/** The shipped project on the embedded store, in a folder of its own that the next demo uses again. */
+/** Settings for the built-in project with the embedded store, in a folder that the next demo reuses. */
 async function demoSettings(context: CliContext, flags: SettingFlags): Promise<Settings> {
   const project = PACKAGE;
   const given = settingsOf(context, {
@@ -65,18 +65,18 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
   const port = await freePort(given.host, given.port);
   if (port !== given.port)
     context.stderr.write(
-      `port ${String(given.port)} is in use; the demo takes ${port === 0 ? 'a free one' : String(port)}\n`,
+      `port ${String(given.port)} is in use; the demo uses ${port === 0 ? 'a free port' : `port ${String(port)}`}\n`,
     );
   return { ...given, port };
 }
 
-/** A second demo beside a running one works in a folder of the system's, and leaves none behind. */
+/** If another demo is running, this one uses a temporary folder and removes it at the end. */
 async function startDemo(context: CliContext, settings: Settings): Promise<RunningService> {
   try {
     return await startService(settings);
   } catch (error) {
     if (!(error instanceof MillraceError) || error.code !== 'data_folder_in_use') throw error;
-    context.stderr.write('another demo is running; this one keeps its data in a folder of its own\n');
+    context.stderr.write('another demo is running; this one stores its data in a separate folder\n');
     const dataDir = await mkdtemp(join(tmpdir(), 'millrace-demo-'));
     const service = await startService({ ...settings, dataDir });
     return {

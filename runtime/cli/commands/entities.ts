@@ -27,7 +27,7 @@ export function entitiesCommand(context: CliContext): Command {
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {
   let key = flags.key ?? (type === 'query' ? 'query' : `${type}_id`);
-  // Where a type names another key, ids are not known here, and rows are sent one body after the other.
+  // If the type names another key, the ids are unknown here, and the bodies are sent one after the other.
   const idOf = ({ value }: InputRow): string | undefined =>
     Object.hasOwn(value, key) ? idText(value[key]) : undefined;
   await loadFile(context, flags, {

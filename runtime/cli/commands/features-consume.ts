@@ -33,10 +33,7 @@ export function consumeFeaturesCommand(context: CliContext): Command {
     .option('--consumer <NAME>', 'name in the group; its unfinished entries come first', hostname())
     .option('--rejected <STREAM>', 'stream for entries that cannot be stored [default STREAM:rejected]')
     .addOption(
-      new Option(
-        '--claim-idle <MS>',
-        'take over entries that another consumer has held for so many milliseconds',
-      )
+      new Option('--claim-idle <MS>', 'claim entries that another consumer has held for so many milliseconds')
         .default(60_000)
         .argParser(milliseconds),
     )
@@ -49,9 +46,9 @@ async function consumeFeatures(context: CliContext, stream: string, flags: Flags
   const settings = settingsOf(context, rest);
   const given = streamUrl ?? context.env[STREAM_URL];
   if (given !== undefined && parseRedisUrl(given) === undefined)
-    throw new UsageError(`${STREAM_URL} is no redis:// or rediss:// address`);
+    throw new UsageError(`${STREAM_URL} is not a redis:// or rediss:// address`);
   if (given === undefined && settings.redisCluster.length + settings.redisSentinels.length > 0)
-    throw new UsageError(`name the server of the stream with --stream-url or ${STREAM_URL}`);
+    throw new UsageError(`give the server of the stream with --stream-url or ${STREAM_URL}`);
   const signal = context.stopSignal();
   const logger = pino({ level: settings.logLevel }, context.stdout);
   const source = new FeatureStream({ url: given ?? settings.redisUrl, stream, group, consumer, rejected });

@@ -32,7 +32,7 @@ const DELETING: JobWords = {
   unfinished: 'not every row was deleted; running the command again is safe',
 };
 
-/** Deletions find their place by their event times; those without one are as new as can be. */
+/** Deletions are ordered by their event times. A row without one gets the current time. */
 const ANY_ORDER: RowOrder = { idOf: () => undefined, isOrdered: () => false };
 
 export function deleteFeaturesCommand(context: CliContext): Command {
@@ -64,11 +64,11 @@ async function deleteFeatures(
   flags: Flags,
 ): Promise<void> {
   const hasKeys = flags.key.length > 0;
-  if (file !== undefined && hasKeys) throw new UsageError('give the rows by --key or by a file, not by both');
-  // A view of no entity has one row, and its row has no key.
+  if (file !== undefined && hasKeys) throw new UsageError('use --key or a file, not both');
+  // A view without entities has one row, and that row has no key.
   if (file === undefined && !hasKeys) {
     const [first] = await keysOf(context, view, flags);
-    if (first !== undefined) throw new UsageError(`name the rows: --key ${first}=ID, or a file`);
+    if (first !== undefined) throw new UsageError(`choose the rows with --key ${first}=ID, or with a file`);
   }
   const what = `${view} rows`;
   if (file === undefined) {
@@ -99,7 +99,7 @@ async function deleteFeatures(
   });
 }
 
-/** The keys of the view's rows. @throws CommandFailure if the project has no such view */
+/** Returns the keys of the view's rows. @throws CommandFailure if the project has no such view */
 async function keysOf(context: CliContext, view: string, flags: Flags): Promise<readonly string[]> {
   const project = await readSchemas(context, flags);
   return rowKeys(lookUp(project.views, view, 'feature view'), project.entities);
@@ -110,7 +110,7 @@ function columnTypes(keys: readonly string[]): ReadonlyMap<string, ValueType> {
   return new Map([...types, [EVENT_TIME, { kind: 'timestamp' }]]);
 }
 
-/** What a deletion takes of a row that may have features too. */
+/** Takes the keys and the event time of a row, which may also contain features. */
 function keyRow(
   { line, value, bytes }: InputRow,
   keys: readonly string[],
@@ -127,7 +127,10 @@ function withTime(row: JsonObject, time: number | undefined): JsonObject {
   return time === undefined ? row : { [EVENT_TIME]: time, ...row };
 }
 
-/** The rows of the command line: a field that comes again begins the next one. Of a view without keys there is one row. */
+/**
+ * Groups the fields of the command line into rows: a repeated field starts the next row. A view without keys has one
+ * row.
+ */
 function rowsOf(fields: readonly KeyField[]): JsonObject[] {
   let row: Record<string, string> = {};
   const rows = [row];

@@ -15,7 +15,7 @@ type Flags = SettingFlags & {
   readonly force?: true;
 };
 
-/** A larger file is no registry's dump. */
+/** A larger file is not the dump of a registry. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export function importFeastCommand(context: CliContext): Command {
@@ -63,17 +63,17 @@ async function openRegistry(file: string): Promise<FeastRegistry> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${code ?? 'unknown'})`;
-    throw new CommandFailure(`${file} ${why}`, 'make it with `feast registry-dump`', { cause: error });
+    throw new CommandFailure(`${file} ${why}`, 'create it with `feast registry-dump`', { cause: error });
   }
   if (registry === undefined)
     throw new CommandFailure(
       `${file} is not the dump of a Feast registry`,
-      'make it with `feast registry-dump`',
+      'create it with `feast registry-dump`',
     );
   return registry;
 }
 
-/** Says of each file what happened to it; returns how many were written. */
+/** Prints what happened to each file. Returns the number of written files. */
 async function write(
   context: CliContext,
   root: string,

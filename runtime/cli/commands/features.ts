@@ -42,7 +42,7 @@ async function loadFeatures(
     what: `${view} rows`,
     order: {
       idOf: () => undefined,
-      // A row with an event time finds its place by it; one without counts from when it arrives.
+      // Rows with an event time are ordered by it. A row without one counts from its arrival.
       isOrdered: (row) => !Object.hasOwn(row.value, EVENT_TIME),
     },
     async columnTypes() {

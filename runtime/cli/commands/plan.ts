@@ -13,7 +13,7 @@ type Flags = SettingFlags & { readonly json?: boolean };
 
 export function planCommand(context: CliContext): Command {
   const plan = new Command('plan')
-    .description('print what a pipeline compiles to: its reads, columns and components')
+    .description('print the compiled plan of a pipeline: its reads, columns and components')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
     .option('--json', 'print the plan as JSON')
     .action((name: string, flags: Flags) => printPlan(context, name, flags));
@@ -39,7 +39,7 @@ async function printPlan(context: CliContext, name: string, flags: Flags): Promi
   else context.stdout.write(planText(plan, styleOf(context, context.stdout).width));
 }
 
-/** The plan for a person to read, at most `width` columns wide. */
+/** Renders the plan as text, at most `width` columns wide. */
 export function planText(plan: PlanDescription, width: number): string {
   const columns = renderTable(
     [{ title: 'slot', align: 'right' }, { title: 'name' }, { title: 'kind' }, { title: 'scope' }],
@@ -47,7 +47,7 @@ export function planText(plan: PlanDescription, width: number): string {
   );
   return [
     `${plan.pipeline}: ${plan.rank === undefined ? `scores ${plan.score ?? ''}` : `ranks ${plan.rank}`} at POST ${plan.route}\n`,
-    `Reads; those of one number share a round trip to the store\n`,
+    `Reads; reads with the same number share a round trip to the store\n`,
     ...plan.reads.map((read) => readText(read, width)),
     `Columns\n`,
     columns,
@@ -59,7 +59,9 @@ export function planText(plan: PlanDescription, width: number): string {
 
 function answerText({ answer = {} }: PlanDescription, width: number): string[] {
   const lines = Object.entries(answer).map(([name, text]) => wrap(`${name}: ${text}`, 5, width));
-  return lines.length === 0 ? [] : [`Answered beside the score\n`, lines.join('')];
+  return lines.length === 0
+    ? []
+    : [`Values that the answer contains in addition to the score\n`, lines.join('')];
 }
 
 function readText({ level, what, wants }: PlanDescription['reads'][number], width: number): string {

@@ -68,7 +68,7 @@ async function readBody(context: CliContext, file: string): Promise<unknown> {
     content = file === '-' ? await text(context.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const reason = code === 'ENOENT' ? 'no such file' : (code ?? String(error));
+    const reason = code === 'ENOENT' ? 'the file does not exist' : (code ?? String(error));
     throw new InputError(`cannot read ${file}: ${reason}`, { cause: error });
   }
   try {

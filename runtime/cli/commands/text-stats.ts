@@ -69,7 +69,7 @@ async function countTexts(context: CliContext, paths: readonly string[], flags: 
   );
 }
 
-/** The paths, all of one entity type. */
+/** Parses the paths. All must have the same entity type. */
 async function textPaths(
   context: CliContext,
   paths: readonly string[],
@@ -78,11 +78,12 @@ async function textPaths(
   const { entities } = await readSchemas(context, flags);
   const parsed = paths.map((path) => parseTextPath(path, entities));
   const types = new Set(parsed.map(({ entity }) => entity));
-  if (types.size > 1) throw new UsageError(`the paths are of several entity types: ${[...types].join(', ')}`);
+  if (types.size > 1)
+    throw new UsageError(`all paths must have one entity type; these have ${[...types].join(', ')}`);
   return parsed;
 }
 
-/** The fields of each row; rows that cannot be read count as skipped. */
+/** Yields the fields of each row. Rows that cannot be read count as skipped. */
 async function* documentsOf(
   context: CliContext,
   input: Input,
@@ -102,7 +103,7 @@ async function* documentsOf(
   progress.stop();
 }
 
-/** Writes beside the file first, so that a reader never sees half of it. */
+/** Writes a temporary file beside the target and renames it, so that a reader never sees a partial file. */
 async function writeWhole(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const beside = `${path}.${String(process.pid)}.tmp`;

@@ -44,7 +44,7 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   if (errors > 0) throw new CommandFailure('');
 }
 
-/** Those that have a file, apart from those that exist without one. */
+/** Counts the types that have a file, and separately the built-in types without a file. */
 function entityTypes({ entities }: ProjectConfig): string {
   const declared = [...entities.values()].filter(({ at }) => at !== undefined).length;
   const rest = entities.size - declared;

@@ -14,27 +14,27 @@ const LONGEST_PAUSE_MS = 5000;
 const REPORT_MS = 10_000;
 
 export interface ConsumeOptions {
-  /** A consumer that holds entries for so long is taken for dead. */
+  /** A consumer that holds an entry for this long counts as dead; milliseconds. */
   readonly claimIdleMs: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
-/** What became of the entries so far. */
+/** Counts of entries, by outcome. */
 export interface ConsumeTotals {
   stored: number;
-  /** Left out, since the store has a later event time. */
+  /** Skipped, because the store has a row with a later event time. */
   older: number;
-  /** Of the stored: older than the ttl of their view. */
+  /** The part of `stored` that is older than the ttl of its view. */
   expired: number;
   rejected: number;
 }
 
 /**
- * Stores the rows of a stream until the signal says to stop. An entry is acknowledged after the store has acknowledged
- * its row, so that each is delivered at least once; a second delivery changes nothing, since event times decide. What
- * can never be stored goes to another stream with its reason. Where the store or the stream's server is away, it waits
- * and tries again.
+ * Stores the rows of a stream until the signal aborts. An entry is acknowledged after the store has acknowledged its
+ * row, so each entry is delivered at least once. A second delivery changes nothing, because rows are ordered by event
+ * time. Entries that can never be stored go to another stream, with the reason. If the store or the stream's server
+ * is down, the consumer waits and retries.
  */
 export async function consume(
   stream: FeatureStream,
@@ -52,7 +52,8 @@ export async function consume(
       if (!isOpen) await stream.open();
       isOpen = true;
       let entries: readonly StreamEntry[] = [];
-      // What was read and not acknowledged comes first: before a restart, before a failure, or by one who died.
+      // Pending entries come first: entries read but not acknowledged before a restart or a failure, or by a dead
+      // consumer.
       if (hasPending) {
         entries = await stream.pending(MAX_ROWS);
         hasPending = entries.length > 0;
@@ -83,7 +84,7 @@ export async function consume(
   return totals;
 }
 
-/** Stores some entries, in their order, and settles them. */
+/** Stores entries in order, then acknowledges or rejects them. */
 async function store(
   entries: readonly StreamEntry[],
   stream: FeatureStream,
@@ -94,7 +95,7 @@ async function store(
   const reasons = new Map<number, string>();
   const byView = new Map<string, InputRow[]>();
   for (const [position, entry] of entries.entries()) {
-    if (entry[1] === null) continue; // deleted from the stream: there is nothing left to store
+    if (entry[1] === null) continue; // The entry was deleted from the stream, so there is nothing to store.
     const read = readEntry(entry, position);
     if ('problem' in read) reasons.set(position, read.problem);
     else byView.set(read.view, [...(byView.get(read.view) ?? []), read.row]);
@@ -129,7 +130,7 @@ async function store(
   totals.rejected += rejected.length;
 }
 
-/** Whether sending the same again could never succeed. */
+/** True if a retry of the same entry could never succeed. */
 function isFinal(error: unknown): error is MillraceError {
   return error instanceof MillraceError && (error.code === 'unknown_view' || error.code === 'invalid_body');
 }

@@ -1,9 +1,12 @@
 import { parseRow, type InputRow } from '../input/rows.js';
 
-/** An entry of a Redis stream: its id, and names and values in turn; null where it was deleted meanwhile. */
+/**
+ * An entry of a Redis stream: its id, and alternating field names and values. The fields are null if the entry was
+ * deleted in the meantime.
+ */
 export type StreamEntry = readonly [id: string, fields: readonly string[] | null];
 
-/** What an entry asks for. */
+/** The content of an entry. */
 export interface FeatureEntry {
   readonly view: string;
   /** Numbered by the entry's position in its batch. */
@@ -12,8 +15,7 @@ export interface FeatureEntry {
 
 /**
  * Reads an entry: `view`, the name of a feature view, and `row`, a JSON object with the keys, the features and
- * event_time. A row without one counts from when its entry was added, which the entry's id tells: so a second delivery is
- * no newer than the first.
+ * event_time. The default event time is the time in the entry's id, so a second delivery is not newer than the first.
  */
 export function readEntry(
   [id, fields]: StreamEntry,

@@ -1,31 +1,34 @@
 import { Redis } from 'ioredis';
 import type { StreamEntry } from './entry.js';
 
-/** Silence of a server that owes a reply, after which the connection is given up; far longer than `next` waits, milliseconds. */
+/**
+ * The connection is closed if a reply is due and the server is silent for this long; milliseconds. It is much longer
+ * than `next` waits.
+ */
 const SILENCE_MS = 10_000;
 
-/** Entries that are kept of those that could not be stored. */
+/** Maximum number of rejected entries that are kept. */
 const KEPT_REJECTED = 100_000;
 
 export interface StreamPlace {
-  /** redis:// or rediss:// address of the server that holds the stream. */
+  /** redis:// or rediss:// address of the server that contains the stream. */
   readonly url: string;
   readonly stream: string;
   readonly group: string;
   readonly consumer: string;
-  /** The stream that takes what cannot be stored. */
+  /** The stream for rejected entries. */
   readonly rejected: string;
-  /** How long the server may owe a reply, milliseconds. */
+  /** Maximum silence while a reply is due, in milliseconds. */
   readonly silenceMs?: number;
 }
 
-/** An entry that cannot be stored, and why. */
+/** A rejected entry and the reason. */
 export interface RejectedEntry {
   readonly entry: StreamEntry;
   readonly reason: string;
 }
 
-/** A Redis stream, read as a consumer group (Redis 6.2 or later). Every method rejects while the server is away. */
+/** A Redis stream, read as a consumer group (Redis 6.2 or later). Every method rejects while the server is down. */
 export class FeatureStream {
   readonly #place: StreamPlace;
   readonly #redis: Redis;
@@ -38,17 +41,17 @@ export class FeatureStream {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       lazyConnect: true,
-      // A cable that was pulled closes nothing.
+      // A network failure may leave the connection open without any data.
       socketTimeout: place.silenceMs ?? SILENCE_MS,
       keepAlive: 10_000,
-      // The consumer tries again by itself, with pauses.
+      // The consumer itself reconnects, with pauses.
       retryStrategy: () => null,
     });
-    // Each command tells of what went wrong; without a listener the process would end.
+    // Each command reports its own error. Without a listener the process would end.
     this.#redis.on('error', () => undefined);
   }
 
-  /** Connects, and makes the group unless it is there; a new one begins with the stream's first entry. */
+  /** Connects, and creates the group if it does not exist. A new group starts at the first entry of the stream. */
   async open(): Promise<void> {
     if (this.#redis.status !== 'ready') await this.#redis.connect();
     const { stream, group } = this.#place;
@@ -59,7 +62,7 @@ export class FeatureStream {
     }
   }
 
-  /** Entries that nobody has had yet; waits for some up to `wait` milliseconds. */
+  /** Reads entries that were not delivered yet. Waits for entries for up to `wait` milliseconds. */
   async next(count: number, wait: number): Promise<readonly StreamEntry[]> {
     const { group, consumer, stream } = this.#place;
     const read = await this.#redis.xreadgroup(
@@ -68,7 +71,7 @@ export class FeatureStream {
     return entriesOf(read);
   }
 
-  /** Entries that this consumer has had before and not acknowledged, oldest first. */
+  /** Reads entries that were delivered to this consumer but not acknowledged, oldest first. */
   async pending(count: number): Promise<readonly StreamEntry[]> {
     const { group, consumer, stream } = this.#place;
     const read = await this.#redis.xreadgroup(
@@ -77,14 +80,14 @@ export class FeatureStream {
     return entriesOf(read);
   }
 
-  /** Takes over entries that another consumer has had for `idle` milliseconds and not acknowledged. */
+  /** Claims entries that were delivered to another consumer at least `idle` milliseconds ago and not acknowledged. */
   async claim(count: number, idle: number): Promise<readonly StreamEntry[]> {
     const { group, consumer, stream } = this.#place;
     const claimed = await this.#redis.xautoclaim(stream, group, consumer, idle, '0', 'COUNT', count);
     return (claimed[1] as readonly (StreamEntry | null)[]).filter((entry) => entry !== null);
   }
 
-  /** Acknowledges what is stored; what is not goes to the other stream in the same transaction. */
+  /** Acknowledges entries. Adds the rejected ones to the other stream in the same transaction. */
   async settle(stored: readonly StreamEntry[], rejected: readonly RejectedEntry[]): Promise<void> {
     const { stream, group, rejected: other } = this.#place;
     const multi = this.#redis.multi();
@@ -98,7 +101,7 @@ export class FeatureStream {
     if (failed?.[0]) throw failed[0];
   }
 
-  /** Entries that the group has not had, where the server knows (Redis 7), and those that are not acknowledged. */
+  /** Returns the number of undelivered entries, if the server knows it (Redis 7), and of unacknowledged entries. */
   async backlog(): Promise<{ readonly lag: number | null; readonly pending: number }> {
     const groups = (await this.#redis.xinfo('GROUPS', this.#place.stream)) as readonly (readonly unknown[])[];
     for (const group of groups) {
@@ -115,7 +118,7 @@ export class FeatureStream {
   }
 }
 
-/** The reply names the one stream that was asked for; it is null where nothing came in time. */
+/** Extracts the entries of the one requested stream. The reply is null if nothing arrived in time. */
 function entriesOf(reply: unknown): readonly StreamEntry[] {
   const [first] = (reply ?? []) as readonly (readonly [string, readonly StreamEntry[]])[];
   return first?.[1] ?? [];

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../api/types.js';
 import { Random } from './random.js';
 import { BRANDS, COLOURS, DEPARTMENTS, KINDS, type Kind } from './words.js';
 
-/** The shop that `millrace demo` shows. */
+/** The seed of the shop that `millrace demo` shows. */
 export const DEMO_SEED = 20_240_501;
 
 const PRODUCTS = 5000;
 const USERS = 200;
-/** Brands that each user clicked on. */
+/** The number of brands that each user clicked on. */
 const BRANDS_CLICKED = 4;
 
 export interface DemoProduct extends JsonObject {
@@ -29,18 +29,18 @@ export interface DemoUser extends JsonObject {
   readonly favourite_brand: string;
 }
 
-/** A made-up shop: entities and feature rows of the shipped project's types. */
+/** A generated shop: entities and feature rows with the types of the built-in project. */
 export interface Catalogue {
   readonly brands: readonly DemoBrand[];
   readonly categories: readonly JsonObject[];
   readonly products: readonly DemoProduct[];
   readonly users: readonly DemoUser[];
   readonly queries: readonly JsonObject[];
-  /** By feature view. */
+  /** Rows by feature view. */
   readonly features: ReadonlyMap<string, readonly JsonObject[]>;
 }
 
-/** Makes the same shop for the same seed, to the last digit. */
+/** Generates a shop. The same seed always gives exactly the same shop. */
 export function makeCatalogue(seed: number): Catalogue {
   const random = new Random(seed);
   const fame = BRANDS.map(() => random.around(0, 1));
@@ -88,7 +88,7 @@ function makeProduct(random: Random, at: number): DemoProduct {
     categories: [kind.parent, kind.id],
     price: price(random, kind),
     number_in_stock: random.chance(0.12) ? 0 : random.between(1, 240),
-    // A new product has no rating yet: the attribute is left out.
+    // A new product has no rating yet, so the attribute is absent.
     ...(random.chance(0.15) ? {} : { rating: Math.round(10 * random.around(2.4, 5)) / 10 }),
     colour,
   };
@@ -103,7 +103,7 @@ function describe(random: Random, kind: Kind, noun: string, qualities: string): 
 
 function price(random: Random, kind: Kind): number {
   const [least, most] = kind.price;
-  // Most products are cheap ones of their kind.
+  // Most products are cheap for their kind.
   return Math.floor(least + (most - least) * random.next() ** 2.2) + 0.99;
 }
 
@@ -124,7 +124,7 @@ function productStats(random: Random, product: DemoProduct, fame: readonly numbe
   };
 }
 
-/** A user clicks on the favourite brand most, and on a few others. */
+/** A user clicks most on the favourite brand, and sometimes on a few others. */
 function userBrandStats(random: Random, user: DemoUser): JsonObject[] {
   const brands = new Set([user.favourite_brand]);
   while (brands.size < BRANDS_CLICKED) brands.add(brandId(random.between(0, BRANDS.length - 1)));

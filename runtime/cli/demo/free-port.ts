@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const PORTS_TRIED = 50;
 
-/** The first port from `port` on that nothing listens on. 0 stays 0: any free one. */
+/** Finds the first free port, starting at `port`. 0 stays 0, which means any free port. */
 export async function freePort(host: string, port: number): Promise<number> {
   if (port === 0) return 0;
   for (let candidate = port; candidate < Math.min(port + PORTS_TRIED, 65_536); candidate += 1)
@@ -13,7 +13,8 @@ export async function freePort(host: string, port: number): Promise<number> {
 async function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    // Only a port in use is a reason to go on; any other error comes up again, with its message, when we listen.
+    // Only a port in use leads to the next port. Any other error occurs again, with its message, when the service
+    // listens.
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'));
     server.listen(port, host, () => server.close(() => resolve(true)));
   });

@@ -5,7 +5,7 @@ import type { Progress } from '../load/progress.js';
 import type { DataTarget } from '../load/target.js';
 import type { Catalogue } from './catalogue.js';
 
-/** Loads the shop as a user's own loader would: through the upload and push endpoints, a thousand rows at a time. */
+/** Loads the shop like a user's own loader: through the upload and push endpoints, a thousand rows at a time. */
 export async function loadCatalogue(
   catalogue: Catalogue,
   target: DataTarget,
@@ -39,7 +39,7 @@ export async function loadCatalogue(
   progress.stop();
 }
 
-/** How many rows `loadCatalogue` will send. */
+/** Returns the number of rows that `loadCatalogue` will send. */
 export function rowsOf(catalogue: Catalogue): number {
   const { brands, categories, products, users, queries, features } = catalogue;
   const entities = [brands, categories, products, users, queries].reduce(

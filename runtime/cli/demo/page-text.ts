@@ -2,7 +2,7 @@ import type { RankingAnswer } from '../../pipeline/answer-types.js';
 import { renderTable } from '../table.js';
 import type { Catalogue } from './catalogue.js';
 
-/** A page of the demo shop as a table of at most 80 columns. */
+/** Renders a page of the demo shop as a table of at most 80 columns. */
 export function pageText(answer: RankingAnswer, catalogue: Catalogue): string {
   const products = new Map(catalogue.products.map((product) => [product.product_id, product]));
   const brands = new Map(catalogue.brands.map((brand) => [brand.brand_id, brand]));

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed on every machine. */
+/** Pseudo-random numbers. The same seed gives the same numbers on every machine. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). Mulberry32 (Tommy Ettinger, public domain). */
+  /** Returns a number in [0, 1). Mulberry32 (Tommy Ettinger, public domain). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns a whole number; both ends are included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -27,7 +27,7 @@ export class Random {
     return from[this.between(0, from.length - 1)] ?? from[0];
   }
 
-  /** Roughly bell-shaped around the middle of [least, most]. */
+  /** Returns a number with a roughly bell-shaped distribution around the middle of [least, most]. */
   around(least: number, most: number): number {
     return least + ((most - least) * (this.next() + this.next() + this.next())) / 3;
   }

@@ -4,10 +4,10 @@ import type { Catalogue, DemoProduct } from './catalogue.js';
 export const CANDIDATES = 24;
 export const PAGE = 8;
 export const SAMPLE_QUERY = 'wireless headphones';
-/** Likes a brand in the middle of the page, so that a change of what that counts for is seen. */
+/** This user likes a brand in the middle of the page, so a change of that preference's weight is visible. */
 export const SAMPLE_USER = 'u44';
 
-/** The request that the demo sends: what a simple search found, in the order it was found. */
+/** The request that the demo sends: the results of a simple search, in their order. */
 export function sampleRequest(catalogue: Catalogue): JsonObject {
   const candidates = find(catalogue.products, SAMPLE_QUERY.split(' '));
   return {
@@ -22,14 +22,14 @@ export function sampleRequest(catalogue: Catalogue): JsonObject {
   };
 }
 
-/** Products whose title holds any of the words, evenly spread over the catalogue. */
+/** Returns products whose title contains any of the words, evenly spread over the catalogue. */
 function find(products: readonly DemoProduct[], words: readonly string[]): readonly DemoProduct[] {
   const found = products.filter((product) => words.some((word) => product.title.includes(word)));
   const step = Math.max(1, Math.floor(found.length / CANDIDATES));
   return found.filter((_, at) => at % step === 0).slice(0, CANDIDATES);
 }
 
-/** The request as a command for a shell, to paste as it stands; no line is wider than 80 columns. */
+/** Formats the request as a shell command that can be pasted unchanged. No line is wider than 80 columns. */
 export function curlCommand(url: string, request: JsonObject): string {
   const { candidates, ...rest } = request as JsonObject & { readonly candidates: readonly JsonObject[] };
   const lines = Object.entries(rest).map(

@@ -1,15 +1,15 @@
 type Words = readonly [string, ...string[]];
 
-/** A kind of product: what its titles and descriptions are made of, and its prices. */
+/** A kind of product: the words for its titles and descriptions, and its price range. */
 export interface Kind {
   readonly id: string;
   readonly name: string;
   readonly parent: string;
   readonly nouns: Words;
-  /** A title takes one of each list, so that no product is both wired and wireless. */
+  /** A title takes one word of each list, so that no product is both wired and wireless. */
   readonly qualities: readonly [Words, Words];
   readonly uses: Words;
-  /** Price in whole units of currency, least and most. */
+  /** Minimum and maximum price in whole units of currency. */
   readonly price: readonly [number, number];
 }
 
@@ -190,7 +190,7 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
   },
 ];
 
-/** The categories that the kinds lie in. */
+/** The category of each kind. */
 export const DEPARTMENTS: Readonly<Record<string, string>> = {
   audio: 'Audio',
   desk: 'Desk and office',

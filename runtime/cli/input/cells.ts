@@ -5,8 +5,8 @@ const LIST_SEPARATOR = '|';
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * A CSV cell as JSON, by the type that the project declares for its column. A cell that does not fit stays text:
- * the check of the upload then refuses it with its place and what was expected.
+ * Converts a CSV cell to JSON, by the type that the project declares for its column. A cell that does not fit stays a
+ * string: the check of the upload then rejects it, with its place and what was expected.
  */
 export function cellValue(text: string, type: ValueType | undefined): JsonValue {
   switch (type?.kind) {

@@ -6,18 +6,18 @@ import { Utf8Watch } from './utf8-watch.js';
 
 const ROWS_PER_CHUNK = 500;
 
-/** Types of the columns that the project declares; any other column is text. */
+/** The declared types of columns. Any other column is text. */
 export type ColumnTypes = ReadonlyMap<string, ValueType>;
 
 interface CsvRecord {
   readonly record: readonly string[];
-  /** The last of its lines. */
+  /** The last line of the row. */
   readonly line: number;
 }
 
 /**
  * Reads a CSV file with a header. An empty cell means that the attribute is absent.
- * @param onHeader given the names of the columns, before any row
+ * @param onHeader receives the names of the columns, before any row
  */
 export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
@@ -25,7 +25,7 @@ export async function* readCsv(
   onHeader: (names: readonly string[]) => void = () => undefined,
 ): AsyncGenerator<RowChunk> {
   let read: CsvRecord[] = [];
-  // Not read as a stream: one that fails drops the rows before the fault.
+  // The parser is not used as a stream, because a stream that fails drops the rows before the error.
   const parser = parse({
     bom: true,
     relax_column_count: true,
@@ -57,7 +57,7 @@ export async function* readCsv(
       if (!encoding.isSound && record.some(isReplaced)) bad.push({ line, problem: NOT_UTF8 });
       else if (record.length === header.length) rows.push(toRow(header, record, line, types));
       else {
-        const problem = `expected ${String(header.length)} cells as in the header, found ${String(record.length)}`;
+        const problem = `expected ${String(header.length)} cells, as in the header, but found ${String(record.length)}`;
         bad.push({ line, problem });
       }
       if (rows.length + bad.length === ROWS_PER_CHUNK) {
@@ -80,26 +80,26 @@ export async function* readCsv(
   if (failure !== undefined) throw failure;
 }
 
-/** @param line where the row starts that could not be read */
+/** @param line where the unreadable row starts */
 function notCsv(error: CsvError, line: number): InputError {
   const at = `line ${String(line)}: `;
   if (error.code === 'CSV_QUOTE_NOT_CLOSED')
     return new InputError(
-      `${at}a quote in this row is never closed, so that all lines after it belong to it`,
+      `${at}a quote in this row is never closed, so all lines after it are part of one cell`,
       {
-        help: 'close the quote; a quote inside a cell in quotes is written twice: "a ""b"""',
+        help: 'close the quote; inside a quoted cell, write a quote twice: "a ""b"""',
         cause: error,
       },
     );
   if (error.code === 'INVALID_OPENING_QUOTE' || error.code === 'CSV_INVALID_CLOSING_QUOTE')
-    return new InputError(`${at}a quote stands inside a cell`, {
-      help: 'write the cell in quotes, and each quote inside it twice: "a ""b"""',
+    return new InputError(`${at}a cell contains a quote but is not quoted`, {
+      help: 'quote the cell, and write each quote inside it twice: "a ""b"""',
       cause: error,
     });
   return new InputError(`${at}not CSV: ${error.message}`, { cause: error });
 }
 
-/** Whether the parser has put U+FFFD where the bytes were no letters. */
+/** True if the parser replaced invalid bytes by U+FFFD. */
 function isReplaced(cell: string): boolean {
   return cell.includes('\ufffd');
 }

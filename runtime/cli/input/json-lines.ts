@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { NOT_UTF8, parseText, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
-/** A longer line is a bad row: no upload could carry it. */
+/** A longer line is a bad row, because no upload could contain it. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Reads one JSON object a line. Blank lines are skipped, a byte order mark too; the last line needs no newline.
- * The lines of a chunk are made text together, and each is a slice of it: to decode them one by one would take as long
- * again, and give the garbage collector a copy of every line.
+ * Reads one JSON object per line. Blank lines and a byte order mark are skipped; the last line needs no newline. All
+ * lines of a chunk are decoded together, and each line is a slice of the text. Decoding line by line would take twice
+ * as long and create a copy of every line for the garbage collector.
  */
 export async function* readJsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
   const lines = new LineTaker();
-  /** Of a line whose end has not come yet. */
+  /** The start of a line whose end has not arrived yet. */
   let held: Buffer[] = [];
   let heldBytes = 0;
 
@@ -45,13 +45,13 @@ export async function* readJsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerat
   yield* lines.taken();
 }
 
-/** Counts lines and makes rows of them. */
+/** Counts lines and converts them to rows. */
 class LineTaker {
   #line = 0;
   #rows: InputRow[] = [];
   #bad: BadRow[] = [];
 
-  /** Takes whole lines. */
+  /** Reads complete lines. */
   takeAll(bytes: Buffer): void {
     if (!isUtf8(bytes)) {
       this.#takeSingly(bytes);
@@ -68,7 +68,7 @@ class LineTaker {
     }
   }
 
-  /** Takes whole lines some of which are no UTF-8. */
+  /** Reads complete lines, some of which are not valid UTF-8. */
   #takeSingly(bytes: Buffer): void {
     for (let from = 0; from < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, from);
@@ -79,13 +79,13 @@ class LineTaker {
     }
   }
 
-  /** @param text undefined where it is no UTF-8 */
+  /** @param text undefined if the line is not valid UTF-8 */
   take(text: string | undefined, bytes: number): void {
     this.#line += 1;
     if (bytes > MAX_LINE_BYTES) this.#refuse(`longer than ${String(MAX_LINE_BYTES / 1024 / 1024)} MB`);
     else if (text === undefined) this.#refuse(NOT_UTF8);
     else {
-      const json = text.trim(); // a byte order mark counts as white space
+      const json = text.trim(); // trim() also removes a byte order mark.
       if (json === '') return;
       const row = parseText(json, this.#line, bytes);
       if ('value' in row) this.#rows.push(row);
@@ -97,7 +97,7 @@ class LineTaker {
     this.#bad.push({ line: this.#line, problem });
   }
 
-  /** What was taken since the last time, if anything. */
+  /** Yields the rows since the last call, if there are any. */
   *taken(): Generator<RowChunk> {
     if (this.#rows.length + this.#bad.length > 0) yield { rows: this.#rows, bad: this.#bad };
     this.#rows = [];

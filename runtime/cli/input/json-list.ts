@@ -1,10 +1,10 @@
 import { ListSplitter } from './list-splitter.js';
 import { InputError, parseRow, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
-/** A larger item is a bad row: no upload could carry it. */
+/** A larger item is a bad row, because no upload could contain it. */
 const MAX_ITEM_BYTES = 4 * 1024 * 1024;
 
-/** Reads a JSON list of objects, item by item as it comes; rows are numbered by their position. */
+/** Reads a JSON list of objects, item by item. Rows are numbered by their position. */
 export async function* readJsonList(bytes: AsyncIterable<Buffer>): AsyncGenerator<RowChunk> {
   let rows: InputRow[] = [];
   let bad: BadRow[] = [];
@@ -18,7 +18,7 @@ export async function* readJsonList(bytes: AsyncIterable<Buffer>): AsyncGenerato
     }
     const row = parseRow(part, item);
     if ('value' in row) rows.push(row);
-    // Where an item breaks off, so may the count of brackets: what follows could be anything.
+    // If an item is not valid JSON, the count of brackets may be wrong, and the rest cannot be read safely.
     else if (row.isBroken) throw new InputError(`item ${String(item)}: ${row.problem}`);
     else bad.push({ line: item, problem: row.problem });
   });

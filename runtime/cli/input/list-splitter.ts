@@ -5,23 +5,23 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const BOM = [0xef, 0xbb, 0xbf];
 
-/** Takes the bytes of an item; undefined for one that is larger than any that is kept. */
+/** Receives the bytes of an item, or undefined for an item that is too large to keep. */
 export type TakeItem = (bytes: Buffer | undefined) => void;
 
 /**
- * Cuts a JSON list into its items, as its bytes arrive, by brackets, quotes and commas alone: whether an item is JSON
- * is for its reader to say. Holds one item at most.
+ * Splits a JSON list into its items as its bytes arrive. It looks only at brackets, quotes and commas; the reader of
+ * an item checks its JSON. It holds at most one item.
  */
 export class ListSplitter {
   readonly #mostBytes: number;
   readonly #take: TakeItem;
   #place: 'before' | 'in' | 'after' = 'before';
-  /** Bytes before the list that were looked at, for the byte order mark. */
+  /** The number of bytes before the list that were examined, for the byte order mark. */
   #seen = 0;
   #depth = 0;
   #inText = false;
   #escaped = false;
-  /** Whether anything but white space came since the last comma. */
+  /** True if anything other than white space came since the last comma. */
   #hasContent = false;
   #items = 0;
   #parts: Buffer[] = [];
@@ -32,7 +32,7 @@ export class ListSplitter {
     this.#take = take;
   }
 
-  /** @throws InputError where the bytes cannot be of a list */
+  /** @throws InputError if the bytes cannot be part of a list */
   push(chunk: Buffer): void {
     let at = this.#place === 'before' ? this.#open(chunk) : 0;
     let from = at;
@@ -63,11 +63,11 @@ export class ListSplitter {
     if (this.#place === 'before') throw noList();
     if (this.#place === 'in')
       throw new InputError(
-        `the list is cut short, after ${this.#items} whole item${this.#items === 1 ? '' : 's'}`,
+        `the list is incomplete: the file ends after ${this.#items} whole item${this.#items === 1 ? '' : 's'}`,
       );
   }
 
-  /** Where the first item may begin; the chunk's end where the list has not begun yet. */
+  /** Returns where the first item may start, or the chunk's end if the list has not started yet. */
   #open(chunk: Buffer): number {
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at] ?? 0;
@@ -107,9 +107,9 @@ function isSpace(byte: number): boolean {
 
 function checkRest(chunk: Buffer, from: number): void {
   for (let at = from; at < chunk.length; at++)
-    if (!isSpace(chunk[at] ?? 0)) throw new InputError('there is something after the end of the list');
+    if (!isSpace(chunk[at] ?? 0)) throw new InputError('there is more content after the end of the list');
 }
 
 function noList(): InputError {
-  return new InputError('expected a JSON list of objects (one object a line is .jsonl, not .json)');
+  return new InputError('expected a JSON list of objects (for one object per line, use .jsonl)');
 }

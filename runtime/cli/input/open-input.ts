@@ -24,21 +24,21 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** An open file of records. */
 export interface Input {
-  /** How rows are numbered: by `line`, by `item` of a JSON list, by `row` of a Parquet file. */
+  /** The unit of row numbers: `line`, `item` of a JSON list, or `row` of a Parquet file. */
   readonly unit: 'line' | 'item' | 'row';
   /** Size of the file; undefined for a pipe. */
   readonly totalBytes: number | undefined;
   /** How much of the file has been read. */
   bytesRead(): number;
-  /** Columns read so far that the project does not declare, while it declares one of nearly that name. */
+  /** Columns read so far that the project does not declare although it declares a similar name. */
   misspelt(): readonly MisspeltColumn[];
   /**
-   * The rows, in order; once.
-   * @param after rows up to this number are left out
+   * Yields the rows in order. It can be called once.
+   * @param after rows up to this number are skipped
    * @throws InputError
    */
   chunks(after?: number): AsyncIterable<RowChunk>;
-  /** Gives the file back, read or not. */
+  /** Closes the file, whether or not it was read. */
   close(): Promise<void>;
 }
 
@@ -49,18 +49,21 @@ export interface MisspeltColumn {
 
 export interface InputOptions {
   readonly stdin: Readable;
-  /** Wins over the file's name. */
+  /** Overrides the format of the file's name. */
   readonly format?: InputFormat | undefined;
-  /** Types of columns; asked for only when the file is CSV or Parquet. */
+  /** Returns types of columns. It is called only for CSV and Parquet. */
   columnTypes(): Promise<ColumnTypes>;
-  /** Given the names of all columns of such a file, before any row. @throws InputError for a file without one it needs */
+  /**
+   * Receives the names of all columns of such a file, before any row. @throws InputError if a required column is
+   * missing
+   */
   checkColumns?(names: readonly string[]): void;
 }
 
 /**
- * Opens a file of records, `-` for standard input: JSON lines, a JSON list, CSV or Parquet, by its name; with `.gz`
- * inflated.
- * @throws InputError if it cannot be opened, UsageError if its format cannot be told.
+ * Opens a file of records, or standard input for `-`: JSON lines, a JSON list, CSV or Parquet, by its name. A file
+ * with `.gz` is decompressed.
+ * @throws InputError if it cannot be opened, UsageError if its format is unknown
  */
 export async function openInput(path: string, options: InputOptions): Promise<Input> {
   const gzip = path.endsWith('.gz');
@@ -102,10 +105,11 @@ export async function openInput(path: string, options: InputOptions): Promise<In
   };
 }
 
-/** Its end says what is where, so that it has to be a file. */
+/** Parquet has its index at the end, so it must be a file. */
 async function openParquetFile(path: string, gzip: boolean, options: InputOptions): Promise<Input> {
-  if (path === '-') throw new UsageError('Parquet cannot be read from standard input; name a file');
-  if (gzip) throw new UsageError(`${path}: Parquet is compressed inside; unpack the file first`);
+  if (path === '-') throw new UsageError('Parquet cannot be read from standard input; use a file');
+  if (gzip)
+    throw new UsageError(`${path}: Parquet files are compressed internally; decompress the .gz first`);
   const types = await options.columnTypes();
   const { handle, stat } = await openFile(path);
   const parquet = await openParquet(handle, types);
@@ -150,7 +154,7 @@ function formatOf(path: string): InputFormat {
   const known = Object.keys(EXTENSIONS).join(', ');
   throw new UsageError(
     `cannot tell the format of ${path} by its name; expected ${known} (or one of these and .gz), ` +
-      `or say it with --format ${INPUT_FORMATS.join('|')}`,
+      `or set it with --format ${INPUT_FORMATS.join('|')}`,
   );
 }
 
@@ -182,20 +186,20 @@ export async function openFile(path: string): Promise<{ readonly handle: FileHan
 
 function openProblem(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOENT') return 'no such file';
+  if (code === 'ENOENT') return 'the file does not exist';
   if (code === 'EACCES') return 'permission denied';
   return code ?? String(error);
 }
 
 async function* inflate(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // An error reaches the reader of gunzip; the callback is there because pipeline wants one.
+  // The reader of gunzip receives errors. The callback is only required by pipeline.
   pipeline(bytes, gunzip, () => undefined);
   try {
     yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
-    throw new InputError('not gzip, or cut short', { cause: error });
+    throw new InputError('the file is not gzip, or it is incomplete', { cause: error });
   }
 }

@@ -4,15 +4,15 @@ import type { JsonValue, ValueType } from '../../api/types.js';
 import type { ColumnTypes } from './csv.js';
 import type { InputRow } from './rows.js';
 
-/** What a cell is not allowed to be; its row is refused. */
+/** The value of a cell is not allowed; its row is rejected. */
 export class UnfitCell extends Error {}
 
-/** A cell that its parser could not read; says why. */
+/** A cell that its parser could not read, and the reason. */
 class Unreadable {
   constructor(readonly problem: string) {}
 }
 
-/** How hyparquet is to give cells. Times are epoch milliseconds, as everywhere in Millrace; finer parts are cut off. */
+/** How hyparquet converts cells. Times are epoch milliseconds; finer parts are cut off. */
 export const PARSERS = {
   timestampFromMilliseconds: (time: bigint): number => Number(time),
   timestampFromMicroseconds: (time: bigint): number => floorDivide(time, 1000n),
@@ -34,12 +34,12 @@ export const PARSERS = {
   },
 };
 
-/** Towards the past, also before 1970. */
+/** Rounds towards the past, also before 1970. */
 function floorDivide(time: bigint, by: bigint): number {
   return Number((time - (((time % by) + by) % by)) / by);
 }
 
-/** Columns of decimal numbers and how many digits they have after the point, by the names that cells have in messages. */
+/** Columns of decimal numbers and their number of decimal places, by the names of cells in messages. */
 export type Scales = ReadonlyMap<string, number>;
 
 /** @param root the schema of a file */
@@ -48,7 +48,7 @@ export function decimalScales(root: SchemaTree): Scales {
   function walk(node: SchemaTree, name: string): void {
     const { converted_type: type, scale = 0 } = node.element;
     if (type === 'DECIMAL') scales.set(name, scale);
-    // A list wraps its element in groups that have no name of their own in a message.
+    // A list wraps its element in groups that have no name in messages.
     const isList = type === 'LIST' || node.element.repetition_type === 'REPEATED';
     for (const child of node.children) walk(child, isList ? name : `${name}.${child.element.name}`);
   }
@@ -56,16 +56,16 @@ export function decimalScales(root: SchemaTree): Scales {
   return scales;
 }
 
-/** What the cells of a file are read by. */
+/** How the cells of a file are read. */
 export interface CellTypes {
-  /** Types that the project declares for columns. */
+  /** The declared types of columns. */
   readonly declared: ColumnTypes;
   readonly scales: Scales;
 }
 
 /**
- * A record of a Parquet file as a row. An empty cell, and a NaN, means that the attribute is absent.
- * @throws UnfitCell if a cell holds what JSON cannot
+ * Converts a record of a Parquet file to a row. An empty cell or a NaN means that the attribute is absent.
+ * @throws UnfitCell if JSON cannot represent a cell
  */
 export function toRow(
   record: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ export function toRow(
   return { line, value: Object.fromEntries(fields), bytes };
 }
 
-/** A cell as JSON; undefined where it holds nothing. */
+/** Converts a cell to JSON. Returns undefined if the cell is empty. */
 function toJson(
   cell: unknown,
   name: string,
@@ -131,14 +131,15 @@ function numberToJson(
   scales: Scales,
 ): JsonValue | undefined {
   if (Number.isNaN(cell)) return undefined;
-  if (!Number.isFinite(cell)) throw new UnfitCell(`${name}: ${String(cell)} is no finite number`);
+  if (!Number.isFinite(cell)) throw new UnfitCell(`${name}: ${String(cell)} is not a finite number`);
   if (isText(type) && Number.isSafeInteger(cell)) return String(cell);
   const scale = scales.get(name);
-  // A decimal comes as its digits times a power of ten, 435 × 0.01 = 4.350000000000000…5: the number it stands for is 4.35.
+  // A decimal is read as its digits times a power of ten: 435 × 0.01 = 4.350000000000000…5. The intended number is
+  // 4.35.
   return scale === undefined || Math.abs(cell) >= 1e21 ? cell : Number(cell.toFixed(Math.min(100, scale)));
 }
 
-/** Whether a whole number stands for a text: ids are often kept as numbers. */
+/** True if a whole number represents a string. Ids are often stored as numbers. */
 function isText(type: ValueType | undefined): boolean {
   return type?.kind === 'string' || type?.kind === 'ref';
 }

@@ -11,27 +11,29 @@ import type { ColumnTypes } from './csv.js';
 import { decimalScales, PARSERS, toRow, UnfitCell, type CellTypes } from './parquet-cells.js';
 import { InputError, type BadRow, type InputRow, type RowChunk } from './rows.js';
 
-/** Rows that are decoded at a time; where a row group has more, its columns are read again for each lot of them. */
+/**
+ * The number of rows that are decoded at a time. If a row group has more, its columns are read again for each part.
+ */
 const DECODED_ROWS = 50_000;
 const ROWS_PER_CHUNK = 1000;
 
 type Records = readonly Readonly<Record<string, unknown>>[];
 
-/** A Parquet file, its footer read. */
+/** A Parquet file whose footer was read. */
 export interface ParquetInput {
   readonly columns: readonly string[];
-  /** How much of the file has been turned into rows, as a share of 1. */
+  /** The fraction of the file that was converted to rows, 0 to 1. */
   done(): number;
-  /** @param after rows up to this number are left out */
+  /** @param after rows up to this number are skipped */
   chunks(after: number): AsyncGenerator<RowChunk>;
 }
 
 /**
- * Reads the footer of a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, some ten
- * thousand decoded at a time.
- * @param handle closed when the rows are read, or if it cannot be read
- * @param types of the columns that the project declares: whole numbers become texts where a text is declared
- * @throws InputError if it is no Parquet file, or damaged
+ * Reads the footer of a Parquet file (Apache Parquet format 2; any of its compressions). Its rows come in order, and
+ * some ten thousand are decoded at a time.
+ * @param handle closed when the rows are read, or if the file cannot be read
+ * @param types of the columns that the project declares: a whole number becomes a string if a string is declared
+ * @throws InputError if it is not a Parquet file, or is damaged
  */
 export async function openParquet(handle: FileHandle, types: ColumnTypes): Promise<ParquetInput> {
   let metadata: FileMetaData;
@@ -67,9 +69,12 @@ export async function openParquet(handle: FileHandle, types: ColumnTypes): Promi
   };
 }
 
-/** A file as hyparquet reads it. */
+/** The file interface that hyparquet needs. */
 class FileBytes implements AsyncBuffer {
-  /** What first went wrong. It is kept, and not thrown: hyparquet asks for many parts at once and awaits them in turn. */
+  /**
+   * The first error. It is kept instead of thrown, because hyparquet requests many parts at once and awaits them one
+   * by one.
+   */
   fault: unknown;
 
   constructor(
@@ -79,7 +84,7 @@ class FileBytes implements AsyncBuffer {
 
   async slice(start: number, end = this.byteLength): Promise<ArrayBuffer> {
     try {
-      // A damaged footer may ask for anything.
+      // A damaged footer may request any range.
       if (start < 0 || end < start || end > this.byteLength)
         throw new Error(`bytes ${String(start)} to ${String(end)} of a file of ${String(this.byteLength)}`);
       const bytes = new ArrayBuffer(end - start);
@@ -94,9 +99,9 @@ class FileBytes implements AsyncBuffer {
 }
 
 /**
- * The footer says in three places how many rows there are, and hyparquet believes the row groups: it would make up rows that
- * no column has. A column of lists has a value for each element, and one for an empty list.
- * @throws Error if they differ
+ * The footer states the number of rows in three places. hyparquet trusts the row groups and would invent rows that no
+ * column has. A column of lists has one value per element, and one for an empty list.
+ * @throws Error if the numbers differ
  */
 function checkCounts(metadata: FileMetaData): void {
   const single = new Set(
@@ -112,14 +117,14 @@ function checkCounts(metadata: FileMetaData): void {
       const [name = ''] = column?.path_in_schema ?? [];
       const values = BigInt(column?.num_values ?? 0);
       if (rows < 0 || values < rows || (single.has(name) && values !== rows))
-        throw new Error(`a part of ${rows} rows has ${values} values of ${name}`);
+        throw new Error(`a row group with ${rows} rows has ${values} values of ${name}`);
     }
   }
   if (total !== metadata.num_rows)
-    throw new Error(`its parts have ${total} rows, and it says ${metadata.num_rows}`);
+    throw new Error(`its row groups have ${total} rows, but its footer says ${metadata.num_rows}`);
 }
 
-/** Ranges of rows, none across two row groups, from the first row after `after`. */
+/** Yields ranges of rows, starting after row `after`. No range crosses the border of a row group. */
 function* lotsOf(metadata: FileMetaData, after: number): Generator<readonly [start: number, end: number]> {
   let first = 0;
   for (const { num_rows: count } of metadata.row_groups) {
@@ -146,7 +151,7 @@ async function decode(
   throw unreadable(file.fault);
 }
 
-/** What the reader stumbles over, where it does not say what is wrong, says nothing to whoever loads the file. */
+/** An internal error of the reader does not say what is wrong with the file, so the message leaves it out. */
 function unreadable(error: unknown): InputError {
   const stumbled = error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
   const reason = stumbled ? '' : `: ${error.message}`;

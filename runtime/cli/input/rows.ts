@@ -7,25 +7,25 @@ export interface InputRow {
   /** 1-based: the line of the file, or the position in a JSON list. */
   readonly line: number;
   readonly value: JsonObject;
-  /** The record's own JSON, where the file is JSON: sent on unchanged, so that no digit is lost. */
+  /** The record's JSON text, if the file is JSON. It is sent unchanged, so that no digit is lost. */
   readonly json?: string;
   /** Size of the record in the file. */
   readonly bytes: number;
 }
 
-/** A record that cannot be loaded, and why. */
+/** A record that cannot be loaded, and the reason. */
 export interface BadRow {
   readonly line: number;
   readonly problem: string;
 }
 
-/** Records as they come off the file, some at a time. */
+/** Consecutive records of a file. */
 export interface RowChunk {
   readonly rows: readonly InputRow[];
   readonly bad: readonly BadRow[];
 }
 
-/** The file as a whole cannot be read on; what came before it counts. */
+/** The rest of the file cannot be read. The rows before it are loaded. */
 export class InputError extends CommandFailure {
   constructor(message: string, { help, ...options }: ErrorOptions & { readonly help?: string } = {}) {
     super(message, help, options);
@@ -35,10 +35,10 @@ export class InputError extends CommandFailure {
 
 export const NOT_UTF8 = 'not encoded in UTF-8';
 
-/** A text that is no record. */
+/** A text that is not a record. */
 interface NoRow {
   readonly problem: string;
-  /** Whether it is no JSON at all, rather than JSON that is no object. */
+  /** True if the text is not JSON; false if it is JSON but not an object. */
   readonly isBroken: boolean;
 }
 
@@ -66,7 +66,7 @@ export function parseText(json: string, line: number, bytes: number): InputRow |
   return { problem: `expected a JSON object, found ${found}`, isBroken: false };
 }
 
-/** What V8 says of a text that is not JSON, without the excerpt of the text. */
+/** Returns V8's message about invalid JSON, without the excerpt of the text. */
 export function jsonProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const reason = message.replace(/,? (\.\.\.)?".*$/s, '').replace(/ in JSON at position.*$/s, '');

@@ -3,20 +3,22 @@ import type { ProjectConfig } from '../../config/project/model.js';
 import { UsageError } from '../failure.js';
 import { lookUp } from '../project-types.js';
 
-/** A path of the command line that leads to texts of an entity. */
+/** A path on the command line that leads to strings of an entity. */
 export interface TextPath {
   readonly entity: string;
-  /** As expressions have it: a path that goes through a list, or ends at one, has a list of texts. */
+  /** Reads the strings as expressions do: a path through a list, or to a list, gives a list of strings. */
   textsOf(row: JsonObject): string | readonly string[] | undefined;
 }
 
 /**
- * Reads a path such as `product.title`, `product.tags` or `product.variants.colour`.
- * @throws UsageError for what leads to no text; CommandFailure for an unknown name
+ * Parses a path such as `product.title`, `product.tags` or `product.variants.colour`.
+ * @throws UsageError if it does not lead to text; CommandFailure for an unknown name
  */
 export function parseTextPath(path: string, entities: ProjectConfig['entities']): TextPath {
   if (!/^\w+(?:\.\w+)+$/.test(path))
-    throw new UsageError(`${path} is no path; expected an entity type and an attribute, e.g. product.title`);
+    throw new UsageError(
+      `${path} is not a path; expected an entity type and an attribute, e.g. product.title`,
+    );
   const [entity = '', ...names] = path.split('.');
   let attributes: ReadonlyMap<string, ValueType> = new Map(
     Array.from(lookUp(entities, entity, 'entity type').attributes, ([name, { type }]) => [name, type]),
@@ -30,9 +32,9 @@ export function parseTextPath(path: string, entities: ProjectConfig['entities'])
     isList ||= type.kind === 'list';
     const element = type.kind === 'list' ? type.of : type;
     if (isLast && element.kind === 'string') break;
-    if (isLast) throw new UsageError(`${path} is no text; its type is ${wordFor(type)}`);
+    if (isLast) throw new UsageError(`${path} is not text; its type is ${wordFor(type)}`);
     if (element.kind === 'ref')
-      throw new UsageError(`${path} goes on in ${element.entity} entities, which the file does not hold`);
+      throw new UsageError(`${path} leads to ${element.entity} entities, which the file does not contain`);
     if (element.kind !== 'record')
       throw new UsageError(`${at} has no attributes; its type is ${wordFor(type)}`);
     attributes = element.fields;
@@ -51,7 +53,7 @@ function wordFor(type: ValueType): string {
   return type.kind === 'list' ? `list(${type.of.kind})` : type.kind;
 }
 
-/** What stands at a path, that through every list on its way. */
+/** Yields the values at a path, through every list on the way. */
 function valuesAt(value: JsonValue | undefined, names: readonly string[]): JsonValue[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((one) => valuesAt(one, names));
@@ -60,7 +62,7 @@ function valuesAt(value: JsonValue | undefined, names: readonly string[]): JsonV
   return valuesAt(own(value, name), rest);
 }
 
-/** Whether there is a list, empty or not, where the path first meets one. */
+/** True if the first list on the path exists, whether or not it is empty. */
 function isKnown(value: JsonValue | undefined, names: readonly string[]): boolean {
   if (Array.isArray(value)) return true;
   const [name, ...rest] = names;

@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
 
-/** Passes bytes on unchanged, and knows of what it has passed on whether it was UTF-8. */
+/** Passes bytes on unchanged, and records whether they were valid UTF-8. */
 export class Utf8Watch {
   #decoder: TextDecoder | undefined = new TextDecoder('utf-8', { fatal: true });
 

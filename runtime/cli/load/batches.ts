@@ -1,14 +1,14 @@
 import type { BadRow, InputRow, RowChunk } from '../input/rows.js';
 
-/** The most that one upload or push may carry. */
+/** The maximum number of rows in one upload or push. */
 export const MAX_ROWS = 1000;
 export const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The batches that suit where they are sent. */
+/** The limits of batches for a target. */
 export interface BatchShape {
-  /** Most rows of one; at most MAX_ROWS. */
+  /** The maximum number of rows in one batch; at most MAX_ROWS. */
   readonly rows: number;
-  /** What is kept of a row from the moment that its id is known until it is stored. */
+  /** Returns the part of a row that is kept in memory after its id is known and until it is stored. */
   keep(row: InputRow): InputRow;
 }
 
@@ -17,21 +17,24 @@ export const LARGEST_BATCHES: BatchShape = { rows: MAX_ROWS, keep: (row) => row 
 /** Rows that are sent in one body. */
 export interface Batch {
   readonly rows: readonly InputRow[];
-  /** Ids in the batch, where they can be told: a batch that writes one of them again has to wait for this one. */
+  /** The ids in the batch, if they are known. A batch that writes one of them again must wait for this batch. */
   readonly ids: ReadonlySet<string>;
-  /** Whether the batch may not travel beside any other. */
+  /** True if no other batch may be in flight at the same time. */
   readonly alone: boolean;
 }
 
 /** What the order of a file's rows means. */
 export interface RowOrder {
-  /** Of rows with one id the last one is to be kept: they never share a batch, and never overtake each other. */
+  /**
+   * If several rows have the same id, the last one must win. Such rows never share a batch and never overtake each
+   * other.
+   */
   idOf(row: InputRow): string | undefined;
-  /** Whether the row may not overtake any other. */
+  /** True if the row must not overtake any other row. */
   isOrdered(row: InputRow): boolean;
 }
 
-/** Cuts the rows of a file into batches, in the file's order; tells of bad rows on the way. */
+/** Cuts the rows of a file into batches, in order, and reports bad rows on the way. */
 export async function* toBatches(
   chunks: AsyncIterable<RowChunk>,
   shape: BatchShape,
@@ -66,14 +69,14 @@ export async function* toBatches(
       }
     }
   } catch (error) {
-    // What came before the place where the file cannot be read on counts.
+    // The rows before an unreadable place are still loaded.
     if (rows.length > 0) yield cut();
     throw error;
   }
   if (rows.length > 0) yield cut();
 }
 
-/** Whether two batches may not be on their way at once. */
+/** True if two batches must not be in flight at the same time. */
 export function conflict(a: Batch, b: Batch): boolean {
   if (a.alone || b.alone) return true;
   for (const id of b.ids) if (a.ids.has(id)) return true;

@@ -13,20 +13,20 @@ import { dirname, join, resolve } from 'node:path';
 import { CommandFailure } from '../failure.js';
 import { openFile } from '../input/open-input.js';
 
-/** How much of a file's start and end is compared, to notice that it has changed. */
+/** The number of bytes at the start and at the end of a file that are compared to detect a change. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** How far the load of a file has come: what it takes to go on after an interruption, also after kill -9. */
+/** The progress of a load. With it a load continues after an interruption, also after kill -9. */
 export interface Checkpoint {
-  /** Rows up to this number are in the store, or were refused; 0 at the start. */
+  /** Rows up to this number are stored or rejected; 0 at the start. */
   readonly after: number;
-  /** Why it is not kept, where its folder cannot be written to: the load goes on without it. */
+  /** Why the checkpoint cannot be written, e.g. a read-only folder. The load continues without it. */
   readonly fault: Error | undefined;
-  /** Says that all rows up to this number are acknowledged. */
+  /** Records that all rows up to this number are acknowledged. */
   reached(line: number): void;
-  /** Says that the load has come to the file's end. */
+  /** Records that the load has reached the end of the file. */
   finished(): void;
-  /** Gives the checkpoint's file back; what was reached stays. */
+  /** Closes the checkpoint's file. Its content stays. */
   close(): void;
 }
 
@@ -34,7 +34,7 @@ export interface CheckpointPlace {
   /** A folder that this process may write to. */
   readonly folder: string;
   readonly file: string;
-  /** What is loaded, and into what: another one is another load. */
+  /** Identifies the load: the file and the target. A different value is a different load. */
   readonly load: readonly string[];
 }
 
@@ -45,9 +45,10 @@ interface State {
 }
 
 /**
- * The checkpoint of a load: a small file. That of the load before is replaced whole, then each batch overwrites the same
- * file in one write: to make and rename a file for every batch would cost a tenth of the load.
- * @param resume whether to go on where an interrupted load of the same file stopped, else from the start
+ * Opens the checkpoint of a load, a small file. The checkpoint of the previous load is replaced as a whole; then each
+ * batch overwrites the file in one write. Creating and renaming a file per batch would take a tenth of the load's
+ * time.
+ * @param resume true continues an interrupted load of the same file; false starts again
  * @throws InputError if there is no such file; CommandFailure if it has changed since
  */
 export async function openCheckpoint(place: CheckpointPlace, resume: boolean): Promise<Checkpoint> {
@@ -61,7 +62,7 @@ export async function openCheckpoint(place: CheckpointPlace, resume: boolean): P
   if (state !== undefined && state.fingerprint !== fingerprint) {
     throw new CommandFailure(
       `${place.file} has changed since its load was interrupted after row ${String(state.after)}`,
-      'load it from the start, without --resume: what is stored already is written again, which is safe',
+      'load it again without --resume; rows that are stored already are written again, which is safe',
     );
   }
   let open: number | undefined;
@@ -96,7 +97,7 @@ export async function openCheckpoint(place: CheckpointPlace, resume: boolean): P
   };
 }
 
-/** @returns its descriptor, for what is to be written over the text */
+/** @returns the file descriptor, for overwriting the text */
 function replaceFile(path: string, text: string): number {
   mkdirSync(dirname(path), { recursive: true });
   const next = `${path}.${String(process.pid)}`;
@@ -120,7 +121,7 @@ function readState(path: string): State | undefined {
   }
 }
 
-/** Of a file's size, time, start and end. */
+/** Hashes a file's size, modification time, start and end. */
 async function fingerprintOf(file: string): Promise<string> {
   const { handle, stat } = await openFile(file);
   try {

@@ -15,15 +15,15 @@ import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
 import { unknownPipeline, type DataTarget } from './target.js';
 
-/** The ids of pipelines' operations in /openapi.json. */
+/** The operation ids of pipelines in /openapi.json. */
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
-/** A service that has not answered by then is taken for dead. */
+/** A service that has not answered within this time counts as down. */
 const ANSWER_WITHIN_MS = 60_000;
 
-/** Redirections of one call that are followed, e.g. from http: to https:. */
+/** The maximum number of redirects of one call, e.g. from http: to https:. */
 const MOST_REDIRECTIONS = 5;
 
-/** Talks to a running service. The built-in `fetch` would take some three times as long to send a body. */
+/** Calls a running service. The built-in `fetch` needs about three times as long to send a body. */
 export class HttpTarget implements DataTarget {
   readonly name: string;
   readonly batches: BatchShape = {
@@ -82,7 +82,7 @@ export class HttpTarget implements DataTarget {
     await this.#connections.destroy();
   }
 
-  /** The service says itself where its pipelines answer. */
+  /** Asks the service for the routes of its pipelines. */
   async #routeOf(pipeline: string): Promise<string> {
     const document = (await this.#call('GET', openapi.path)) as {
       readonly paths?: Readonly<Record<string, { readonly post?: { readonly operationId?: string } }>>;
@@ -119,7 +119,10 @@ export class HttpTarget implements DataTarget {
   }
 }
 
-/** A row as its text, which is what is sent: while it waits, the garbage collector need not carry its value about too. */
+/**
+ * Holds a row only as its text, which is what is sent. While it waits, the garbage collector has no parsed value to
+ * scan.
+ */
 class TextRow implements InputRow {
   readonly line: number;
   readonly json: string;
@@ -136,7 +139,10 @@ class TextRow implements InputRow {
   }
 }
 
-/** `head`, the list of the rows, and the end of the object. Joined as bytes: as text they would be copied three times. */
+/**
+ * Joins `head`, the list of rows and the end of the object. They are joined as bytes; as strings they would be copied
+ * three times.
+ */
 function bodyOf(head: string, rows: readonly InputRow[]): Buffer {
   const texts = rows.map(({ json, value }) => json ?? JSON.stringify(value));
   let size = Buffer.byteLength(head) + texts.length + '[]}'.length;
@@ -168,12 +174,12 @@ function unreachable(base: string, error: unknown): CommandFailure {
       : (code ?? (cause instanceof Error ? cause.message : String(cause)));
   return new CommandFailure(
     `no service answers at ${base} (${reason})`,
-    'start one with millrace serve, or leave out --url to work on the store of the settings',
+    'start a service with millrace serve, or remove --url to use the store of the settings',
     { cause: error },
   );
 }
 
-/** The service's problem document as the error it was there. */
+/** Converts the service's problem document back to an error. */
 function refused(url: string, status: number, answer: unknown): Error {
   const problem = (typeof answer === 'object' && answer !== null ? answer : {}) as {
     readonly code?: unknown;
@@ -182,7 +188,7 @@ function refused(url: string, status: number, answer: unknown): Error {
   };
   if (typeof problem.code !== 'string' || !Object.hasOwn(ERROR_CODES, problem.code))
     return new CommandFailure(
-      `${url} answered ${String(status)}, and not as a Millrace service does`,
+      `${url} answered ${String(status)}, but not like a Millrace service`,
       'check the address',
     );
   const detail = typeof problem.detail === 'string' ? problem.detail : `answered ${String(status)}`;

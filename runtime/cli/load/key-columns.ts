@@ -2,7 +2,7 @@ import { nearest } from '../../core/nearest.js';
 import { InputError } from '../input/rows.js';
 
 /**
- * Refuses a file that names its columns once and has none for a key: every row would be refused for that.
+ * Rejects a file with a header that has no column for a key, since every row would be rejected for it.
  * @param remedy what to do, given the column that was most likely meant
  * @throws InputError
  */
@@ -17,14 +17,15 @@ export function checkKeyColumns(
   const others = columns.filter((name) => !keys.includes(name));
   const near = nearest(first, others);
   const found = columns.length > 8 ? `${columns.slice(0, 8).join(', ')} …` : columns.join(', ');
-  throw new InputError(`no column is called ${missing.join(' or ')}; found ${found}`, { help: remedy(near) });
+  throw new InputError(`there is no column ${missing.join(' or ')}; found ${found}`, { help: remedy(near) });
 }
 
-/** As `checkKeyColumns`, for feature rows of a view. @throws InputError */
+/** Like `checkKeyColumns`, for feature rows of a view. @throws InputError */
 export function checkRowColumns(view: string, keys: readonly string[], columns: readonly string[]): void {
   checkKeyColumns(
     keys,
     columns,
-    (near) => `rename ${near ?? 'the column that holds the id'}; rows of ${view} have ${keys.join(', ')}`,
+    (near) =>
+      `rename ${near ?? 'the column that holds the id'}; rows of ${view} have the keys ${keys.join(', ')}`,
   );
 }

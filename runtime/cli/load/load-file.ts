@@ -20,14 +20,14 @@ export type LoadFlags = TargetFlags & {
   readonly resume?: boolean;
 };
 
-/** How messages call what is done with rows. */
+/** How messages name what happens to rows. */
 export interface JobWords {
   readonly doing: string;
   /** Also the name of the count in JSON. */
   readonly done: string;
-  /** Before the name of the store. */
+  /** The preposition before the name of the store. */
   readonly where: string;
-  /** Said where the file was not worked through, before the remedy. */
+  /** The message if the end of the file was not reached. It precedes the remedy. */
   readonly unfinished: string;
 }
 
@@ -35,22 +35,22 @@ const LOADING: JobWords = {
   doing: 'loading',
   done: 'loaded',
   where: 'into',
-  unfinished: 'the file was not loaded to its end; loading it again is safe',
+  unfinished: 'the file was not loaded completely; loading it again is safe',
 };
 
-/** Rows, of a file or of the command line, and what becomes of them. */
+/** Rows of a file or of the command line, and what happens to them. */
 export interface LoadJob {
-  /** Undefined where the command line has the rows. */
+  /** Undefined if the rows come from the command line. */
   readonly file: string | undefined;
   /** What is loaded, for messages: `product entities`. */
   readonly what: string;
-  /** Unless they are loaded. */
+  /** The default is the wording for loading. */
   readonly words?: JobWords;
   readonly order: RowOrder;
-  /** What is told of a row without its id, and the remedy if the file has it under another name. */
+  /** The message for a row without an id, and the remedy if the file contains the id under another name. */
   readonly withoutKey?: { readonly problem: string; readonly help: string };
   columnTypes(): Promise<ColumnTypes>;
-  /** Of a file that names its columns once. @throws InputError */
+  /** For a file with a header. @throws InputError */
   checkColumns?(names: readonly string[]): void;
   send(target: DataTarget): Send;
 }
@@ -66,7 +66,9 @@ export function addLoadFlags(command: Command): Command {
     .option('--json', 'print the counts as JSON');
 }
 
-/** Loads a file and tells how it went. @throws CommandFailure if a row was refused, or what stopped the load. */
+/**
+ * Loads a file and prints a summary. @throws CommandFailure if a row was rejected, or the error that stopped the load
+ */
 export async function loadFile(
   context: CliContext,
   flags: LoadFlags,
@@ -85,7 +87,7 @@ export async function loadFile(
   }
 }
 
-/** As `loadFile`, for rows that are open already. */
+/** Like `loadFile`, for rows that are already open. */
 export async function loadInput(
   input: Input,
   context: CliContext,
@@ -117,7 +119,7 @@ export async function loadInput(
     );
 }
 
-/** What standard input has said is gone, so that only a file can be resumed. */
+/** Standard input cannot be read again, so only a file can be resumed. */
 async function checkpointOf(
   context: CliContext,
   flags: LoadFlags,
@@ -125,7 +127,7 @@ async function checkpointOf(
 ): Promise<Checkpoint | undefined> {
   if (job.file === undefined || job.file === '-') {
     const what = job.file === undefined ? 'rows of the command line' : 'standard input';
-    if (flags.resume === true) throw new UsageError(`${what} cannot be resumed; name a file`);
+    if (flags.resume === true) throw new UsageError(`${what} cannot be resumed; use a file`);
     return undefined;
   }
   const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = settingsOf(context, flags);
@@ -138,8 +140,8 @@ async function checkpointOf(
   if (flags.resume === true) {
     context.stderr.write(
       checkpoint.after === 0
-        ? `no interrupted load of ${job.file} is known; it is loaded from its start\n`
-        : `going on after row ${count(checkpoint.after)}\n`,
+        ? `there is no interrupted load of ${job.file}; loading it from the start\n`
+        : `continuing after row ${count(checkpoint.after)}\n`,
     );
   }
   return checkpoint;
@@ -156,7 +158,7 @@ function tell(
 ): void {
   for (const { name, near } of report.loaded > 0 ? input.misspelt() : [])
     context.stderr.write(
-      `warning: nothing is declared as ${printable(name)}, so no pipeline reads that column; did you mean ${near}?\n`,
+      `warning: the project does not declare ${printable(name)}, so no pipeline reads that column; did you mean ${near}?\n`,
     );
   for (const { line, problem } of report.bad)
     context.stderr.write(`${input.unit} ${String(line)}: ${printable(problem)}\n`);
@@ -175,7 +177,7 @@ function tell(
     return;
   }
   const rate = Math.round(loaded / Math.max(seconds, 0.001));
-  const left = older === 0 ? '' : `, ${count(older)} older than what the store has`;
+  const left = older === 0 ? '' : `, ${count(older)} older than the stored row`;
   const late = expired === 0 ? '' : `, ${count(expired)} older than the ttl of the view`;
   const repeated = duplicates === 0 ? '' : `, ${count(duplicates)} repeated an id`;
   context.stdout.write(
@@ -187,11 +189,11 @@ function tell(
 }
 
 function afterFailure(failure: Error, checkpoint: Checkpoint | undefined): string {
-  // A file that is put right is another file.
+  // A corrected file counts as a different file, so it cannot be resumed.
   if (checkpoint === undefined || failure instanceof InputError) return '';
   return checkpoint.fault === undefined
-    ? ', and --resume goes on from here'
-    : `; how far it came could not be kept: ${checkpoint.fault.message}`;
+    ? ', and --resume continues from here'
+    : `; its progress could not be saved: ${checkpoint.fault.message}`;
 }
 
 function count(value: number): string {

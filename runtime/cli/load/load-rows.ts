@@ -6,28 +6,29 @@ import type { Progress } from './progress.js';
 import { sendBatch, type Send } from './send-batch.js';
 
 const BATCHES_IN_FLIGHT = 2;
-/** Bad rows that are told one by one. */
+/** The maximum number of bad rows that are listed. */
 const BAD_ROWS_SHOWN = 20;
 
 export interface LoadReport {
   readonly loaded: number;
   readonly refused: number;
-  /** Feature rows that were left out because the store had a later event time. */
+  /** Feature rows that were skipped, because the store has a later event time. */
   readonly older: number;
-  /** Of the loaded: feature rows that are older than their view's ttl. */
+  /** The part of the loaded rows that are older than their view's ttl. */
   readonly expired: number;
-  /** Rows with an id that came before in the file, among those loaded. */
+  /** The part of the loaded rows whose id appeared earlier in the file. */
   readonly duplicates: number;
   readonly seconds: number;
   /** The first bad rows, by line. */
   readonly bad: readonly BadRow[];
-  /** Why loading ended before the end of the file. */
+  /** Why the load stopped before the end of the file. */
   readonly failure: Error | undefined;
 }
 
 /**
- * Loads the rows of a file, a few batches at a time. Good rows are loaded whatever the others are. Never rejects.
- * @param checkpoint where to begin, and who is told how far all rows are acknowledged
+ * Loads the rows of a file, with a few batches in flight. Bad rows do not prevent good rows from being loaded. Never
+ * rejects.
+ * @param checkpoint where to start; it is also told how far all rows are acknowledged
  */
 export async function loadRows(
   input: Input,
@@ -46,7 +47,7 @@ export async function loadRows(
   let duplicates = 0;
   let failure: Error | undefined;
   const inFlight = new Map<Batch, Promise<void>>();
-  /** Those of the batches sent that come after one that is not acknowledged, that one first. */
+  /** Batches in flight or finished, starting with the first that is not acknowledged. */
   const sent: Batch[] = [];
   const acknowledged = new Set<Batch>();
 
@@ -72,7 +73,7 @@ export async function loadRows(
     inFlight.delete(batch);
   }
 
-  /** Batches end in any order; a load goes on after the last of those that have no gap before them. */
+  /** Batches finish in any order. A load resumes after the last batch before which all are finished. */
   function advance(): void {
     let line: number | undefined;
     for (let [first] = sent; first !== undefined && acknowledged.delete(first); [first] = sent) {

@@ -10,8 +10,8 @@ import type { Sent } from './send-batch.js';
 import { unknownPipeline, type DataTarget, type TargetWork } from './target.js';
 
 /**
- * Works on the store of the settings, in this process. A call costs next to nothing here, and rows that are stored before
- * the garbage collector comes by cost it nothing either: so the batches are small.
+ * Uses the store of the settings, in this process. A call costs almost nothing here, and rows stored before the next
+ * garbage collection cost no collection time. Batches are therefore small.
  */
 export class LocalTarget implements DataTarget {
   readonly #app: DataApp & Partial<Pick<App, 'pipelines'>>;
@@ -24,7 +24,7 @@ export class LocalTarget implements DataTarget {
   }
 
   /**
-   * @param work of `data`, the project needs sound schemas alone; pipelines cannot be run then
+   * @param work for `data` the project needs only valid schemas, and no pipelines can run
    * @throws ProjectInvalidError, MillraceError store_unavailable, data_folder_in_use
    */
   static async open(settings: Settings, work: TargetWork): Promise<LocalTarget> {

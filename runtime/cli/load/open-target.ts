@@ -4,18 +4,18 @@ import { HttpTarget } from './http-target.js';
 import { LocalTarget } from './local-target.js';
 import type { DataTarget, TargetWork } from './target.js';
 
-/** What `addTargetFlags` leaves in a command's options. */
+/** The options that `addTargetFlags` adds to a command. */
 export type TargetFlags = SettingFlags & { readonly url?: string };
 
-/** The service that `--url` names, else the store of the settings. */
+/** Opens the service that `--url` names, or the store of the settings. */
 export async function openTarget(
   context: CliContext,
   flags: TargetFlags,
   work: TargetWork,
 ): Promise<DataTarget> {
   if (flags.url !== undefined) return new HttpTarget(flags.url);
-  // The log goes to standard output, which is for the command's own answer.
+  // The log goes to standard output, which must contain only the command's answer.
   const settings = settingsOf(context, flags);
-  // A command reads nothing twice, so it keeps nothing.
+  // A command reads nothing twice, so it caches nothing.
   return await LocalTarget.open({ ...settings, logLevel: 'silent', resident: new Set<string>() }, work);
 }

@@ -4,16 +4,16 @@ import { SingleBar } from 'cli-progress';
 /** A stream that may be a terminal. */
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Told how far a long piece of work has come. */
+/** Receives the progress of a long operation. */
 export interface Progress {
-  /** `done` is measured as the bar's total is; `rows` is what the user counts. */
+  /** `done` has the unit of the bar's total; `rows` is the number that the user sees. */
   update(done: number, rows: number): void;
   stop(): void;
 }
 
 const SILENT: Progress = { update: () => undefined, stop: () => undefined };
 
-/** A bar on a terminal, nothing elsewhere. Without a total only the rows are shown. */
+/** Shows a progress bar on a terminal and nothing elsewhere. Without a total it shows only the rows. */
 export function startProgress(stream: TerminalStream, label: string, total: number | undefined): Progress {
   if (stream.isTTY !== true) return SILENT;
   const bar = total === undefined || total === 0 ? '' : ' {bar} {percentage}%';
@@ -26,7 +26,7 @@ export function startProgress(stream: TerminalStream, label: string, total: numb
     stopOnComplete: false,
     clearOnComplete: false,
     hideCursor: false,
-    // Whatever it would change in the terminal or catch of signals is left alone: an interrupted load just ends.
+    // Terminal modes and signals are left alone, so an interrupted load simply ends.
     linewrap: true,
     gracefulExit: false,
   });

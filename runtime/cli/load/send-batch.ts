@@ -1,17 +1,17 @@
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { BadRow, InputRow } from '../input/rows.js';
 
-/** Reasons given for one row. */
+/** The maximum number of reasons that are shown for one row. */
 const MAX_REASONS = 3;
 const ROW_POINTER = /^\/(?:entities|rows)\/(\d+)(.*)$/s;
 
-/** What became of the rows of a body. */
+/** The outcome of a body's rows. */
 export interface Sent {
-  /** Rows that were left out, since the store has a later event time. */
+  /** Rows that were skipped, because the store has a later event time. */
   readonly older: number;
-  /** Of the others: feature rows that are older than their view's ttl. */
+  /** The part of the other rows that are older than their view's ttl. */
   readonly expired?: number;
-  /** Rows with an id that came before, in this body or an earlier one of the load. */
+  /** Rows whose id appeared earlier in this load. */
   readonly duplicates?: number;
 }
 
@@ -25,9 +25,9 @@ export interface BatchOutcome extends Required<Sent> {
 const NOTHING: BatchOutcome = { loaded: 0, older: 0, expired: 0, duplicates: 0 };
 
 /**
- * Sends a batch. A body is taken whole or not at all, so where rows are refused the others are sent again without
- * them; where the body is too large it is sent in halves.
- * @throws MillraceError for anything that is not the fault of single rows.
+ * Sends a batch. A body is accepted or rejected as a whole. If some rows are rejected, the other rows are sent again
+ * without them. If the body is too large, it is sent in halves.
+ * @throws MillraceError for any error that single rows did not cause
  */
 export async function sendBatch(
   rows: readonly InputRow[],
@@ -71,7 +71,10 @@ async function sendHalves(
   };
 }
 
-/** The rows that no violation names; throws the error on if it names none, since nothing would change. */
+/**
+ * Returns the rows that no violation names. Throws the error if it names no row, since a retry would give the same
+ * error.
+ */
 function withoutRefused(
   rows: readonly InputRow[],
   error: MillraceError,
@@ -94,7 +97,7 @@ function withoutRefused(
   return rows.filter((_, index) => !reasons.has(index));
 }
 
-/** The place is left out where the service's own words name it. */
+/** Leaves the place out if the service's own message contains it. */
 function reason(place: string, { detail }: Violation): string {
   const name = place.slice(place.lastIndexOf('/') + 1);
   return place === '' || detail.includes(name) ? detail : `${place}: ${detail}`;

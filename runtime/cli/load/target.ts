@@ -7,15 +7,15 @@ import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
 
-/** What a command does with a target: stores data, or runs pipelines too. */
+/** What a command needs from a target: only storing data, or also running pipelines. */
 export type TargetWork = 'data' | 'pipelines';
 
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
-  /** For messages: what answers. */
+  /** The name of the target, for messages. */
   readonly name: string;
   readonly batches: BatchShape;
-  /** Stores entities whole. @throws MillraceError; invalid_body if rows are refused, and then nothing is stored. */
+  /** Stores entities whole. @throws MillraceError; after invalid_body nothing is stored */
   upload(
     entityType: string,
     entityKey: string | undefined,
@@ -23,16 +23,16 @@ export interface DataTarget {
   ): Promise<Pick<UploadAnswer, 'entity_ids' | 'duplicates'>>;
   /** Stores feature rows. @throws MillraceError */
   push(view: string, rows: readonly InputRow[]): Promise<Sent>;
-  /** Deletes feature rows: each has the keys of the view, and perhaps an event time. @throws MillraceError */
+  /** Deletes feature rows. Each has the keys of the view and optionally an event time. @throws MillraceError */
   deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
-  /** What the pipeline's route answers. @throws MillraceError */
+  /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
-  /** Why the request is answered as it is. @throws MillraceError */
+  /** Explains the answer to the request. @throws MillraceError */
   explain(pipeline: string, body: unknown): Promise<Explanation>;
   close(): Promise<void>;
 }
 
-/** The error for a pipeline that `where` (the project, a service) does not have. */
+/** The error for a pipeline that does not exist in `where` (the project or a service). */
 export function unknownPipeline(name: string, known: Iterable<string>, where: string): MillraceError {
   const names = [...known];
   const close = nearest(name, names);

@@ -1,4 +1,4 @@
-/** What `validate` can say of a project file, by stable codes. docs/errors.md is generated from this. */
+/** The diagnostics of project files, by stable code. docs/errors.md is generated from this table. */
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
   unset_variable: 'An environment variable is not set and has no default.',

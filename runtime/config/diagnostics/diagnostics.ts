@@ -1,18 +1,18 @@
 import type { DiagnosticCode } from './diagnostic-codes.js';
 import type { Span } from '../yaml/source.js';
 
-/** Something wrong (or, as a warning, doubtful) in a project file. */
+/** An error, or a warning, about a project file. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
   readonly code: DiagnosticCode;
   readonly at: Span;
-  /** What was found and what was expected, one line, no full stop at the end. */
+  /** What was found and what was expected: one line, without a full stop. */
   readonly message: string;
-  /** The remedy: the nearest right name, the line to move, the character to quote. */
+  /** The remedy, for example the nearest valid name, the line to move, or the character to quote. */
   readonly help?: string;
 }
 
-/** Collects what is wrong with a project, so that all of it is told at once. */
+/** Collects the diagnostics of a project, so that all of them are reported together. */
 export class Diagnostics {
   readonly #all: Diagnostic[] = [];
 
@@ -32,14 +32,14 @@ export class Diagnostics {
     help?: string,
   ): void {
     const redact = (text: string): string => at.file.redact(text);
-    const told = redact(message);
-    // A step that is compiled a second time, after one that it needs, is wrong in the same way.
-    if (this.#all.some((one) => one.message === told && isSame(one.at, at))) return;
+    const redacted = redact(message);
+    // A step that is compiled again after its dependencies reports the same errors again.
+    if (this.#all.some((one) => one.message === redacted && isSame(one.at, at))) return;
     this.#all.push({
       severity,
       code,
       at,
-      message: told,
+      message: redacted,
       ...(help === undefined ? {} : { help: redact(help) }),
     });
   }
@@ -52,7 +52,7 @@ export class Diagnostics {
     return this.#all.some((d) => d.severity === 'error');
   }
 
-  /** By file, then place. */
+  /** Sorted by file, then by place. */
   get all(): readonly Diagnostic[] {
     return [...this.#all].sort(
       (a, b) =>

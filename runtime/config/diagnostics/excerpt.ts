@@ -5,13 +5,13 @@ export interface Excerpt {
   readonly line: number;
   /** The line, or the part of it around the span, at most `width` columns wide. */
   readonly text: string;
-  /** Spaces and carets to stand under it. */
+  /** Spaces and carets for the line below it. */
   readonly underline: string;
 }
 
 const CUT = '…';
 
-/** The line that a span starts on, with its underline; undefined where there is nothing to show. */
+/** Returns the line that a span starts on, with its underline. Returns undefined if there is nothing to show. */
 export function excerptOf(span: Span, width: number): Excerpt | undefined {
   const { text } = span.file;
   const { line, column } = span.file.position(span.start);
@@ -20,7 +20,7 @@ export function excerptOf(span: Span, width: number): Excerpt | undefined {
   let lineEnd = newline === -1 ? text.length : newline;
   if (text[lineEnd - 1] === '\r' && lineEnd > lineStart) lineEnd -= 1;
   if (lineStart === lineEnd) return undefined;
-  // No character is narrower than a quarter of a column on average: far more than can be shown need not be measured.
+  // A character is at least a quarter of a column wide on average. Text that cannot fit is not measured.
   const from = beforePair(text, Math.max(lineStart, span.start - 4 * width));
   const to = beforePair(text, Math.min(lineEnd, span.start + 4 * width));
   const cells = cellsOf(text.slice(from, to));
@@ -48,7 +48,7 @@ function fit(
   if (first === -1) first = cells.length;
   let last = first;
   while (last < cells.length && (cells[last]?.offset ?? 0) < end) last += 1;
-  // The window [left, right) grows from the span's start, to both sides in turn.
+  // The window [left, right) grows from the span's start, alternately to both sides.
   let left = first;
   let right = first;
   const room = width - 2 * CUT.length;

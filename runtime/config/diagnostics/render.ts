@@ -4,7 +4,7 @@ import { excerptOf } from './excerpt.js';
 import type { Span } from '../yaml/source.js';
 import { wrapAfter } from '../../core/wrap.js';
 
-/** `--json`: one record for each diagnostic. Lines and columns are 1-based, the end exclusive. */
+/** One record per diagnostic, for `--json`. Lines and columns are 1-based; the end is exclusive. */
 export interface DiagnosticRecord {
   readonly severity: 'error' | 'warning';
   readonly code: string;
@@ -39,15 +39,16 @@ type Style = 'bold' | 'error' | 'warning' | 'help' | 'gutter';
 const SGR: Readonly<Record<Style, number>> = { bold: 1, error: 31, warning: 33, help: 36, gutter: 34 };
 type Paint = (style: Style, text: string) => string;
 
-/** Columns that the later lines of a message are indented by. */
+/** Indentation of the continuation lines of a message, in columns. */
 const HANG = 4;
 
-/** Fewest columns of an excerpt, however narrow the terminal. */
+/** Minimum width of an excerpt, however narrow the terminal is. */
 const LEAST_EXCERPT = 20;
 
 /**
- * Compiler style, in the order given: place, code and message, the line with the place underlined, the remedy; a count
- * at the end. Texts break at blanks. Ends without a newline; '' for no diagnostics.
+ * Renders diagnostics like a compiler, in the given order: place, code and message, the line with the place
+ * underlined, and the remedy. A count follows at the end. Texts break at spaces. The result has no final newline; it
+ * is '' for no diagnostics.
  */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -56,7 +57,7 @@ export function renderDiagnostics(
   if (diagnostics.length === 0) return '';
   const paint: Paint = (style, text) => (options.color ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text);
   const parts = diagnostics.map((diagnostic, i) => {
-    // Several faults at one place follow each other: its line is shown once.
+    // If several diagnostics have the same place, its line is shown once.
     const before = diagnostics[i - 1];
     return renderOne(
       diagnostic,
@@ -72,7 +73,7 @@ function renderOne(diagnostic: Diagnostic, isShown: boolean, width: number, pain
   const { at, severity, code } = diagnostic;
   const { line, column } = at.file.position(at.start);
   const gutter = ' '.repeat(String(line).length + 1);
-  // A folder, or a file that could not be read, has no lines.
+  // A folder, or a file that cannot be read, has no lines.
   const lineAndColumn = at.file.text === '' ? '' : `${line}:${column}:`;
   const place = `${printable(at.file.path)}:${lineAndColumn}`;
   const kind = `${severity}[${code}]:`;

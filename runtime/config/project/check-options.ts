@@ -9,19 +9,19 @@ import type { Span } from '../yaml/source.js';
 export type { MarkedText, OptionPath } from './materialise.js';
 
 export interface CheckedOptions {
-  /** Frozen, without prototypes; defaults filled in; marked options are texts. */
+  /** Frozen, without prototypes, with defaults. The values of marked options are strings. */
   readonly value: JsonObject;
-  /** Every marked text, defaults included, in the order of the options. */
+  /** Every marked string, including defaults, in the order of the options. */
   readonly marks: readonly MarkedText[];
-  /** The place of the value (or the key) at `path`, or of its nearest ancestor that is written in the file. */
+  /** Returns the place of the value (or the key) at `path`, or of its nearest ancestor that the file contains. */
   readonly locate: (path: OptionPath, part?: 'key' | 'value') => Span;
 }
 
 /**
- * Checks what is under `with:` against a plugin's options schema.
- * @param at the place to blame if there is no node
- * @returns undefined if there were errors; they are in `diagnostics`.
- * @throws Error if the schema itself is wrong, which the conformance suite finds for every plugin
+ * Checks the mapping under `with:` against a plugin's options schema.
+ * @param at the place to report if there is no node
+ * @returns undefined if there were errors; they are in `diagnostics`
+ * @throws Error if the schema itself is invalid; the conformance suite checks the schema of every plugin
  */
 export function checkOptions(
   node: Node | undefined,

@@ -3,7 +3,7 @@ import type { PipelineDefinition } from './model.js';
 import { EXPRESSION_NAMES, KEYWORDS } from './reserved-names.js';
 import { keyBefore, type Located, type Span } from '../yaml/source.js';
 
-/** Checks that the names of one pipeline mean one thing each. */
+/** Checks that each name of a pipeline has one meaning. */
 export function checkNames(
   pipeline: PipelineDefinition,
   views: ReadonlySet<string>,
@@ -17,14 +17,14 @@ export function checkNames(
       diagnostics.error(
         'reserved_name',
         place,
-        `\`${name}\` means something in every expression`,
+        `\`${name}\` already has a meaning in every expression`,
         'choose another name',
       );
     else if (roots.has(name))
       diagnostics.error(
         'duplicate_name',
         place,
-        `\`${name}\` is an entity or field of the request already`,
+        `\`${name}\` is already an entity or field of the request`,
         'choose another name',
       );
   }
@@ -33,12 +33,12 @@ export function checkNames(
       diagnostics.error(
         'reserved_name',
         field.at,
-        `\`${field.name}\` means something in every expression`,
+        `\`${field.name}\` already has a meaning in every expression`,
         'choose another name',
       );
 }
 
-/** Views, bindings and `as` names stand before a colon: one namespace. */
+/** Views, bindings and `as` names share one namespace: the names before a colon. */
 function checkFeatureNames(
   pipeline: PipelineDefinition,
   views: ReadonlySet<string>,
@@ -49,7 +49,7 @@ function checkFeatureNames(
     diagnostics.error(
       'duplicate_name',
       name.at,
-      `\`${name.value}\` is ${by} already`,
+      `\`${name.value}\` is already ${by}`,
       `give the ${what} another name`,
     );
   };
@@ -62,7 +62,7 @@ function checkFeatureNames(
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${line}\` is required already`,
+        `\`${line}\` is already required`,
         isBinding ? 'give the binding another name' : 'remove the line',
       );
     else if (name.value !== view.value && views.has(name.value) && views.has(view.value))
@@ -83,8 +83,8 @@ function checkFeatureNames(
 }
 
 /**
- * Checks that each route leads to one pipeline, and to nothing of the service's own. Routes that differ by case alone
- * are the same here.
+ * Checks that no two pipelines have the same route, and that no route is a path of the service. Letter case makes no
+ * difference here.
  * @param reserved paths of the service in lower case, and folders, which end with a slash
  */
 export function checkRoutes(
@@ -100,14 +100,14 @@ export function checkRoutes(
       diagnostics.error(
         'duplicate_route',
         at,
-        `the route ${value} is the service's own`,
+        `the service itself uses the route ${value}`,
         'give the pipeline another `route:`',
       );
     } else if (other !== undefined) {
       diagnostics.error(
         'duplicate_route',
         at,
-        `the route ${value} is that of the pipeline \`${other.name}\` already`,
+        `the pipeline \`${other.name}\` already has the route ${value}`,
         'give one of them another `route:`',
       );
     }
@@ -119,7 +119,7 @@ export function checkRoutes(
       diagnostics.error(
         'duplicate_route',
         route.at,
-        `the route ${route.value} of \`${name}\` is where the pipeline \`${other.name}\` is explained`,
+        `the route ${route.value} of \`${name}\` is the explain route of the pipeline \`${other.name}\``,
         'give one of them another `route:`',
       );
   }

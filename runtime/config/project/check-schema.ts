@@ -1,4 +1,4 @@
-/** What is wrong with the options schema of a plugin, and where in it. */
+/** Finds errors in the options schema of a plugin, and their places. */
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { compileSchema, newAjv } from './check-shape.js';
@@ -8,15 +8,15 @@ import { pruneErrors } from './prune-errors.js';
 import { pointerPath } from './schema-walk.js';
 
 export interface SchemaFault {
-  /** From the schema's root to what is wrong. */
+  /** The path from the schema's root to the error. */
   readonly path: readonly (string | number)[];
-  /** Whether the last part of the path is wrong itself, and not the value there. */
+  /** True if the last part of the path is the error itself, not the value there. */
   readonly inKey?: boolean;
   readonly message: string;
   readonly help?: string;
 }
 
-/** Keywords whose value is a schema, a list of schemas, a mapping to schemas. */
+/** Keywords whose value is a schema, a list of schemas, or a mapping to schemas. */
 const ONE = [
   'items',
   'additionalProperties',
@@ -32,12 +32,12 @@ const ONE = [
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPPINGS = ['properties', 'patternProperties', 'dependentSchemas', '$defs'];
 
-/** Draft 2020-12 keywords that ajv knows without a definition of their own. */
+/** Draft 2020-12 keywords that ajv supports without a definition of their own. */
 const CORE = ['$schema', '$id', '$ref', '$defs', '$comment', '$anchor', '$dynamicRef', '$dynamicAnchor'];
 
 let shared: { readonly ajv: Ajv2020; readonly known: ReadonlySet<string> } | undefined;
 
-/** Made once: to compile the schema of schemas takes milliseconds. */
+/** Created once, because compiling the meta-schema takes milliseconds. */
 function checker(): NonNullable<typeof shared> {
   if (shared === undefined) {
     const ajv = newAjv();
@@ -46,23 +46,23 @@ function checker(): NonNullable<typeof shared> {
   return shared;
 }
 
-/** @returns everything that is wrong; nothing if the schema can be used */
+/** @returns all errors; an empty list if the schema is valid */
 export function schemaFaults(schema: JsonObject): SchemaFault[] {
   const { ajv, known } = checker();
   const faults = [...keywordFaults(schema, [], known)];
   if (ajv.validateSchema(withoutIdentity(schema)) !== true)
-    for (const { instancePath, message = 'it is wrong', params } of pruneErrors(ajv.errors ?? [])) {
+    for (const { instancePath, message = 'is invalid', params } of pruneErrors(ajv.errors ?? [])) {
       const path = pointerPath(instancePath);
       const { allowedValues } = params as { readonly allowedValues?: readonly unknown[] };
       const choice = allowedValues === undefined ? '' : `: ${allowedValues.map(String).join(', ')}`;
-      faults.push({ path, message: `this is no JSON Schema: it ${message}${choice}` });
+      faults.push({ path, message: `this is not a valid JSON Schema: it ${message}${choice}` });
     }
   if (faults.length > 0) return faults;
   try {
     compileSchema(schema);
     return [];
   } catch (error) {
-    return [{ path: [], message: `the options schema cannot be used: ${(error as Error).message}` }];
+    return [{ path: [], message: `the options schema is not valid: ${(error as Error).message}` }];
   }
 }
 
@@ -97,7 +97,8 @@ function* keywordFaults(
 
 function markFault(mark: JsonValue, path: readonly (string | number)[]): SchemaFault {
   const words = MARK_WORDS.map((word) => `"${word}"`).join(', ');
-  const found = typeof mark === 'string' ? `\`millrace\` cannot be \`${mark}\`` : '`millrace` is wrong';
+  const found =
+    typeof mark === 'string' ? `\`millrace\` does not accept \`${mark}\`` : '`millrace` is invalid';
   const guess = typeof mark === 'string' ? nearest(mark, MARK_WORDS) : undefined;
   return {
     path,
@@ -106,7 +107,7 @@ function markFault(mark: JsonValue, path: readonly (string | number)[]): SchemaF
   };
 }
 
-/** Without `$schema`: ajv has but the one draft, and refuses to speak of another. */
+/** Removes `$schema`: ajv supports only one draft here and rejects a schema that names another. */
 function withoutIdentity(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id' && key !== '$schema'));
 }

@@ -4,10 +4,10 @@ import type { EntityType } from './model.js';
 import type { SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, memberOf } from '../yaml/tree.js';
 
-/** Fields of every answer that are not the pipeline's to name. */
+/** Fields that every answer contains, so a pipeline cannot use their names. */
 const ANSWERED: ReadonlySet<string> = new Set(['score', 'events', 'ranked_candidates']);
 
-/** Refuses, in a pipeline that scores one entity, what only a ranking has. */
+/** Rejects, in a pipeline that scores one entity, everything that only a ranking can have. */
 export function checkScored(
   file: SourceFile,
   root: Node,
@@ -18,24 +18,24 @@ export function checkScored(
   const refuse = (holder: Node | undefined, key: string, why: string): void => {
     const entry = entryOf(file, holder, key);
     if (entry !== undefined)
-      diagnostics.error('unknown_key', entry.keyAt, `\`${key}\` means nothing here`, why);
+      diagnostics.error('unknown_key', entry.keyAt, `\`${key}\` is not allowed here`, why);
   };
-  const one = `one \`${subject}\` is scored`;
+  const one = `the pipeline scores one \`${subject}\``;
   refuse(memberOf(file, root, 'limits'), 'candidates', `${one}: a request has no candidates`);
   refuse(
     memberOf(file, root, 'request'),
     'candidates',
-    `${one}: attributes that only the request carries stand under \`${subject}:\``,
+    `${one}: declare attributes that only the request contains under \`${subject}:\``,
   );
   refuse(memberOf(file, root, 'request'), 'duplicates', `${one}: a request has no candidates`);
   for (const step of itemsOf(memberOf(file, root, 'components')))
-    refuse(step, 'top', `${one}: there are no others that it could be the best of`);
+    refuse(step, 'top', `${one}: \`top\` needs several candidates`);
   for (const { key, keyAt } of entriesOf(file, memberOf(file, root, 'answer')))
     if (ANSWERED.has(key) || key === type?.key)
       diagnostics.error(
         'reserved_name',
         keyAt,
-        `\`${key}\` has a meaning of its own in every answer`,
+        `\`${key}\` already has a meaning in every answer`,
         'choose another name',
       );
 }

@@ -8,7 +8,7 @@ import { ApplicableSchemas, expandReferences, pointerPath } from './schema-walk.
 import { reportShapeErrors } from './shape-errors.js';
 import type { Span } from '../yaml/source.js';
 
-/** A schema, compiled. @throws Error if it is not a valid schema */
+/** A compiled schema. @throws Error if the schema is not valid */
 interface CompiledSchema {
   readonly schemas: ApplicableSchemas;
   readonly validate: ValidateFunction;
@@ -17,13 +17,13 @@ interface CompiledSchema {
 const compiled = new WeakMap<JsonObject, CompiledSchema>();
 
 /**
- * Compiles a JSON Schema of draft 2020-12 in ajv's strict mode; once for each schema object.
+ * Compiles a JSON Schema of draft 2020-12 in ajv's strict mode, once for each schema object.
  * @throws Error that says what is wrong with the schema
  */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   let known = compiled.get(schema);
   if (known === undefined) {
-    // An id would clash with that of another copy of the schema; the draft is fixed.
+    // An `$id` would conflict with another copy of the schema. The draft is fixed, so `$schema` is removed too.
     const own = Object.entries(schema).filter(([key]) => key !== '$id' && key !== '$schema');
     const expanded = expandReferences(Object.fromEntries(own));
     known = { schemas: ApplicableSchemas.of(expanded), validate: newAjv().compile(expanded) };
@@ -32,7 +32,7 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   return known;
 }
 
-/** ajv in its strict mode, with the keyword `millrace`. */
+/** Creates an ajv instance in strict mode, with the keyword `millrace`. */
 export function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
@@ -59,14 +59,16 @@ export function newAjv(): Ajv2020 {
 }
 
 export interface Shaped {
-  /** Without prototypes; marked texts as written, defaults filled in. */
+  /** Without prototypes, with defaults. Marked strings keep their source text. */
   readonly value: JsonValue;
   readonly places: Places;
   readonly schemas: ApplicableSchemas;
   readonly sound: boolean;
 }
 
-/** Checks a YAML node against a schema; what is wrong goes to `diagnostics`. An absent node counts as an empty mapping. */
+/**
+ * Checks a YAML node against a schema and adds errors to `diagnostics`. An absent node counts as an empty mapping.
+ */
 export function checkShape(
   node: Node | undefined,
   schema: JsonObject,
@@ -83,7 +85,7 @@ export function checkShape(
   return { value, places, schemas, sound: errors.length === 0 };
 }
 
-/** Whether an error lies in a value that another reader checks. */
+/** True if the error is inside a value that another reader checks. */
 function isInGrammar(error: ErrorObject, root: ApplicableSchemas): boolean {
   let schemas = root;
   const has = (): boolean => schemas.all.some((schema) => schema['millrace'] === GRAMMAR);

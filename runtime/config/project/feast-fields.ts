@@ -1,9 +1,9 @@
 import { murmur3 } from '../../core/murmur3.js';
 
 /**
- * Fields of the hash that Feast keeps for an entity. A feature's field is the MurmurHash3 of `view:feature`, as four
- * bytes, little-endian; when a view's row was true is in the field `_ts:<view>`.
- * Source: Feast's Redis online store, `_mmh3` of feast.infra.online_stores.helpers.
+ * Field names of the hash that Feast stores for an entity. A feature's field is the MurmurHash3 of `view:feature`, as
+ * four bytes, little-endian. The field `_ts:<view>` contains the event time of the view's row. Source: Feast's Redis
+ * online store, `_mmh3` of feast.infra.online_stores.helpers.
  */
 
 export function featureField(view: string, feature: string): Buffer {
@@ -16,15 +16,15 @@ export function timeField(view: string): Buffer {
   return Buffer.from(`_ts:${view}`);
 }
 
-/** A feature by Feast's names. */
+/** A feature with the names that Feast uses. */
 export interface FeatureName {
   readonly view: string;
   readonly feature: string;
 }
 
 /**
- * Features that Feast keeps in one and the same field, so that each reads what was last written of either. Feast itself
- * does not notice.
+ * Finds features that Feast stores in the same field. Each of them then reads the value that was written last. Feast
+ * itself does not detect this.
  */
 export function collidingFeatures<T extends FeatureName>(features: Iterable<T>): (readonly [T, T])[] {
   const byField = new Map<string, T>();

@@ -7,7 +7,7 @@ import type { SourceFile } from '../yaml/source.js';
 import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
-/** Types that exist without a file, and their keys. */
+/** Entity types that exist without a file, and their keys. */
 const PREDEFINED: ReadonlyMap<string, string> = new Map([
   ['product', 'product_id'],
   ['user', 'user_id'],
@@ -17,13 +17,13 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
   ['category', 'category_id'],
 ]);
 
-/** Names of entity types that exist whatever the files say. */
+/** Names of the entity types that always exist. */
 export const PREDEFINED_TYPES: readonly string[] = [...PREDEFINED.keys()];
 
 /** Entity types whose key is part of the wire contract. */
 const FIXED_KEYS = new Set(['query', 'request']);
 
-/** The types that files declare, and the predefined ones that no file declares. */
+/** Returns the entity types that files declare, and the predefined types that no file declares. */
 export function loadEntities(files: readonly ParsedFile[], context: TypeContext): Map<string, EntityType> {
   const types = new Map<string, EntityType>();
   for (const parsed of files) types.set(parsed.name.value, loadEntity(parsed, context));
@@ -38,7 +38,7 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
     diagnostics.error(
       'reserved_name',
       name.at,
-      `\`${name.value}\` is a type of values already`,
+      `\`${name.value}\` is already a type of values`,
       'choose another name',
     );
   const key = keyOf(file, root, name.value, diagnostics);
@@ -51,7 +51,7 @@ function loadEntity({ file, root, name }: ParsedFile, context: TypeContext): Ent
       'reserved_name',
       at,
       `\`${key}\` is the key of \`${name.value}\``,
-      'remove the line: every entity has its key',
+      'remove the line: every entity already has its key',
     );
   checkSpellings(types, places, key, diagnostics);
   return { name: name.value, key, attributes, at: name.at };
@@ -72,7 +72,7 @@ function keyOf(file: SourceFile, root: Node, name: string, diagnostics: Diagnost
   return key?.value ?? usual;
 }
 
-/** Attributes by name; those that are wrong were told and are left out. */
+/** Returns the attributes by name. Invalid attributes are reported and left out. */
 export function readAttributes(
   file: SourceFile,
   node: Node | undefined,

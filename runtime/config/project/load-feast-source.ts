@@ -9,7 +9,7 @@ import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.
 
 type JoinKeys = FeastSource['joinKeys'];
 
-/** What a view's `source: { feast: … }` says; its form was checked before. */
+/** Reads a view's `source: { feast: … }`. Its form was checked before. */
 export function readFeastSource(
   file: SourceFile,
   node: Node,
@@ -23,7 +23,7 @@ export function readFeastSource(
       'wrong_type',
       url.at,
       '`url`: expected redis://host[:port][/db], or rediss:// for TLS',
-      'a variable of the environment may hold it: "${FEAST_REDIS_URL}"',
+      'an environment variable can provide it: "${FEAST_REDIS_URL}"',
     );
   return {
     project: textOf(memberOf(file, node, 'project')) ?? '',
@@ -54,11 +54,11 @@ function readJoinKeys(
       mismatch(
         diagnostics,
         entity.at,
-        `view \`${viewName}\` is of (${of.join(', ')}), not of \`${entity.value}\``,
+        `the view \`${viewName}\` has the entities (${of.join(', ')}), not \`${entity.value}\``,
         guess && `did you mean \`${guess}\`?`,
       );
     } else if (joinKeys.has(entity.value))
-      mismatch(diagnostics, keyAt, `\`${entity.value}\` has a join key already`);
+      mismatch(diagnostics, keyAt, `\`${entity.value}\` already has a join key`);
     const type = isMap(value) ? textOf(memberOf(file, value, 'type')) : undefined;
     joinKeys.set(entity.value, { name: key, type: (type ?? 'string') as JoinKeyType });
   }
@@ -101,7 +101,7 @@ function readFields(
   return fields;
 }
 
-/** Tells of features that Feast keeps in one field of one hash: whichever is written last is read as both. */
+/** Reports features that Feast stores in one field of one hash. The value that is written last is read for both. */
 export function checkFeastFields(views: ReadonlyMap<string, FeatureView>, diagnostics: Diagnostics): void {
   const hashes = new Map<string, (FeatureName & { readonly full: string; readonly at: Span })[]>();
   for (const { name, source, features } of views.values()) {
@@ -123,7 +123,7 @@ export function checkFeastFields(views: ReadonlyMap<string, FeatureView>, diagno
       diagnostics.error(
         'feature_collision',
         other.at,
-        `Feast keeps \`${other.full}\` and \`${one.full}\` in one field, since their names have one hash`,
-        'each reads as the other; rename one of them in Feast',
+        `Feast stores \`${other.full}\` and \`${one.full}\` in the same field, because their names have the same hash`,
+        'each reads the value of the other; rename one of them in Feast',
       );
 }

@@ -24,17 +24,17 @@ const DEFAULT_TIME = 1000;
 const MAX_TIME = 60_000;
 const DEFAULT_PAGE = { size: 24, maxSize: 100 };
 
-/** What pipelines may refer to, and the routes that they cannot have. */
+/** The names that pipelines may refer to, and the routes that they cannot use. */
 export interface KnownNames {
   readonly entities: ReadonlyMap<string, EntityType>;
-  /** Also the types whose files are wrong. */
+  /** Includes types whose files have errors. */
   readonly entityNames: ReadonlySet<string>;
   readonly viewNames: ReadonlySet<string>;
-  /** Paths and folders of the service, which are no routes for pipelines. */
+  /** Paths and folders of the service. A pipeline cannot use them as routes. */
   readonly reservedRoutes: readonly string[];
 }
 
-/** The pipelines of a project. Names inside expressions, plugins and views are checked when they are compiled. */
+/** Loads the pipelines of a project. Names inside expressions, plugins and views are checked during compilation. */
 export function loadPipelines(
   files: readonly ParsedFile[],
   known: KnownNames,
@@ -90,13 +90,13 @@ function checkSubject(
   diagnostics: Diagnostics,
 ): void {
   if (task === 'rank' && (value === 'query' || value === 'request'))
-    diagnostics.error('reserved_name', at, `a request has one \`${value}\`: it cannot be ranked`);
+    diagnostics.error('reserved_name', at, `\`${value}\` cannot be ranked, because a request has only one`);
   if (task === 'score' && value === 'request')
     diagnostics.error(
       'reserved_name',
       at,
       'the request itself cannot be scored',
-      'score an entity that it names; what it carries beside is `request.<field>`',
+      'score an entity of the request; its other fields are `request.<field>`',
     );
   if (entities.has(value)) return;
   const guess = nearest(value, entities);
@@ -132,10 +132,10 @@ function readPage(
     diagnostics.error(
       'wrong_type',
       spanOf(file, sizeNode),
-      `\`size\`: a page of ${size} is larger than max_size, ${maxSize}`,
-      givenMax === undefined ? `add \`max_size: ${size}\`` : 'make size smaller, or max_size larger',
+      `\`size\`: the page size ${size} is larger than max_size, ${maxSize}`,
+      givenMax === undefined ? `add \`max_size: ${size}\`` : 'decrease size or increase max_size',
     );
-  // A small max_size alone is not a contradiction.
+  // A small max_size without a size is not a contradiction.
   return { size: size ?? Math.min(DEFAULT_PAGE.size, maxSize), maxSize };
 }
 
@@ -174,7 +174,7 @@ function readStep(file: SourceFile, node: Node): StepDefinition | undefined {
   };
 }
 
-/** A step is told by its `use`. */
+/** Returns the place that represents a step: its `use`. */
 function stepSpan(file: SourceFile, node: Node, use: Located<string>): Span {
   const entry = entryOf(file, node, 'use');
   return entry === undefined ? use.at : { file, start: entry.keyAt.start, end: use.at.end };

@@ -17,19 +17,20 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The same with the pipelines whose own files have no errors, so that these too can be compiled and all that is wrong
-   * told at once. Undefined if entity types or views have errors: what pipelines make of them would only echo these.
+   * The configuration without the pipelines whose own files have errors. The remaining pipelines can still be
+   * compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
-  /** Everything found, by file and place. */
+  /** All diagnostics, sorted by file and place. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads and checks the YAML files of a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. Never
- * rejects for what the files hold. What it returns is frozen through and through.
- * @param environment what `${NAME}` in the files stands for
- * @param reservedRoutes where no pipeline can have its route: paths, and folders, which end with a slash
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. The
+ * content of the files never makes it reject. The result is deeply frozen.
+ * @param environment values for `${NAME}` in the files
+ * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
 export async function loadProject(
   root: string,
@@ -73,15 +74,18 @@ export async function loadProject(
   });
 }
 
-/** What stores data needs of a project: its entity types and views, whatever its pipelines, models and plugins are. */
+/**
+ * The part of a project that commands for data need: entity types and views, independent of pipelines, models and
+ * plugins.
+ */
 export interface LoadedSchemas {
-  /** Undefined if `diagnostics` has errors. */
+  /** Undefined if `diagnostics` contains errors. */
   readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
-  /** Everything found in the files of `schemas/`. */
+  /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads and checks the entity types and views of a project. Never rejects for what the files hold. */
+/** Reads and checks the entity types and views of a project. The content of the files never makes it reject. */
 export async function loadSchemas(
   root: string,
   environment: Environment = process.env,
@@ -93,7 +97,7 @@ export async function loadSchemas(
   return { config: diagnostics.hasErrors ? undefined : checkable, diagnostics: diagnostics.all };
 }
 
-/** A type or view whose file is wrong is still declared: its own errors are enough. */
+/** A type or view whose file has errors still counts as declared, so that its uses are not reported too. */
 function declaredNames(files: readonly SourceFile[], parsed: readonly ParsedFile[]): Set<string> {
   return new Set([...files.map(stemOf), ...parsed.flatMap(({ alias }) => alias ?? [])]);
 }
@@ -111,13 +115,16 @@ function checkReferences(
       at,
       `there is no entity type \`${entity}\``,
       guess === undefined
-        ? `declare it in schemas/entities/${entity}.yaml; without a file there is ${PREDEFINED_TYPES.join(', ')}`
+        ? `declare it in schemas/entities/${entity}.yaml; these types exist without a file: ${PREDEFINED_TYPES.join(', ')}`
         : `did you mean \`${guess}\`?`,
     );
   }
 }
 
-/** A project that declares entity types or feature views serves these alone; one that declares nothing is a mistake. */
+/**
+ * A project that declares entity types or feature views can serve these without a pipeline. A project that declares
+ * nothing is an error.
+ */
 async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics: Diagnostics): Promise<void> {
   const at = placeOf('pipelines');
   if (!(await hasFolder(root, '.'))) {
@@ -125,14 +132,14 @@ async function reportNoPipelines(root: string, hasSchemas: boolean, diagnostics:
     return;
   }
   const message = (await hasFolder(root, 'pipelines'))
-    ? 'pipelines/ holds no pipeline'
+    ? 'the folder pipelines/ contains no pipeline'
     : 'the project has no folder pipelines/';
   const help = 'a pipeline is a file such as pipelines/ranking.yaml';
   if (hasSchemas)
     diagnostics.warning(
       'missing_file',
       at,
-      `${message}: it serves entities and features, and no ranking`,
+      `${message}: the service offers entities and features, but no ranking`,
       help,
     );
   else diagnostics.error('missing_file', at, message, help);
@@ -142,7 +149,7 @@ function reportNoFolder(root: string, diagnostics: Diagnostics): void {
   diagnostics.error(
     'missing_file',
     placeOf('pipelines'),
-    `there is no project folder ${root}`,
-    'give the folder that holds pipelines/ and schemas/',
+    `the project folder ${root} does not exist`,
+    'pass the folder that contains pipelines/ and schemas/',
   );
 }

@@ -24,9 +24,9 @@ import { entriesOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 
 /**
  * Reads `request:`.
- * @param subject the type that is ranked or scored
- * @param own the type of the request itself
- * @param entities the names of the entity types that exist
+ * @param subject the entity type that is ranked or scored
+ * @param own the entity type of the request itself
+ * @param entities the names of all entity types
  */
 export function loadRequest(
   file: SourceFile,
@@ -39,7 +39,7 @@ export function loadRequest(
 ): RequestDefinition {
   const { diagnostics } = context;
   const fields = new Map<string, RequestField>();
-  /** Under which stands what the subject carries. */
+  /** The key that contains the attributes of the subject. */
   const carriedAt = task === 'rank' ? 'candidates' : subject?.name;
   for (const { key, keyAt, value } of entriesOf(file, node)) {
     if (key === 'candidates' || REQUEST_MODES.includes(key) || !NAME_PATTERN.test(key)) continue;
@@ -55,11 +55,11 @@ export function loadRequest(
       const [what, remedy] =
         task === 'rank'
           ? ['the candidate', `name the field by its role, for example \`current_${key}\``]
-          : ['what is scored', 'remove the line: every request has it'];
+          : ['the scored entity', 'remove the line: every request contains it'];
       diagnostics.error(
         'reserved_name',
         keyAt,
-        `\`${key}\` is ${what}: expressions use the name for it`,
+        `\`${key}\` is already the name of ${what} in expressions`,
         remedy,
       );
     } else {
@@ -104,7 +104,7 @@ function unwrapOptional(text: Located<string>): { inner: Located<string>; option
   };
 }
 
-/** A type of values; a bare name that is none may be a misspelt entity type. */
+/** Reads a type of values. A bare name that is not such a type may be a misspelt entity type. */
 function readScalar(
   text: Located<string>,
   entities: ReadonlySet<string>,
@@ -119,13 +119,13 @@ function readScalar(
     text.at,
     `\`${text.value}\` is neither an entity type nor a type of values`,
     guess === undefined
-      ? `declare it in schemas/entities/${text.value}.yaml; there is ${[...entities].join(', ')}`
+      ? `declare it in schemas/entities/${text.value}.yaml; existing types: ${[...entities].join(', ')}`
       : `did you mean \`${guess}\`?`,
   );
   return undefined;
 }
 
-/** The fields of a body are read beside the attributes of the request itself: one name, one meaning. */
+/** A request's fields and the attributes of the request entity share one namespace. */
 function checkFields(
   fields: ReadonlyMap<string, RequestField>,
   request: EntityType,
@@ -137,17 +137,17 @@ function checkFields(
     diagnostics.error(
       'duplicate_name',
       at,
-      `\`request\` declares \`${name}: ${typeText(attribute.type)}\` already`,
+      `\`request\` already declares \`${name}: ${typeText(attribute.type)}\``,
       kind === 'scalar'
-        ? 'remove the line: a request may carry any attribute of its type'
-        : 'give one of the two another name',
+        ? 'remove the line: a request may contain any attribute of its type'
+        : 'rename one of them',
     );
   }
   const scalars = [...fields.values()].filter((field) => field.kind === 'scalar');
   checkSpellingsBeside(new Map(scalars.map((field) => [field.name, field])), request, diagnostics);
 }
 
-/** What candidates carry lives beside the attributes of their type. */
+/** The attributes that candidates carry and the attributes of their type share one namespace. */
 function checkCarried(
   candidates: ReadonlyMap<string, AttributeDefinition>,
   subject: EntityType,
@@ -162,21 +162,21 @@ function checkCarried(
         'reserved_name',
         at,
         `\`${name}\` is the key of \`${subject.name}\``,
-        `remove the line: every ${every} has its key`,
+        `remove the line: every ${every} already has its key`,
       );
     } else if (own !== undefined) {
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${subject.name}\` declares \`${name}: ${typeText(own.type)}\` already`,
-        `remove the line: ${one} may carry any attribute of its type`,
+        `\`${subject.name}\` already declares \`${name}: ${typeText(own.type)}\``,
+        `remove the line: ${one} may contain any attribute of its type`,
       );
     }
   }
   checkSpellingsBeside(candidates, subject, diagnostics);
 }
 
-/** Checks the spellings of references where a pipeline adds attributes to those of a type. */
+/** Checks the spellings of references if a pipeline adds attributes to those of a type. */
 function checkSpellingsBeside(
   added: ReadonlyMap<string, AttributeDefinition>,
   { attributes, key }: EntityType,
@@ -184,7 +184,7 @@ function checkSpellingsBeside(
 ): void {
   const all = new Map([...attributes, ...added]);
   const types = new Map([...all].map(([name, { type }]) => [name, type]));
-  // Only what the pipeline adds is to blame here.
+  // Only the attributes that the pipeline adds are reported here.
   const places = new Map([...added].map(([name, { at }]) => [name, at]));
   for (const { name, type } of attributes.values()) {
     const spelling = added.get(`${name}_id`);

@@ -11,7 +11,7 @@ import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
-/** The feature views of a project; their entity types are checked by `checkViewKeys` once all are known. */
+/** Loads the feature views of a project. `checkViewKeys` checks their entity types once all types are known. */
 export function loadViews(
   files: readonly ParsedFile[],
   context: TypeContext,
@@ -43,8 +43,8 @@ function loadView(
     diagnostics.error(
       'unknown_key',
       group.keyAt,
-      '`group` means nothing for a view that Feast keeps',
-      'remove the line: Feast keeps all views of an entity together',
+      '`group` is not allowed for a view that Feast stores',
+      'remove the line: Feast stores all views of an entity together',
     );
   return { ...view, source: readFeastSource(file, feast, view, entities, diagnostics) };
 }
@@ -59,7 +59,7 @@ function readOf(file: SourceFile, node: Node | undefined, context: TypeContext):
         'duplicate_name',
         type.at,
         `\`${type.value}\` is in the key twice`,
-        'a row gives each key once, by the name of its type',
+        'a row names each key once, by the name of its type',
       );
     context.references.push({ entity: type.value, at: type.at });
     types.push(type.value);
@@ -74,7 +74,7 @@ function readTtl(file: SourceFile, node: Node | undefined, diagnostics: Diagnost
       'wrong_type',
       spanOf(file, node),
       '`ttl`: must be more than 0',
-      'without ttl rows never expire',
+      'without ttl, rows never expire',
     );
   return ttl ?? null;
 }
@@ -85,8 +85,8 @@ function readGroup(file: SourceFile, node: Node | undefined, diagnostics: Diagno
     diagnostics.error(
       'reserved_name',
       group.at,
-      `the group \`${group.value}\` is the store's own`,
-      'choose another name, or leave `group` out',
+      `the group \`${group.value}\` is reserved for the store`,
+      'choose another name, or remove `group`',
     );
   return group?.value ?? DEFAULT_GROUP;
 }
@@ -125,8 +125,8 @@ function readFeature(
     diagnostics.error(
       'invalid_type',
       spanOf(file, node),
-      'a feature cannot hold records',
-      'declare a feature for each value, or an attribute of the entity',
+      'a feature cannot contain records',
+      'declare one feature per value, or an attribute of the entity',
     );
     return undefined;
   }
@@ -137,8 +137,8 @@ function readFeature(
   for (const { key, keyAt } of entriesOf(file, node)) {
     if (key === 'type' || key === 'default') continue;
     const guess = nearest(key, ['type', 'default']);
-    const help = guess === undefined ? 'there is type, default' : `did you mean \`${guess}\`?`;
-    diagnostics.error('unknown_key', keyAt, `\`${key}\` means nothing here`, help);
+    const help = guess === undefined ? 'the keys here are type and default' : `did you mean \`${guess}\`?`;
+    diagnostics.error('unknown_key', keyAt, `\`${key}\` is not allowed here`, help);
   }
   const typeEntry = entryOf(file, node, 'type');
   if (typeEntry === undefined) {
@@ -157,7 +157,7 @@ function readFeature(
   return { name, type, default: value, at };
 }
 
-/** A pushed row has the keys of its entities and the features side by side: their names must differ. */
+/** A pushed row contains the keys of its entities and the features side by side, so their names must differ. */
 export function checkViewKeys(
   views: ReadonlyMap<string, FeatureView>,
   entities: ReadonlyMap<string, EntityType>,
@@ -182,8 +182,8 @@ export function checkViewKeys(
         diagnostics.error(
           'reserved_name',
           feature.at,
-          `\`${key}\` is the key of \`${type}\` in every row of the view`,
-          'remove the feature, or give it another name',
+          `\`${key}\` is already the key of \`${type}\` in every row of the view`,
+          'remove or rename the feature',
         );
     }
   }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { NAME_PATTERN } from '../../api/types.js';
 
-/** What the keyword `millrace` of a schema says of a text. */
+/** What the keyword `millrace` in a schema says about a string. */
 export type Mark =
   | {
       readonly kind: 'expression';
@@ -18,12 +18,12 @@ const EXPRESSION_SCOPES = ['candidate', 'request', 'any'] as const;
 export type ExpressionMarkScope = (typeof EXPRESSION_SCOPES)[number];
 
 /**
- * Marks a value that has a grammar of its own, e.g. a type or a line of `features:`. Its reader checks it and says
- * what is wrong; only the schemas of project files use this.
+ * Marks a value that has its own grammar, e.g. a type or a line of `features:`. The reader of the value checks it and
+ * reports errors. Only the schemas of project files use this mark.
  */
 export const GRAMMAR = 'grammar';
 
-/** What a schema says of the value that it describes; undefined where the keyword is absent or wrong. */
+/** Returns the mark of the value that a schema describes. Returns undefined if the keyword is absent or invalid. */
 export function markOf(schema: JsonObject): Mark | undefined {
   const mark = schema['millrace'];
   if (mark === 'id' || mark === 'file') return { kind: mark };
@@ -34,16 +34,16 @@ export function markOf(schema: JsonObject): Mark | undefined {
   return { kind: 'expression', type: expression, scope };
 }
 
-/** What a plugin's schema can give as one word. */
+/** The marks that a plugin's schema can write as one word. */
 export const MARK_WORDS: readonly string[] = [...EXPRESSION_TYPES, 'id', 'file'];
 
-/** Whether a value of the keyword means something in the schema of a plugin. */
+/** True if a value of the keyword is valid in the schema of a plugin. */
 export function isMark(mark: JsonValue): boolean {
   if (markOf({ millrace: mark }) === undefined) return false;
   return !isObject(mark) || Object.keys(mark).every((key) => key === 'expression' || key === 'scope');
 }
 
-/** Schema of the keyword's own values. */
+/** Schema of the keyword's values. */
 export const MARK_SCHEMA = {
   anyOf: [
     { enum: [...EXPRESSION_TYPES, 'id', 'file', GRAMMAR] },
@@ -59,15 +59,15 @@ export const MARK_SCHEMA = {
   ],
 };
 
-/** Why an unmarked name cannot be one; undefined if it can. */
+/** Explains the rule for names, with a valid name that is similar to the text. */
 export function nameHelp(text: string): string {
   const near = text
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^[^a-z]+|_+$/g, '');
-  const rule = 'small letters, digits and _, starting with a letter';
-  return NAME_PATTERN.test(near) && near !== text ? `${rule}: \`${near}\`` : rule;
+  const rule = 'use lowercase letters, digits and _, and start with a letter';
+  return NAME_PATTERN.test(near) && near !== text ? `${rule}, for example \`${near}\`` : rule;
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -8,8 +8,8 @@ import { entriesOf, isEmpty, itemsOf, locatedText, spanOf, textOf, textSpanOf } 
 export type OptionPath = readonly (string | number)[];
 
 /**
- * A YAML node as a plain value. Mappings have no prototype, so that every key is harmless. Where the schema marks a
- * text, the scalar's source text is taken, whatever YAML would make of it.
+ * Converts a YAML node to a plain value. Mappings have no prototype, so that every key is harmless. If the schema
+ * marks a string, the scalar's source text is used instead of its YAML value.
  */
 export function materialise(file: SourceFile, node: Node | undefined, schemas: ApplicableSchemas): JsonValue {
   if (isMap(node)) {
@@ -29,29 +29,31 @@ function isMarked(schema: JsonObject): boolean {
   return schema['millrace'] === GRAMMAR || markOf(schema) !== undefined;
 }
 
-/** The places of a value's parts in the file that it was written in. */
+/** The places of a value's parts in its file. */
 export class Places {
   constructor(
     readonly file: SourceFile,
     readonly root: Node | undefined,
-    /** The place to blame if there is no node. */
+    /** The place to report if there is no node. */
     readonly fallback: Span,
   ) {}
 
-  /** Of the value at a path, or of its nearest ancestor that is written in the file. */
+  /** Returns the place of the value at a path, or of its nearest ancestor that the file contains. */
   value(path: OptionPath): Span {
     const { node, key } = this.#find(path);
     if (node !== undefined && !(path.length > 0 && isEmpty(node))) return spanOf(this.file, node);
     return key ?? (this.root === undefined ? this.fallback : spanOf(this.file, this.root));
   }
 
-  /** Of the key that a path ends with; for an item of a list and the root, of the value. */
+  /**
+   * Returns the place of the key at the end of a path. For a list item and for the root it is the place of the value.
+   */
   key(path: OptionPath): Span {
     const { key, exact } = this.#find(path);
     return exact && key !== undefined && typeof path.at(-1) === 'string' ? key : this.value(path);
   }
 
-  /** Of what holds the value at a path: its key, or where the holder starts. */
+  /** Returns the place of the container of the value at a path: the container's key, or its start. */
   holder(path: OptionPath): Span {
     return path.length === 0 && this.root === undefined ? this.fallback : this.key(path);
   }
@@ -61,13 +63,13 @@ export class Places {
     return exact ? node : undefined;
   }
 
-  /** Of the text at a path: inside its quotes where that is exact. */
+  /** Returns the place of the string at a path: inside its quotes, if that is exact. */
   text(path: OptionPath, text: string): Span {
     const node = this.node(path);
     return node === undefined ? this.value(path) : textSpanOf(this.file, node, text);
   }
 
-  /** The key that a path ends with, as text at its place. */
+  /** Returns the key at the end of a path as a located string. */
   keyText(path: OptionPath): Located<string> {
     const holder = this.node(path.slice(0, -1));
     const last = path.at(-1);
@@ -94,17 +96,17 @@ export class Places {
   }
 }
 
-/** A marked text of a value, defaults included. */
+/** A marked string of a value. Defaults are included. */
 export interface MarkedText {
   readonly path: OptionPath;
-  /** Whether it is the key at `path` that is marked (`propertyNames`), not the value. */
+  /** True if the key at `path` is marked (`propertyNames`), not the value. */
   readonly inKey: boolean;
   readonly mark: Mark;
-  /** Use `spanWithin(text, start, end)` of source.ts for a place inside an expression. */
+  /** Use `spanWithin(text, start, end)` of source.ts to locate a part of an expression. */
   readonly text: Located<string>;
 }
 
-/** Every marked text of a value, in the order of its keys and items. */
+/** Returns every marked string of a value, in the order of its keys and items. */
 export function markedTexts(value: JsonValue, schemas: ApplicableSchemas, places: Places): MarkedText[] {
   const found: MarkedText[] = [];
   const walk = (part: JsonValue, applicable: ApplicableSchemas, path: OptionPath): void => {

@@ -1,4 +1,7 @@
-/** The typed, frozen form of a project's files. Names are checked against the grammar, not yet against each other's contents. */
+/**
+ * The typed, frozen form of a project's files. Names match the grammar; references between files are not resolved
+ * yet.
+ */
 import type { Node } from 'yaml';
 import type { JsonValue, ValueType } from '../../api/types.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
@@ -6,10 +9,10 @@ import type { Located, SourceFile, Span } from '../yaml/source.js';
 /** `schemas/entities/<name>.yaml` */
 export interface EntityType {
   readonly name: string;
-  /** The field that holds the id: `<name>_id`, unless the base type or `key:` says otherwise. */
+  /** The field that contains the id: `<name>_id`, unless the base type or `key:` sets another. */
   readonly key: string;
   readonly attributes: ReadonlyMap<string, AttributeDefinition>;
-  /** Undefined for the predefined types that no file of the project declares. */
+  /** Undefined for predefined types that no file of the project declares. */
   readonly at: Span | undefined;
 }
 
@@ -22,41 +25,41 @@ export interface AttributeDefinition {
 /** `schemas/features/<name>.yaml` */
 export interface FeatureView {
   readonly name: string;
-  /** The entity types of its key, in order; empty for a global view. */
+  /** The entity types of its key, in order. It is empty for a global view. */
   readonly of: readonly string[];
-  /** Milliseconds; null: never expires. */
+  /** Milliseconds; null if rows never expire. */
   readonly ttl: number | null;
   readonly expired: 'missing' | 'stale' | 'fail';
-  /** The key that the view's record shares with others of the same entities. */
+  /** The store key that the view's record shares with other views of the same entities. */
   readonly group: string;
   readonly features: ReadonlyMap<string, FeatureDefinition>;
-  /** Where its rows are, if not in the store; they are then only read. */
+  /** Where the rows are, if they are not in the store. The service then only reads them. */
   readonly source?: FeastSource;
   readonly at: Span;
 }
 
-/** A view whose rows Feast materialised into a Redis. */
+/** A view whose rows Feast materialises into Redis. */
 export interface FeastSource {
   readonly project: string;
-  /** Address of the Redis; undefined: the service's own. */
+  /** Address of that Redis. Undefined means the service's own Redis. */
   readonly url: string | undefined;
   /** Feast's `entity_key_serialization_version`. */
   readonly keyVersion: 2 | 3;
-  /** Feast's name of the view. */
+  /** The name of the view in Feast. */
   readonly view: string;
   /** In the order of the view's entities. */
   readonly joinKeys: readonly { readonly name: string; readonly type: JoinKeyType }[];
-  /** Feast's names of features that have another name here. */
+  /** The names in Feast of features that have another name here. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** What Feast holds the ids of an entity to be. */
+/** The type of an entity's ids in Feast. */
 export type JoinKeyType = 'string' | 'int64' | 'int32' | 'timestamp' | 'bytes';
 
 export interface FeatureDefinition {
   readonly name: string;
   readonly type: ValueType;
-  /** Stands in for a missing, null or expired value; undefined: none declared. */
+  /** Replaces a missing, null or expired value. Undefined if no default is declared. */
   readonly default: JsonValue | undefined;
   readonly at: Span;
 }
@@ -67,29 +70,35 @@ export interface PipelineDefinition {
   readonly at: Span;
   readonly file: SourceFile;
   readonly route: Located<string>;
-  /** What it does: rank candidates, or score one entity. */
+  /** Whether the pipeline ranks candidates or scores one entity. */
   readonly task: 'rank' | 'score';
-  /** The entity type of what it ranks or scores. */
+  /** The entity type that the pipeline ranks or scores. */
   readonly subject: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   readonly features: readonly FeatureRequirement[];
-  /** Name → expression text. */
+  /** Name → text of the expression. */
   readonly define: ReadonlyMap<string, Located<string>>;
   readonly components: readonly StepDefinition[];
-  /** Of a pipeline that scores: what is answered beside the score, name → expression text. */
+  /**
+   * For a pipeline that scores: the values that the answer contains in addition to the score; name → text of the
+   * expression.
+   */
   readonly answer: ReadonlyMap<string, Located<string>>;
   readonly page: { readonly size: number; readonly maxSize: number };
 }
 
 export interface RequestDefinition {
-  /** Attributes that a candidate, or the scored entity, carries in the request and that are not of its entity type. */
+  /**
+   * Attributes that a candidate, or the scored entity, carries in the request and that its entity type does not
+   * declare.
+   */
   readonly candidates: ReadonlyMap<string, AttributeDefinition>;
   /** The other fields of the body, by name. */
   readonly fields: ReadonlyMap<string, RequestField>;
-  /** What happens to fields that nothing declares: counted, or 422. */
+  /** What to do with fields that nothing declares: count them, or answer 422. */
   readonly unknown: 'ignore' | 'refuse';
-  /** What happens to a candidate whose id came before: left out and counted, or 422. */
+  /** What to do with a candidate whose id appeared earlier: leave it out and count it, or answer 422. */
   readonly duplicates: 'ignore' | 'refuse';
 }
 
@@ -110,20 +119,23 @@ export type RequestField =
     };
 
 export interface PipelineLimits {
-  /** Most candidates in a request. */
+  /** The maximum number of candidates in a request. */
   readonly candidates: number;
-  /** Milliseconds from the first byte handled to the answer. */
+  /** Milliseconds from the first processed byte to the answer. */
   readonly time: number;
 }
 
 /** One line of `features:`: a view, one feature of it, or a view bound to paths. */
 export interface FeatureRequirement {
-  /** The name that expressions use before the colon: the view's, or the binding's. */
+  /** The name before the colon in expressions: the view's name, or the binding's. */
   readonly name: Located<string>;
   readonly view: Located<string>;
-  /** Only this feature; undefined: those that are used. */
+  /** The one required feature. Undefined means all features that are used. */
   readonly feature: Located<string> | undefined;
-  /** Paths such as `product.brand`, one for each entity of the view; undefined: bound to root entities by type. */
+  /**
+   * Paths such as `product.brand`, one for each entity of the view. Undefined if the view is bound to root entities
+   * by type.
+   */
   readonly paths: readonly Located<string>[] | undefined;
   readonly at: Span;
 }
@@ -135,12 +147,12 @@ export interface StepDefinition {
   readonly when: Located<string> | undefined;
   readonly top: Located<number> | undefined;
   readonly onError: 'fail' | 'skip';
-  /** The YAML under `with:`, read against the plugin's options schema when the pipeline is compiled. */
+  /** The YAML under `with:`. It is checked against the plugin's options schema when the pipeline is compiled. */
   readonly with: Node | undefined;
   readonly at: Span;
 }
 
-/** All of a project's files, parsed. */
+/** All files of a project, parsed. */
 export interface ProjectConfig {
   /** Absolute path of the project's folder. */
   readonly root: string;

@@ -9,7 +9,7 @@ import { entriesOf, locatedText, spanOf } from '../yaml/tree.js';
 
 const FORMS = 'write a view, view:feature, or name: view(path, …)';
 
-/** Reads an item of `features:`; undefined if it is wrong, which was told. */
+/** Reads an item of `features:`. An invalid item is reported, and the result is undefined. */
 export function parseRequirement(
   file: SourceFile,
   item: Node,
@@ -32,12 +32,15 @@ export function parseRequirement(
     return refuse(`expected a feature view, found ${foundWords(file, item)}`);
   if (entries.length > 1)
     return refuse(
-      'an item of `features` binds one name',
-      'start each with a `-` of its own',
+      'an item of `features` binds only one name',
+      'start each name with its own `-`',
       entries[1]?.keyAt,
     );
   if (entry.value === undefined)
-    return refuse(`nothing follows \`${entry.key}:\``, `to require the view write \`- ${entry.key}\``);
+    return refuse(
+      `the value after \`${entry.key}:\` is missing`,
+      `to require the view, write \`- ${entry.key}\``,
+    );
   const text = locatedText(file, entry.value);
   if (text === undefined)
     return refuse(
@@ -48,7 +51,11 @@ export function parseRequirement(
   const name = { value: entry.key, at: entry.keyAt };
   const parsed = checkName(name, diagnostics) ? parseLine(text, diagnostics) : undefined;
   if (parsed?.feature !== undefined)
-    return refuse('a name is given to a whole view', `write \`${entry.key}: ${parsed.view.value}\``, text.at);
+    return refuse(
+      'only a whole view can have another name',
+      `write \`${entry.key}: ${parsed.view.value}\``,
+      text.at,
+    );
   return parsed && { ...parsed, name, at: { ...entry.keyAt, end: text.at.end } };
 }
 
@@ -101,7 +108,7 @@ function parsePaths(
         'wrong_type',
         at,
         value === '' ? 'a path is missing' : `\`${value}\` is not a path`,
-        value.includes(':') ? `write \`${value.replaceAll(':', '.')}\`` : 'paths are like product.brand',
+        value.includes(':') ? `write \`${value.replaceAll(':', '.')}\`` : 'a path looks like product.brand',
       );
       return undefined;
     }
@@ -111,11 +118,6 @@ function parsePaths(
 
 function checkName(name: Located<string>, diagnostics: Diagnostics): boolean {
   if (NAME_PATTERN.test(name.value)) return true;
-  diagnostics.error(
-    'invalid_name',
-    name.at,
-    `\`${name.value}\` cannot be a name`,
-    `names are ${nameHelp(name.value)}`,
-  );
+  diagnostics.error('invalid_name', name.at, `\`${name.value}\` is not a valid name`, nameHelp(name.value));
   return false;
 }

@@ -7,13 +7,13 @@ import { spanWithin, type Located, type SourceFile, type Span } from '../yaml/so
 import { foundWords } from './shape-words.js';
 import { entriesOf, locatedText, spanOf } from '../yaml/tree.js';
 
-/** A `ref(…)` of a type; whether the entity type exists is checked once all are known. */
+/** A `ref(…)` in a type. Its entity type is checked once all entity types are known. */
 export interface EntityReference {
   readonly entity: string;
   readonly at: Span;
 }
 
-/** Reads types, and collects what they refer to and what is wrong with them. */
+/** Reads types, and collects their references and their errors. */
 export interface TypeContext {
   readonly diagnostics: Diagnostics;
   readonly references: EntityReference[];
@@ -22,13 +22,13 @@ export interface TypeContext {
 const PLAIN = ['int', 'float', 'bool', 'string', 'timestamp'] as const;
 const KINDS = [...PLAIN, 'list', 'vector', 'ref', 'record', 'optional'] as const;
 
-/** Names that no entity type may have, since they are types already. */
+/** Names of types, which no entity type may have. */
 export const TYPE_KINDS: readonly string[] = KINDS;
 
 const TYPES_HELP =
   'types are int, float, bool, string, timestamp, list(string), vector(n), ref(entity), list(ref(entity))';
 
-/** What other systems call our types. */
+/** Names that other systems use for these types. */
 const SYNONYMS = new Map([
   ['number', 'float'],
   ['double', 'float'],
@@ -70,22 +70,22 @@ const SYNONYMS = new Map([
 const MAX_VECTOR = 16_384;
 
 /**
- * Reads a type: a text such as `list(ref(brand))`, or inline records as `{ list: { name: type } }` or
+ * Reads a type: a string such as `list(ref(brand))`, or inline records as `{ list: { name: type } }` or
  * `{ record: { name: type } }`.
- * @param at the place to blame if there is no node
+ * @param at the place to report if there is no node
  */
 export function readType(at: Span, node: Node | undefined, context: TypeContext): ValueType | undefined {
   const { file } = at;
   const text = isScalar(node) ? locatedText(file, node) : undefined;
   if (text !== undefined) return readTypeText(text, context);
   if (isMap(node)) return readRecordType(at, node, context);
-  const help = isSeq(node) ? 'write `list(string)` for a list of texts' : TYPES_HELP;
+  const help = isSeq(node) ? 'write `list(string)` for a list of strings' : TYPES_HELP;
   const place = node === undefined ? at : spanOf(file, node);
   context.diagnostics.error('invalid_type', place, `expected a type, found ${foundWords(file, node)}`, help);
   return undefined;
 }
 
-/** Reads a type that is written as text. */
+/** Reads a type that is written as a string. */
 export function readTypeText(text: Located<string>, context: TypeContext): ValueType | undefined {
   const call = /^([^\s()]+)\s*\(\s*([\s\S]*?)\s*\)$/.exec(text.value);
   const wrong = (message: string, help: string = TYPES_HELP): ValueType | undefined => {
@@ -109,7 +109,7 @@ export function readTypeText(text: Located<string>, context: TypeContext): Value
       return listType(inner, context);
     case 'optional':
       return wrong(
-        '`optional` is for the fields of a request',
+        '`optional` is only allowed for the fields of a request',
         `any attribute may be absent: write \`${ourType(inside) ?? 'string'}\``,
       );
     default:
@@ -133,7 +133,7 @@ function refType({ value, at }: Located<string>, context: TypeContext): ListElem
       'invalid_type',
       at,
       `ref takes the name of an entity type, found \`${value}\``,
-      `names are ${nameHelp(value)}`,
+      nameHelp(value),
     );
     return undefined;
   }
@@ -150,9 +150,9 @@ function listType(inner: Located<string>, context: TypeContext): ValueType | und
   context.diagnostics.error(
     'invalid_type',
     inner.at,
-    `a list holds texts, references or records, not ${typeText(element)}`,
+    `a list contains strings, references or records, not ${typeText(element)}`,
     isNumber
-      ? 'numbers of a fixed count are a vector: `vector(64)`'
+      ? 'use a vector for a fixed number of numbers: `vector(64)`'
       : 'write `list(string)`, `list(ref(brand))` or `{ list: { name: string } }`',
   );
   return undefined;
@@ -167,7 +167,7 @@ function readRecordType(at: Span, node: Node, context: TypeContext): ValueType |
     context.diagnostics.error(
       'invalid_type',
       spanOf(file, node),
-      'a type that is a mapping has the one key `list` or `record`',
+      'a type that is a mapping has exactly one key, `list` or `record`',
       glued
         ? `write \`${ourType(entry?.key ?? '') ?? 'string'}\`, without the colon`
         : 'for example { list: { sku: string, price: float } }',
@@ -179,7 +179,7 @@ function readRecordType(at: Span, node: Node, context: TypeContext): ValueType |
     context.diagnostics.error(
       'invalid_type',
       entry.value === undefined ? entry.keyAt : spanOf(file, entry.value),
-      `\`${entry.key}\` as a key takes the fields of a record, found ${foundWords(file, entry.value)}`,
+      `\`${entry.key}\` needs the fields of a record, found ${foundWords(file, entry.value)}`,
       text === undefined ? undefined : `write \`${listOf(text.value)}\``,
     );
     return undefined;
@@ -195,12 +195,7 @@ function readFields(file: SourceFile, node: Node, context: TypeContext): Map<str
   const entries = entriesOf(file, node);
   for (const { key, keyAt, value } of entries) {
     if (!NAME_PATTERN.test(key)) {
-      context.diagnostics.error(
-        'invalid_name',
-        keyAt,
-        `\`${key}\` cannot be a name`,
-        `names are ${nameHelp(key)}`,
-      );
+      context.diagnostics.error('invalid_name', keyAt, `\`${key}\` is not a valid name`, nameHelp(key));
       continue;
     }
     const type = readType(keyAt, value, context);
@@ -213,7 +208,7 @@ function readFields(file: SourceFile, node: Node, context: TypeContext): Map<str
   return fields.size > 0 && fields.size === entries.length ? fields : undefined;
 }
 
-/** A reference `brand` may also be carried as `brand_id`: that name must be free. */
+/** A reference `brand` may also be sent as `brand_id`, so no other attribute can have that name. */
 export function checkSpellings(
   types: ReadonlyMap<string, ValueType>,
   places: ReadonlyMap<string, Span>,
@@ -228,15 +223,15 @@ export function checkSpellings(
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${name}\` may be carried as \`${spelling}\`, which is the key already`,
+        `\`${name}\` may be sent as \`${spelling}\`, which is already the key`,
         'name the attribute by its role, for example `parent`',
       );
     } else if (types.has(spelling)) {
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${name}\` may be carried as \`${spelling}\`, which is declared too`,
-        `remove \`${spelling}\`: the reference holds the id`,
+        `\`${name}\` may be sent as \`${spelling}\`, which is declared too`,
+        `remove \`${spelling}\`: the reference already contains the id`,
       );
     }
   }
@@ -247,7 +242,7 @@ function typeHelp(text: string): string {
   return guess === undefined ? TYPES_HELP : `did you mean \`${guess}\`?`;
 }
 
-/** Our type for one of another system, or for a misspelt one: always a type that is taken as it stands. */
+/** Suggests a valid type for a type of another system or a misspelt type. */
 export function ourType(text: string): string | undefined {
   const optional = /^(?:optional|nullable)\s*[([<]([\s\S]*)[)\]>]$/i.exec(text) ?? /^([\s\S]+)\?$/.exec(text);
   if (optional !== null) return ourType((optional[1] ?? '').trim());
@@ -272,7 +267,7 @@ export function ourType(text: string): string | undefined {
   }
 }
 
-/** Lists hold no numbers: those of one length are vectors. */
+/** Lists cannot contain numbers. A fixed number of numbers is a vector. */
 function listOf(inside: string): string {
   const element = inside.trim() === '' ? 'string' : ourType(inside.trim());
   if (element === 'int' || element === 'float' || element?.startsWith('vector') === true) return 'vector(64)';

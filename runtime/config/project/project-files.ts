@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { SourceFile, type Span } from '../yaml/source.js';
 
-/** More than any project file needs; a larger one is some other file. */
+/** No project file needs more. A larger file is not a project file. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The start of a file or folder that has no text to show. */
@@ -12,7 +12,7 @@ export function placeOf(path: string): Span {
   return { file: new SourceFile(path, ''), start: 0, end: 0 };
 }
 
-/** Whether the folder of a project has this folder. */
+/** True if the project's folder contains this folder. */
 export async function hasFolder(root: string, folder: string): Promise<boolean> {
   try {
     return (await stat(join(root, folder))).isDirectory();
@@ -22,8 +22,8 @@ export async function hasFolder(root: string, folder: string): Promise<boolean> 
 }
 
 /**
- * Reads the `*.yaml` files of a project's folder, by name; links are followed. Files whose names start with a dot and
- * files of other kinds are none of ours.
+ * Reads the `*.yaml` files in a folder of the project, sorted by name. Links are followed. Files whose names start
+ * with a dot and files with other extensions are ignored.
  */
 export async function readYamlFiles(
   root: string,
@@ -96,7 +96,10 @@ async function readText(
   }
 }
 
-/** Where a text first has what is no UTF-8; the file as a whole if that is everywhere, as in UTF-16. */
+/**
+ * Finds the first place that is not valid UTF-8. It is the start of the file if almost everything is invalid, as in
+ * UTF-16.
+ */
 function firstUndecodable(path: string, bytes: Buffer): Span {
   if (/^(?:fffe|feff)/.test(bytes.toString('hex', 0, 2))) return placeOf(path);
   const file = new SourceFile(path, bytes.toString('utf8'));
@@ -105,21 +108,21 @@ function firstUndecodable(path: string, bytes: Buffer): Span {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'it is a link to nothing',
+  ENOENT: 'it is a link whose target does not exist',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOTDIR: 'it is not a folder',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its links form a cycle',
 };
 
-/** What stands in a file's place; to open a pipe would wait for whoever writes into it, which may be nobody. */
+/** Says why something is not a regular file. Opening a pipe would wait for a writer, which may never come. */
 export function whyNoFile(info: Stats): string | undefined {
   if (info.isFile()) return undefined;
   return info.isDirectory() ? 'it is a folder' : 'it is a pipe, a socket or a device';
 }
 
-/** Why the system did not open a file or folder, as half a sentence. */
+/** Says why the system could not open a file or folder, as a clause without a full stop. */
 export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? (code || message);

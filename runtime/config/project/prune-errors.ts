@@ -1,23 +1,24 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** Errors that say that a branch is not meant for a value of this kind at all. */
+/** Keywords whose errors say that a branch does not accept this kind of value at all. */
 const KIND_KEYWORDS = new Set(['type', 'const', 'enum', 'millrace']);
 
 /**
- * ajv reports every branch of `anyOf` and `oneOf` that fails. Keeps the errors of the branch that was meant, if one
- * takes values of this kind; else the `anyOf` error alone. Drops the echoes of `if` and `propertyNames`.
+ * ajv reports every branch of `anyOf` and `oneOf` that fails. This function keeps the errors of the branch that
+ * accepts this kind of value, or only the `anyOf` error if there is no such branch. It removes the repeated errors of
+ * `if` and `propertyNames`.
  */
 export function pruneErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
-  /** Choices between keys, which say nothing of the kind of a value. */
+  /** Choices between keys. They say nothing about the kind of a value. */
   const keyChoices = new Set<ErrorObject>();
-  // An outer choice comes after the errors of its branches.
+  // An outer choice follows the errors of its branches.
   for (const choice of [...errors].reverse()) {
     if (dropped.has(choice)) continue;
     if (choice.keyword === 'if' || choice.keyword === 'propertyNames') dropped.add(choice);
     if (choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') continue;
     const branches = branchesOf(choice, errors);
-    // Of branches that each ask for a key, none was meant more than another.
+    // If every branch requires a key, no branch is more likely than another.
     if ([...branches.values()].every((list) => list.every((error) => asksForKey(error, choice)))) {
       for (const list of branches.values()) list.forEach((error) => dropped.add(error));
       keyChoices.add(choice);
@@ -58,7 +59,7 @@ function refusesKind(error: ErrorObject, choice: ErrorObject): boolean {
   return error.instancePath === choice.instancePath && KIND_KEYWORDS.has(error.keyword);
 }
 
-/** Of a place that has the wrong kind of value, one error says enough. */
+/** If a place has the wrong kind of value, one error is enough. */
 function withoutEchoes(errors: readonly ErrorObject[]): Set<ErrorObject> {
   const rank = (error: ErrorObject): number =>
     ['millrace', 'anyOf', 'oneOf'].includes(error.keyword) ? 0 : KIND_KEYWORDS.has(error.keyword) ? 1 : 2;

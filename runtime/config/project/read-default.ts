@@ -5,7 +5,9 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { foundWords } from './shape-words.js';
 import { itemsOf, spanOf, textOf, type Entry } from '../yaml/tree.js';
 
-/** Reads the `default` of a feature; undefined if it does not fit the type, which was told. */
+/**
+ * Reads the `default` of a feature. A default that does not fit the type is reported, and the result is undefined.
+ */
 export function readDefault(
   { value: node, keyAt }: Entry,
   type: ValueType,
@@ -40,7 +42,7 @@ function defaultWords(type: ValueType): string {
     case 'vector':
       return `a list of ${type.size} numbers`;
     case 'list':
-      return type.of.kind === 'ref' ? 'a list of ids' : 'a list of texts';
+      return type.of.kind === 'ref' ? 'a list of ids' : 'a list of strings';
     default:
       return 'an id';
   }
@@ -51,7 +53,7 @@ function helpFor(node: Node | undefined, type: ValueType): string | undefined {
   return type.kind === 'string' && text !== undefined ? `quote it: "${text}"` : undefined;
 }
 
-/** The value, if it fits the type. */
+/** Returns the value if it fits the type. */
 function valueOf(node: Node | undefined, type: ValueType): JsonValue | undefined {
   if (type.kind === 'list' || type.kind === 'vector') {
     if (!isSeq(node)) return undefined;

@@ -1,15 +1,15 @@
-/** Names that the service itself gives a meaning to. */
+/** Names that already have a meaning in the service. */
 
 /** Words of the expression language. */
 export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 
-/** What an expression finds without anyone declaring it. */
+/** Names that every expression can use without a declaration. */
 export const EXPRESSION_NAMES: ReadonlySet<string> = new Set(['score', 'now', 'request']);
 
-/** Fields of the body of every pipeline's route … */
+/** Fields in the body of every pipeline's route … */
 export const BODY_FIELDS: readonly string[] = ['request_id', 'include_events'];
 
-/** … and of one that ranks. */
+/** … and additional fields of a route that ranks. */
 export const RANKING_FIELDS: readonly string[] = [
   ...BODY_FIELDS,
   'candidates',
@@ -19,19 +19,19 @@ export const RANKING_FIELDS: readonly string[] = [
   'candidate_page_size',
 ];
 
-/** Keys of `request:` that say how a body is read; the others are fields. */
+/** Keys of `request:` that are modes. The other keys are fields. */
 export const REQUEST_MODES: readonly string[] = ['unknown', 'duplicates'];
 
-/** No names for the fields that `request:` declares: those of bodies, and what it uses itself. */
+/** Names that a field under `request:` cannot have: the fields of bodies, and the keys of `request:` itself. */
 export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, ...REQUEST_MODES, 'request']);
 
-/** Fields of a pushed feature row beside keys and features. */
+/** Fields of a pushed feature row, apart from keys and features. */
 export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);
 
-/** The store group of views that name none. */
+/** The store group of views that name no group. */
 export const DEFAULT_GROUP = 'features';
 
-/** Groups of store keys that are not for views to name. */
+/** Groups of store keys that a view cannot use. */
 export const STORE_GROUPS: ReadonlySet<string> = new Set([
   DEFAULT_GROUP,
   'feature',

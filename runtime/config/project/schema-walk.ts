@@ -1,10 +1,10 @@
-/** Which subschemas of a JSON Schema speak of a value, whatever branch of it may apply. */
+/** Finds the subschemas of a JSON Schema that apply to a value, in whatever branch. */
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { isObject } from './marks.js';
 
 /**
- * The schema with its local references (`#/$defs/…`) put in place, so that a place in it tells where an error arose.
- * A reference to a schema that it stands in stays.
+ * Replaces local references (`#/$defs/…`) by their schemas, so that a path in the schema shows where an error arose.
+ * A recursive reference stays.
  */
 export function expandReferences(root: JsonObject): JsonObject {
   const expand = (value: JsonValue, within: readonly string[]): JsonValue => {
@@ -43,12 +43,12 @@ export class ApplicableSchemas {
     return new ApplicableSchemas(root, flatten(root, [root]));
   }
 
-  /** Those of the value at a key of a mapping. */
+  /** The schemas of the value at a key of a mapping. */
   property(key: string): ApplicableSchemas {
     return this.#of(this.all.flatMap((schema) => propertySchemas(schema, key)));
   }
 
-  /** Those of an item of a list. */
+  /** The schemas of an item of a list. */
   item(index: number): ApplicableSchemas {
     return this.#of(
       this.all.flatMap(({ prefixItems, items }) => {
@@ -58,13 +58,13 @@ export class ApplicableSchemas {
     );
   }
 
-  /** Those of a part, where a JSON pointer does not tell keys from positions. */
+  /** The schemas of a part, if a JSON pointer does not distinguish keys from positions. */
   propertyOrItem(part: string | number): ApplicableSchemas {
     const item = /^\d+$/.test(String(part)) ? this.item(Number(part)).all : [];
     return this.#of([...this.property(String(part)).all, ...item]);
   }
 
-  /** Those of the keys of a mapping. */
+  /** The schemas of the keys of a mapping. */
   get keys(): ApplicableSchemas {
     return this.#of(this.all.map(({ propertyNames }) => propertyNames));
   }
@@ -101,7 +101,7 @@ function flatten(root: JsonObject, values: readonly (JsonValue | undefined)[]): 
   return [...found];
 }
 
-/** The path of a JSON pointer. */
+/** Splits a JSON pointer into a path. */
 export function pointerPath(pointer: string): string[] {
   return pointer
     .split('/')

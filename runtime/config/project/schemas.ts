@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../api/types.js';
 import { COMPILED } from '../../core/locations.js';
 
-/** The JSON Schemas of the YAML files, in `schemas/` beside the compiled code. */
+/** The JSON Schemas of the YAML files. They are in `schemas/` beside the compiled code. */
 export type SchemaName = 'entity' | 'feature-view' | 'pipeline';
 
 const loaded = new Map<SchemaName, JsonObject>();

@@ -13,7 +13,7 @@ import { expectedWords, foundWords, oneOfWords } from './shape-words.js';
 import type { Span } from '../yaml/source.js';
 import { entriesOf, spanOf, textOf } from '../yaml/tree.js';
 
-/** What ajv says of an error beside its keyword; each keyword fills in its own. */
+/** The parameters of an ajv error. Each keyword sets its own ones. */
 interface Params {
   readonly additionalProperty?: string;
   readonly unevaluatedProperty?: string;
@@ -32,7 +32,7 @@ interface Told {
   readonly help?: string | undefined;
 }
 
-/** Turns ajv's errors (all errors, verbose) into diagnostics at the places that they mean. */
+/** Converts ajv's errors (all errors, verbose) to diagnostics at the right places. */
 export function reportShapeErrors(
   errors: readonly ErrorObject[],
   places: Places,
@@ -41,7 +41,7 @@ export function reportShapeErrors(
   const pruned = pruneErrors(errors);
   const mistyped = new Set(pruned.map((error) => guessOf(error)));
   for (const error of pruned) {
-    // A key that is there under a name nearly right is told once.
+    // A misspelt key is reported once: not as unknown and as missing.
     const { missingProperty } = error.params as Params;
     if (error.keyword === 'required' && mistyped.has(pointerTo(error, missingProperty ?? ''))) continue;
     const { code, at, message, help } = tell(error, new Place(error, places));
@@ -49,7 +49,7 @@ export function reportShapeErrors(
   }
 }
 
-/** Where the key would stand that an unknown key was most likely meant to be. */
+/** Returns the path of the key that an unknown key most likely means. */
 function guessOf(error: ErrorObject): string | undefined {
   const { additionalProperty, unevaluatedProperty } = error.params as Params;
   const key = additionalProperty ?? unevaluatedProperty;
@@ -62,7 +62,7 @@ function pointerTo(error: ErrorObject, key: string): string {
   return `${error.instancePath}/${key}`;
 }
 
-/** Where an error is, and how to speak of it. */
+/** The place of an error, and how messages name it. */
 class Place {
   readonly path: OptionPath;
   readonly node: Node | undefined;
@@ -81,7 +81,7 @@ class Place {
     return this.places.value(this.path);
   }
 
-  /** `` `size`: `` and so on; nothing for the root. */
+  /** Returns `` `size`: `` and so on; an empty string for the root. */
   get subject(): string {
     const last = this.path.at(-1);
     if (last === undefined) return '';
@@ -143,12 +143,12 @@ function unknownKey(key: string, place: Place): Told {
   return {
     code: 'unknown_key',
     at: place.places.key([...place.path, key]),
-    message: `\`${key}\` means nothing here`,
+    message: `\`${key}\` is not allowed here`,
     help:
       guess !== undefined
         ? `did you mean \`${guess}\`?`
         : known.length > 0
-          ? `there is ${known.join(', ')}`
+          ? `the keys here are ${known.join(', ')}`
           : undefined,
   };
 }
@@ -172,19 +172,19 @@ function missingKey(key: string, place: Place): Told {
   };
 }
 
-/** A key that something else rules out; the schema's description says why. */
+/** Describes a key that another key excludes. The schema's description says why. */
 function unwanted(place: Place): Told {
   const key = String(place.path.at(-1) ?? '');
   const why = place.schema['description'];
   return {
     code: 'unknown_key',
     at: place.places.key(place.path),
-    message: `\`${key}\` means nothing here`,
+    message: `\`${key}\` is not allowed here`,
     help: typeof why === 'string' ? why : undefined,
   };
 }
 
-/** A choice between keys, none of which is there. */
+/** Describes a choice between keys, if none of them is present. */
 function oneKeyOf(place: Place): Told | undefined {
   const { anyOf } = place.schema;
   const keys = Array.isArray(anyOf) ? (anyOf as readonly JsonValue[]).map(onlyKey) : [];
@@ -197,7 +197,7 @@ function oneKeyOf(place: Place): Told | undefined {
   };
 }
 
-/** The key that a branch asks for, if that is all it does. */
+/** Returns the key that a branch requires, if the branch requires nothing else. */
 function onlyKey(branch: JsonValue): string | undefined {
   if (!isObject(branch) || Object.keys(branch).join() !== 'required') return undefined;
   const { required } = branch;
@@ -213,8 +213,8 @@ function wrongPattern(error: ErrorObject, place: Place): Told {
     return {
       code: 'invalid_name',
       at,
-      message: `\`${text}\` cannot be a name`,
-      help: `names are ${nameHelp(text)}`,
+      message: `\`${text}\` is not a valid name`,
+      help: nameHelp(text),
     };
   return {
     code: 'wrong_type',
@@ -224,7 +224,7 @@ function wrongPattern(error: ErrorObject, place: Place): Told {
 }
 
 function wrongKind(error: ErrorObject, place: Place): Told {
-  // The keyword's schema is of its parent; a mark's error has the mark there.
+  // The keyword's schema is the schema of its parent; the error of a mark has the mark there.
   const message = `expected ${expectedWords(place.schema)}, found ${place.found}`;
   const at = place.node === undefined ? place.places.holder(place.path) : place.at;
   return { code: 'wrong_type', at, message: place.subject + message, help: kindHelp(error, place) };
@@ -244,7 +244,7 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
       return `write \`[${text}]\``;
     const { end } = place.places.holder(place.path);
     return error.data === null && /^:?[ \t]+#/.test(file.text.slice(end))
-      ? 'a space and `#` start a comment; quote a value that has them'
+      ? 'a space and `#` start a comment; quote a value that contains them'
       : undefined;
   }
   if (!isMap(place.node) || /mapping/.test(expected)) return undefined;

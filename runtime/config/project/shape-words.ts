@@ -1,4 +1,4 @@
-/** Plain words for what a schema expects and for what a file has. */
+/** Plain words for what a schema expects and for what a file contains. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { isObject, markOf } from './marks.js';
@@ -17,7 +17,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 
 const MAX_FOUND = 40;
 
-/** What was found, as the file has it: a variable's name rather than its value. */
+/** Describes what was found, as the file has it: the name of a variable, not its value. */
 export function foundWords(file: SourceFile, node: Node | undefined): string {
   if (node === undefined || isEmpty(node)) return 'nothing';
   if (isMap(node)) return 'a mapping';
@@ -30,7 +30,7 @@ export function foundWords(file: SourceFile, node: Node | undefined): string {
   return typeof value === 'string' ? `the text ${text}` : text;
 }
 
-/** What a schema expects: its title where it has one that reads so, else its type. */
+/** Describes what a schema expects: its title if that fits into the sentence, otherwise its type. */
 export function expectedWords(schema: JsonObject): string {
   const words = new Set(alternatives(schema));
   return [...words].join(' or ') || 'something else';

@@ -1,12 +1,12 @@
 /**
- * `${NAME}` and `${NAME:-default}` in the values of a YAML file: replaced after the file was parsed, so that a variable
- * is always text, never YAML. `$${` stands for `${` itself. An unset or empty variable takes its default.
+ * Replaces `${NAME}` and `${NAME:-default}` in the values of a YAML file. This happens after parsing, so a variable's
+ * value is always a string, never YAML. `$${` stands for `${` itself. An unset or empty variable uses its default.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface InterpolationProblem {
   readonly kind: 'unset' | 'malformed';
-  /** The name that is unset; the whole text, where it names nothing. */
+  /** The name of the unset variable, or the whole text if it contains no valid name. */
   readonly text: string;
 }
 

@@ -1,12 +1,12 @@
 import { LineCounter } from 'yaml';
 
-/** A shorter value is no secret, and its letters may stand in any message. */
+/** A shorter value is not treated as a secret, because it may appear in any message by chance. */
 const SHORTEST_SECRET = 6;
 
-/** A file of a project as text; diagnostics point into it. `path` is relative to the project, with forward slashes. */
+/** The text of a project file. Diagnostics refer to it. `path` is relative to the project, with forward slashes. */
 export class SourceFile {
   readonly lines: LineCounter;
-  /** Values of environment variables that stand in the file's texts, and the variables' names. */
+  /** Values of environment variables that the file's strings contain, and the names of the variables. */
   readonly #concealed = new Map<string, string>();
 
   constructor(
@@ -24,36 +24,37 @@ export class SourceFile {
     if (value.length >= SHORTEST_SECRET) this.#concealed.set(value, name);
   }
 
-  /** A message about the file, with names in place of what was concealed. */
+  /** Replaces concealed values in a message by the names of their variables. */
   redact(message: string): string {
-    let told = message;
-    for (const [value, name] of this.#concealed) told = told.replaceAll(value, () => `\${${name}}`);
-    return told;
+    let redacted = message;
+    for (const [value, name] of this.#concealed) redacted = redacted.replaceAll(value, () => `\${${name}}`);
+    return redacted;
   }
 
-  /** 1-based line and column of an offset. */
+  /** Converts an offset to a 1-based line and column. */
   position(offset: number): { readonly line: number; readonly column: number } {
     const { line, col } = this.lines.linePos(offset);
     return { line, column: col };
   }
 }
 
-/** A stretch of a file: offsets into its text, `end` exclusive. */
+/** A range of a file: offsets into its text; `end` is exclusive. */
 export interface Span {
   readonly file: SourceFile;
   readonly start: number;
   readonly end: number;
 }
 
-/** A value together with the place that it was written at. */
+/** A value with its place in the file. */
 export interface Located<T> {
   readonly value: T;
   readonly at: Span;
 }
 
 /**
- * The place of a stretch of a located text, by offsets into the text. Exact where the file has the text as it is;
- * elsewhere (escapes, folded lines, an interpolated variable, a default) the whole place.
+ * Returns the place of a part of a located string, by offsets into the string. The place is exact if the file
+ * contains the string unchanged. Otherwise (escapes, folded lines, an interpolated variable, a default) it is the
+ * whole place.
  */
 export function spanWithin(text: Located<string>, start: number, end: number): Span {
   const { at } = text;
@@ -61,7 +62,7 @@ export function spanWithin(text: Located<string>, start: number, end: number): S
   return { file: at.file, start: at.start + start, end: at.start + end };
 }
 
-/** The key that stands before a value on its line. */
+/** Returns the place of the key that precedes a value on its line. */
 export function keyBefore(at: Span, name: string): Span {
   const start = at.file.text.lastIndexOf(name, at.start - 1);
   return start === -1 ? at : { file: at.file, start, end: start + name.length };

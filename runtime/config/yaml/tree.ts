@@ -1,4 +1,6 @@
-/** Reading the nodes of a parsed YAML file: entries, texts and places. Tags, anchors and aliases were refused before. */
+/**
+ * Reads the nodes of a parsed YAML file: entries, strings and places. Tags, anchors and aliases were rejected before.
+ */
 import { isMap, isScalar, isSeq, Scalar, type Node } from 'yaml';
 import type { Located, SourceFile, Span } from './source.js';
 
@@ -6,11 +8,11 @@ export interface Entry {
   /** The key as written: `01` stays `01`. */
   readonly key: string;
   readonly keyAt: Span;
-  /** Undefined where nothing is written after the colon. */
+  /** Undefined if nothing follows the colon. */
   readonly value: Node | undefined;
 }
 
-/** The entries of a mapping in the order written; none for any other node. */
+/** Returns the entries of a mapping in the order of the file. Any other node has none. */
 export function entriesOf(file: SourceFile, node: Node | undefined): Entry[] {
   if (!isMap<Node, Node | null>(node)) return [];
   return node.items.map(({ key, value }) => ({
@@ -20,7 +22,7 @@ export function entriesOf(file: SourceFile, node: Node | undefined): Entry[] {
   }));
 }
 
-/** The items of a list in the order written; none for any other node. */
+/** Returns the items of a list in the order of the file. Any other node has none. */
 export function itemsOf(node: Node | undefined): Node[] {
   return isSeq<Node>(node) ? node.items : [];
 }
@@ -33,33 +35,33 @@ export function memberOf(file: SourceFile, node: Node | undefined, key: string):
   return entryOf(file, node, key)?.value;
 }
 
-/** Whether nothing was written where the node stands, e.g. after `value:`. */
+/** True if the node is empty, e.g. after `value:`. */
 export function isEmpty(node: Node | undefined): boolean {
   return node === undefined || (isScalar(node) && node.value === null && (node.source ?? '') === '');
 }
 
-/** The source text of a scalar: `0042`, `1e3` and `true` as written, quoted text without its quotes. */
+/** Returns the source text of a scalar: `0042`, `1e3` and `true` as written, quoted text without its quotes. */
 export function textOf(node: Node | undefined): string | undefined {
   if (!isScalar(node) || isEmpty(node)) return undefined;
   if (typeof node.value !== 'string') return node.source ?? String(node.value);
   return isBlock(node) ? node.value.trimEnd() : node.value;
 }
 
-/** The source text of a scalar at its place. */
+/** Returns the source text of a scalar with its place. */
 export function locatedText(file: SourceFile, node: Node | undefined): Located<string> | undefined {
   const value = textOf(node);
   if (node === undefined || value === undefined) return undefined;
   return { value, at: textSpanOf(file, node, value) };
 }
 
-/** The place of a scalar's text: inside its quotes, if the file has the text there as it is. */
+/** Returns the place of a scalar's text: inside its quotes, if the file contains the text unchanged. */
 export function textSpanOf(file: SourceFile, node: Node, text: string): Span {
   const span = spanOf(file, node);
   const inner = { file, start: span.start + 1, end: span.end - 1 };
   return file.text.slice(inner.start, inner.end) === text ? inner : span;
 }
 
-/** The place to underline for a node; of a block mapping or list, its first key or item. */
+/** Returns the place to underline for a node. For a block mapping or list it is the first key or item. */
 export function spanOf(file: SourceFile, node: Node): Span {
   if (!isScalar(node) && !(isMap(node) && node.flow) && !(isSeq(node) && node.flow)) {
     const first = isMap<Node>(node) ? node.items[0]?.key : isSeq<Node>(node) ? node.items[0] : undefined;

@@ -1,20 +1,20 @@
-/** What a text leaves open at an offset, innermost last. */
+/** The brackets that are open at an offset, innermost last. */
 export interface OpenBracket {
   readonly start: number;
   readonly char: '{' | '[';
-  /** Where a comment after it holds what would have closed it; undefined if none does. */
+  /** The offset of the closing bracket in a comment, if the comment hides it. */
   readonly closedInComment: number | undefined;
 }
 
 export interface OpenEnds {
   readonly bracket: OpenBracket | undefined;
-  /** Start of a quote that goes on to the offset. */
+  /** Start of a quoted string that is still open at the offset. */
   readonly quote: number | undefined;
 }
 
 /**
- * Reads brackets as YAML does, up to an offset: those in quotes, comments and the middle of plain values are none. Says
- * which is open there, as the place where somebody forgot to close it.
+ * Finds the brackets that are open at an offset, as YAML reads them. Brackets in quotes, comments and inside plain
+ * values do not count. The result is the place where the closing bracket was probably forgotten.
  */
 export function openEndsAt(text: string, end: number): OpenEnds {
   const open: { start: number; char: '{' | '['; closedInComment: number | undefined }[] = [];
@@ -38,7 +38,7 @@ export function openEndsAt(text: string, end: number): OpenEnds {
   return { bracket: open.at(-1), quote: undefined };
 }
 
-/** Whether a value, an item or a key may start here. */
+/** True if a value, an item or a key may start here. */
 function startsValue(text: string, at: number): boolean {
   let before = at - 1;
   while (text[before] === ' ' || text[before] === '\t') before -= 1;

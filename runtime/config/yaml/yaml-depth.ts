@@ -1,11 +1,11 @@
 import { Parser, type CST } from 'yaml';
 
-/** More levels than any project file needs, and few enough for recursion. */
+/** No project file needs more levels, and recursion is safe up to this depth. */
 export const MAX_DEPTH = 64;
 
 /**
- * Where a text first goes deeper than any project file needs. Asked before its nodes are composed, which recurses, and
- * where the stack runs out V8 may end the process: it cannot compile a regular expression then.
+ * Finds the first place that is nested too deeply. It runs before the nodes are composed, because composing is
+ * recursive: when the stack overflows, V8 may end the process because it cannot compile a regular expression.
  */
 export function startOfTooDeep(text: string): number | undefined {
   const open: { readonly token: CST.Token; readonly depth: number }[] = [];

@@ -5,17 +5,17 @@ import { interpolate, type Environment, type InterpolationProblem } from './inte
 import type { SourceFile, Span } from './source.js';
 import { spanOf, textOf } from './tree.js';
 import { MAX_DEPTH, startOfTooDeep } from './yaml-depth.js';
-import { explainFault, quoted, quoteHelp, valueEnd, variablesInFlow } from './yaml-syntax.js';
+import { quoted, valueEnd } from './value-extent.js';
+import { explainFault, quoteHelp, variablesInFlow } from './yaml-syntax.js';
 
-const NO_ANCHORS = 'anchors, aliases and merge keys of YAML are not read here';
-const WRITTEN_OUT =
-  'write out what is meant in each place; an expression can be given a name under `define:`';
+const NO_ANCHORS = 'anchors, aliases and merge keys of YAML are not supported here';
+const WRITTEN_OUT = 'repeat the value in each place; `define:` can name an expression';
 
 /**
- * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. Environment
- * variables in its values are replaced.
- * @param firstLine what such a file starts with, for one that is empty
- * @returns undefined if there were errors; they are in `diagnostics`.
+ * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. It replaces
+ * environment variables in values.
+ * @param firstLine the first line that such a file needs, for the message about an empty file
+ * @returns undefined if there were errors; they are in `diagnostics`
  */
 export function parseYaml(
   file: SourceFile,
@@ -39,7 +39,7 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
     return undefined;
   }
   let document = parseText(file.text);
-  // What follows a fault on its line, and faults that say nothing new after the first, are mostly its echo.
+  // Further errors on the same line, and errors that add nothing to the first, are mostly consequences of it.
   const lines = new Set<number>();
   if (document.errors.length > 0) {
     const { masked, faults } = variablesInFlow(file.text);
@@ -61,7 +61,7 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
     } = explainFault(file, {
       code,
       message,
-      // The parser may place a fault of the last character one beyond the end.
+      // The parser may place an error at the last character one position after the end.
       start: Math.min(pos[0], file.text.length),
       end: Math.min(pos[1], file.text.length),
     });
@@ -76,7 +76,7 @@ function parse(file: SourceFile, diagnostics: Diagnostics, firstLine?: string): 
       'yaml_syntax',
       whole,
       'the file starts with a %YAML directive',
-      'remove it; files are YAML 1.2',
+      'remove it; project files are always YAML 1.2',
     );
     return undefined;
   }
@@ -98,7 +98,7 @@ function parseText(text: string): Document.Parsed {
   });
 }
 
-/** Refuses what YAML takes and a writer did not mean; fills in environment variables. */
+/** Rejects valid YAML that the author did not intend, and fills in environment variables. */
 class TreeChecker {
   sound = true;
 
@@ -153,7 +153,7 @@ class TreeChecker {
         const [, name = '', rest = ''] = glued;
         this.#refuse(key, `a space is missing after the colon of \`${name}\``, `write \`${name} ${rest}\``);
       }
-      // A value that was cut at a comma goes on in the keys after it.
+      // The keys after a cut value are parts of that value.
       const soundBefore = this.sound;
       this.visit(value, inFlow);
       if (inFlow && soundBefore && !this.sound && isScalar(value)) return;
@@ -185,19 +185,19 @@ class TreeChecker {
       this.#refuseAt(
         at,
         start,
-        'YAML tags are not read here',
+        'YAML tags are not supported here',
         'remove it; quote a value that must be a text',
       );
       return true;
     }
     if (tag !== undefined && isCollection(node)) {
-      this.#refuse(node, 'YAML tags are not read here', 'remove the tag');
+      this.#refuse(node, 'YAML tags are not supported here', 'remove the tag');
       return true;
     }
     return false;
   }
 
-  /** Finds values that a comma or a ` #` cut short. @returns false if it did */
+  /** Finds values that a comma or a ` #` cut short. @returns false if it found one */
   #checkCut(node: Scalar, inFlow: boolean): boolean {
     if (node.type !== Scalar.PLAIN || typeof node.value !== 'string') return true;
     const [, end] = node.range ?? [0, 0];
@@ -209,7 +209,7 @@ class TreeChecker {
     if (inFlow && /^\s*,/.test(rest)) {
       this.#refuse(
         node,
-        'the comma ends the value here, inside { } or [ ], also between parentheses or quotes',
+        'inside { } or [ ] a comma ends the value, even between parentheses or quotes',
         `quote the value: ${quoted(line.slice(0, valueEnd(line, 0, true)))}`,
       );
       return false;
@@ -247,7 +247,7 @@ class TreeChecker {
           ]
         : [
             `\`${text}\` does not name an environment variable`,
-            'write ${NAME} or ${NAME:-default}, or $${ for the two characters themselves',
+            'write ${NAME} or ${NAME:-default}, or $${ for a literal ${',
           ];
     this.diagnostics.error('unset_variable', at, message, help);
   }
@@ -269,7 +269,7 @@ class TreeChecker {
   }
 }
 
-/** What a text leaves open: a parenthesis, a double quote, or an operator without its right side. */
+/** Returns what a text leaves open: a parenthesis, a double quote, or an operator without its right side. */
 function openEnds(text: string): '(' | '"' | 'operator' | undefined {
   let depth = 0;
   let inQuote = false;

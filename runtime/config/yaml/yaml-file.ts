@@ -9,17 +9,17 @@ import { foundWords } from '../project/shape-words.js';
 import { locatedText, memberOf, spanOf, textOf } from './tree.js';
 import { parseYaml } from './yaml-document.js';
 
-/** A project file whose YAML is sound and whose shape was checked. Its parts may still be wrong, and were told. */
+/** A project file with valid YAML and a checked shape. Its parts may still have errors, which are reported. */
 export interface ParsedFile {
   readonly file: SourceFile;
   readonly root: Node;
-  /** What it declares; its file's name, where the two differ. */
+  /** The declared name, or the file's name if they differ. */
   readonly name: Located<string>;
-  /** The name that it declares, where it differs; things that use it are not told of that again. */
+  /** The declared name, if it differs from the file's name. Uses of it are not reported again. */
   readonly alias: string | undefined;
 }
 
-/** The kinds of project files, by the key under which each gives its name. */
+/** The kinds of project files, by the key that declares the name. */
 export type FileKind = 'entity' | 'view' | 'pipeline';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
@@ -28,12 +28,12 @@ const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   pipeline: 'pipeline',
 };
 
-/** `pipelines/search.yaml` → `search`: what the file should declare. */
+/** Returns the name that the file should declare: `pipelines/search.yaml` → `search`. */
 export function stemOf(file: SourceFile): string {
   return /([^/]*)\.yaml$/.exec(file.path)?.[1] ?? file.path;
 }
 
-/** Parses a file and checks its shape; undefined if its YAML is not sound. */
+/** Parses a file and checks its shape. Returns undefined if its YAML is not valid. */
 export function parseFile(
   file: SourceFile,
   declares: FileKind,

@@ -1,9 +1,10 @@
-/** Says in plain words why YAML did not take a file, and what to quote. */
+/** Explains why a file is not valid YAML, and what to quote. */
 import type { SourceFile } from './source.js';
+import { lineAt, quoted, valueBefore, valueEnd } from './value-extent.js';
 import { openEndsAt } from './yaml-brackets.js';
 
 export interface YamlFault {
-  /** A code of the `yaml` package. */
+  /** An error code of the `yaml` package. */
   readonly code: string;
   readonly message: string;
   readonly start: number;
@@ -15,7 +16,7 @@ export interface SyntaxExplanation {
   readonly end: number;
   readonly message: string;
   readonly help?: string;
-  /** It says nothing new where another fault comes before it. */
+  /** True if it adds nothing when another error precedes it. */
   readonly mayEcho?: boolean;
 }
 
@@ -29,17 +30,17 @@ const STARTS: Readonly<Record<string, string>> = {
   '>': 'YAML reads a value that starts with `>` as a block of text on the next lines',
   '[': 'a value that starts with `[` is a list, and more follows it',
   '{': 'a value that starts with `{` is a mapping, and more follows it',
-  '%': 'YAML does not take a value that starts with `%`',
-  '@': 'YAML does not take a value that starts with `@`',
-  '`': 'YAML does not take a value that starts with a backquote',
+  '%': 'a YAML value cannot start with `%`',
+  '@': 'a YAML value cannot start with `@`',
+  '`': 'a YAML value cannot start with a backquote',
 };
 
-/** Why a fault arose, if it is a known trap; else what YAML says. */
+/** Explains an error: by a known trap, or else in the words of the YAML parser. */
 export function explainFault(file: SourceFile, fault: YamlFault): SyntaxExplanation {
   const trap = trapAt(file.text, fault);
   if (trap !== undefined) return trap;
   const message = fault.message.replace(/[.:]?\s*$/, '');
-  return { start: fault.start, end: fault.end, message: `this is not YAML: ${message}`, mayEcho: true };
+  return { start: fault.start, end: fault.end, message: `this is not valid YAML: ${message}`, mayEcho: true };
 }
 
 function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
@@ -53,7 +54,7 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
         start: text.indexOf('---', start),
         end: text.indexOf('---', start) + 3,
         message: '`---` starts a second document in the file',
-        help: 'write each in a file of its own',
+        help: 'write each document in its own file',
       };
     case 'MISSING_CHAR':
       if (fault.message.includes('closing')) return unclosed(text, fault);
@@ -62,8 +63,8 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
       return {
         start,
         end: end + 1,
-        message: 'a backslash between double quotes starts an escape, and this is none',
-        help: 'write single quotes around the value, or the backslash twice',
+        message: 'a backslash between double quotes starts an escape sequence, and this one is not valid',
+        help: 'use single quotes around the value, or double the backslash',
       };
     case 'BAD_INDENT':
       if (/must be sufficiently indented|end with a/.test(fault.message)) {
@@ -74,8 +75,8 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
       return {
         start: line.start + line.indent,
         end: line.end,
-        message: 'the line is indented unlike those it belongs with',
-        help: 'keys of one mapping, and the dashes of one list, start in the same column',
+        message: 'the indentation of the line does not match the lines around it',
+        help: 'the keys of one mapping start in the same column, and so do the dashes of one list',
       };
   }
   return (
@@ -83,12 +84,13 @@ function trapAt(text: string, fault: YamlFault): SyntaxExplanation | undefined {
   );
 }
 
-/** Most variables of one file that are looked at. */
+/** The maximum number of variables that are examined in one file. */
 const MOST_VARIABLES = 100;
 
 /**
- * Every unquoted `${NAME}` inside { } or [ ], where YAML takes its brace for a mapping and then misreads the lines after
- * it. `masked` is the text with letters in their places, as long as before, to find what else is wrong.
+ * Finds every unquoted `${NAME}` inside { } or [ ], where YAML reads its brace as a mapping and then misreads the
+ * following lines. `masked` is the text with letters in place of the variables and the same length; it serves to find
+ * other errors.
  */
 export function variablesInFlow(text: string): {
   readonly masked: string;
@@ -140,16 +142,16 @@ function specialStart(text: string, at: number): SyntaxExplanation | undefined {
   return why === undefined ? undefined : { ...value, message: why, help: quoteHelp(written) };
 }
 
-/** How to write a value that YAML does not take as it stands. */
+/** Says how to write a value that YAML does not accept unquoted. */
 export function quoteHelp(written: string): string {
-  // `!` is not of the expression language either.
+  // The expression language does not have `!` either.
   const negated = /^!\s*(?=[a-z(])/.exec(written);
   return negated === null
     ? `quote it: ${quoted(written)}`
     : `write \`not ${written.slice(negated[0].length)}\``;
 }
 
-/** `keep: a: b`, and a line that continues the value of the line above. */
+/** Explains `keep: a: b`, and a line that continues the value of the line above. */
 function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation | undefined {
   if (!['BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'BLOCK_IN_FLOW'].includes(code)) return undefined;
   const line = lineAt(text, start);
@@ -161,7 +163,7 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
     return {
       start: start + rest.length - rest.trimStart().length,
       end: start + rest.length,
-      message: 'the line starts an item of a list, and those above it are none of that list',
+      message: 'this line starts a list item, but the lines above it do not belong to that list',
       help: 'start each item above with `- `, in the same column',
       mayEcho: true,
     };
@@ -175,7 +177,7 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
       help:
         feature === null
           ? / \? /.test(value)
-            ? 'write `if(condition, a, b)` in the place of `condition ? a : b`'
+            ? 'write `if(condition, a, b)` instead of `condition ? a : b`'
             : `quote the value: ${quoted(value)}`
           : `write \`${feature[1] ?? ''}:${feature[2] ?? ''}\`, without the space`,
     };
@@ -186,8 +188,8 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
   return {
     start,
     end,
-    message: 'the value goes on in the next line, which reads as a key',
-    help: 'indent the next line like its neighbours, or add what is missing: a colon, or a `-`',
+    message: 'the value continues on the next line, which reads as a key',
+    help: 'indent the next line like its neighbours, or add the missing colon or `-`',
     mayEcho: true,
   };
 }
@@ -195,7 +197,12 @@ function innerColon(text: string, { code, start }: YamlFault): SyntaxExplanation
 function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation | undefined {
   const found = text.slice(start, Math.max(end, start + 1));
   if (code === 'UNEXPECTED_TOKEN' && /^[\]}]/.test(found))
-    return { start, end: start + 1, message: `\`${found[0] ?? ''}\` closes nothing`, help: 'remove it' };
+    return {
+      start,
+      end: start + 1,
+      message: `\`${found[0] ?? ''}\` has no opening bracket`,
+      help: 'remove it',
+    };
   const line = lineAt(text, start);
   if (code === 'UNEXPECTED_TOKEN' && /:\s+-\s/.test(text.slice(line.start, line.end)))
     return {
@@ -208,8 +215,8 @@ function stray(text: string, { code, start, end }: YamlFault): SyntaxExplanation
     return {
       start: line.start + line.indent,
       end: line.end,
-      message: 'YAML cannot tell what this line belongs to',
-      help: 'look for a missing colon, a missing space after `-` or `:`, or a wrong indentation, here or in the line above',
+      message: 'the line does not fit the structure of the file',
+      help: 'check this line and the line above for a missing colon, a missing space after `-` or `:`, or a wrong indentation',
       mayEcho: true,
     };
   }
@@ -247,60 +254,6 @@ function unclosedFlow(text: string, fault: YamlFault): SyntaxExplanation | undef
     start,
     end: start + 1,
     message: `the ${what} is not closed`,
-    help: `close it with \`${close}\`, and indent the lines that go on inside it`,
+    help: `close it with \`${close}\`, and indent the lines inside it`,
   };
-}
-
-interface Line {
-  readonly start: number;
-  readonly end: number;
-  readonly indent: number;
-}
-
-function lineAt(text: string, offset: number): Line {
-  // An error at the newline belongs to the line that it ends.
-  const start = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  const newline = text.indexOf('\n', start);
-  const whole = text.slice(start, newline === -1 ? text.length : newline).trimEnd();
-  return { start, end: start + whole.length, indent: whole.length - whole.trimStart().length };
-}
-
-/** The stretch of the value that holds or precedes an offset, as the writer meant it. */
-function valueBefore(text: string, line: Line, at: number): { start: number; end: number } {
-  const before = text.slice(line.start, Math.min(line.end, at + 1));
-  let start = line.indent;
-  let flow = 0;
-  for (const match of before.matchAll(/(?:^\s*|[\s{[,])(?:-|"[^"]*":|'[^']*':|[\w.]+:)\s+(?=\S)/g))
-    start = match.index + match[0].length;
-  for (const char of text.slice(line.start, line.start + start)) {
-    if (char === '{' || char === '[') flow += 1;
-    if (char === '}' || char === ']') flow -= 1;
-  }
-  return {
-    start: line.start + start,
-    end: line.start + valueEnd(text.slice(line.start, line.end), start, flow > 0),
-  };
-}
-
-/** Where a value ends if quotes and parentheses are taken as the writer meant them. */
-export function valueEnd(line: string, start: number, inFlow: boolean): number {
-  let depth = 0;
-  let quote = '';
-  let at = start;
-  for (; at < line.length; at += 1) {
-    const char = line[at] ?? '';
-    if (quote !== '') {
-      if (char === quote) quote = '';
-    } else if (char === '"' || char === "'") quote = char;
-    else if (char === '#' && at > start && line[at - 1] === ' ') break;
-    else if ('([{'.includes(char)) depth += 1;
-    else if (depth > 0 && ')]}'.includes(char)) depth -= 1;
-    else if (inFlow && depth === 0 && ',]}'.includes(char)) break;
-  }
-  return start + line.slice(start, at).trimEnd().length;
-}
-
-/** The text in quotes that YAML takes as they are. */
-export function quoted(text: string): string {
-  return text.includes("'") ? JSON.stringify(text) : `'${text}'`;
 }
