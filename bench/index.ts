@@ -8,7 +8,7 @@ import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
 
-/** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
+/** `npm run bench [-- NAME] [--short]` runs every bench, or the named one. */
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
@@ -27,7 +27,7 @@ const names = args.filter((arg) => !arg.startsWith('--'));
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {
-    console.error(`there is no bench ${name}; there is ${Object.keys(BENCHES).join(', ')}`);
+    console.error(`there is no bench ${name}; the benches are ${Object.keys(BENCHES).join(', ')}`);
     process.exitCode = 2;
     break;
   }

@@ -21,18 +21,18 @@ interface Contestant {
   readonly process: ChildProcess;
 }
 
-/** What a round of requests cost. */
+/** The cost of a round of requests. */
 interface Round {
   readonly cpuMs: number;
   readonly latencies: readonly number[];
-  /** Of one core, while the round lasted. */
+  /** The fraction of one core that the load generator used during the round. */
   readonly generatorShare: number;
 }
 
 /**
- * The whole request through HTTP: up to 1,000 candidates with 40 features each, 300 trees of 64 leaves, the best ten
- * answered. Ours beside the naive service and beside the floor, each in a process of its own; the CPU time is that of
- * the server's process, asked of itself. All answer alike, which is checked first.
+ * Measures the whole request through HTTP: up to 1,000 candidates with 40 features each, 300 trees of 64 leaves, and
+ * a page of ten. Millrace, the naive service and the floor run in separate processes. Each server process reports its
+ * own CPU time. All must give the same answers, which is checked first.
  */
 export async function serviceBench(short: boolean): Promise<void> {
   const items = short ? 3_000 : 20_000;
@@ -66,7 +66,7 @@ export async function serviceBench(short: boolean): Promise<void> {
   }
 }
 
-/** The same features to ours, by its own endpoint, and as blobs to the naive service. */
+/** Loads the same features into Millrace through its own endpoint, and as blobs into the naive service. */
 async function load(redisUrl: string, url: string, items: number): Promise<void> {
   const redis = new Redis(redisUrl);
   const features = featuresOf(items).map((values) =>
@@ -86,7 +86,7 @@ async function load(redisUrl: string, url: string, items: number): Promise<void>
   redis.disconnect();
 }
 
-/** Every server has seen every item, and all give the same ten. */
+/** Sends every item to every server once, and checks that all return the same ten. */
 async function warmUp(
   contestants: readonly Contestant[],
   items: number,
@@ -110,7 +110,7 @@ async function warmUp(
       for (const [i, body] of bodies.entries()) {
         const answer: unknown = JSON.parse(await post(client, body));
         if (!wanted.has(i)) wanted.set(i, answer);
-        assert.deepEqual(answer, wanted.get(i), `${name} ranks as the others do`);
+        assert.deepEqual(answer, wanted.get(i), `${name} returns the same ranking as the others`);
       }
     }
     await client.close();
@@ -172,10 +172,10 @@ async function compare(
     ),
   );
   const [express = NaN, plain = NaN] = costs.slice(-2);
-  console.log(`\nExpress costs ${(1000 * (express - plain)).toFixed(0)} µs of CPU a request at the floor`);
+  console.log(`\nExpress costs ${(1000 * (express - plain)).toFixed(0)} µs of CPU per request of the floor`);
 }
 
-/** Some requests by some clients, each with a connection of its own and one request at a time. */
+/** Sends requests from several clients. Each client has its own connection and one request in flight. */
 async function run(
   { url, process: child }: Contestant,
   bodies: readonly Buffer[],

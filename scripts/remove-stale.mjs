@@ -1,10 +1,10 @@
-// The compiler leaves the output of a deleted source where it is, and a deleted test would go on running.
+// The compiler does not remove the output of a deleted source file, so a deleted test would continue to run.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const OUTPUT = /\.js(\.map)?$/;
 
-/** Removes compiled files in `<root>/dist` whose TypeScript source is gone. Returns how many. */
+/** Removes compiled files in `<root>/dist` whose TypeScript source does not exist. Returns their number. */
 export function removeStale(root) {
   const dist = join(root, 'dist');
   if (!existsSync(dist)) return 0;
