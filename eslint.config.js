@@ -17,13 +17,16 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       'no-restricted-syntax': [
         'error',
-        { selector: "NewExpression[callee.name='Function']", message: 'Nothing from outside becomes code.' },
+        {
+          selector: "NewExpression[callee.name='Function']",
+          message: 'Text from outside must not become code.',
+        },
       ],
       'no-eval': 'error',
     },
   },
   {
-    // chai's assertions are expressions.
+    // Assertions of chai are expressions.
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-unused-expressions': 'off' },
   },

@@ -11,7 +11,7 @@ import { measure, median, ms, table, type Contestant } from './support/measure.j
 
 const PROJECT = repositoryPath('bench', 'composite');
 const COUNTS = [100, 300, 1000];
-/** Most that the exponent of growth may be. */
+/** The maximum exponent of growth. */
 const GOAL = 1.1;
 const BRANDS = 500;
 const USERS = 20;
@@ -23,9 +23,9 @@ const WORDS =
   );
 
 /**
- * Real-time features of a candidate together with the query, the user and what the user did with it and its brand, for
- * 100, 300 and 1,000 candidates. Time must grow in proportion: the exponent of growth is fitted by least squares over the
- * logarithms of the medians. Runs on the embedded store, in process.
+ * Real-time features of a candidate together with the query, the user, and the user's interactions with the candidate
+ * and its brand, for 100, 300 and 1,000 candidates. The time must grow linearly: the exponent of growth is fitted by
+ * least squares over the logarithms of the medians. Runs on the embedded store, in process.
  */
 export async function compositeBench(short: boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
@@ -43,7 +43,7 @@ export async function compositeBench(short: boolean): Promise<void> {
   }
 }
 
-/** Uploads everything, from a seed; returns the ids of the products. */
+/** Uploads data that is generated from a seed. Returns the ids of the products. */
 async function load(app: App, count: number): Promise<string[]> {
   const next = random(1);
   const vector = (): number[] => Array.from({ length: SIZE }, () => next() - 0.5);
@@ -84,7 +84,7 @@ interface Series {
   readonly pipeline: Pipeline;
   readonly count: number;
   readonly bodies: readonly object[];
-  /** Milliseconds of the components stage, a run. */
+  /** Milliseconds of the components stage, per run. */
   readonly componentsMs: number[];
   round: number;
 }
@@ -131,7 +131,9 @@ async function run(one: Series) {
   return answer.ranked_candidates ?? [];
 }
 
-/** The features are there: all of the first page, and no two candidates alike. */
+/**
+ * Checks that the features were computed: the whole first page has scores, and no two candidates have the same score.
+ */
 async function check(one: Series): Promise<void> {
   const page = await run(one);
   assert.equal(page.length, 24);
@@ -143,7 +145,7 @@ async function check(one: Series): Promise<void> {
 
 function print(what: string, medians: ReadonlyMap<Series, number>, rounds: number): void {
   console.log(
-    `\n${what}: milliseconds, medians of ${rounds} rounds; the goal is an exponent of ${GOAL} at most\n`,
+    `\n${what}: milliseconds, medians of ${rounds} rounds; the goal is an exponent of at most ${GOAL}\n`,
   );
   const names = new Set([...medians.keys()].map(({ pipeline }) => pipeline.name));
   const rows = [...names].map((name) => {
@@ -159,7 +161,7 @@ function print(what: string, medians: ReadonlyMap<Series, number>, rounds: numbe
   console.log(table(['pipeline', ...COUNTS.map(String), 'exponent', ''], rows));
 }
 
-/** Of the line that fits the points best, by least squares. */
+/** Returns the slope of the best line through the points, by least squares. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0) / list.length;
   const x = mean(points.map(([one]) => one));

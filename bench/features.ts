@@ -12,7 +12,7 @@ import { startRedisServer } from '../test/support/redis-server.js';
 import { measure, median, ms, percentile, table, type Contestant } from './support/measure.js';
 
 setFlagsFromString('--expose-gc');
-/** Nobody's garbage is collected while another one runs. */
+/** Collects garbage before each run, so that no contestant pays for another's garbage. */
 const collect = runInNewContext("() => gc({ type: 'minor' })", {
   gc: runInNewContext('gc') as unknown,
 }) as () => void;
@@ -20,7 +20,7 @@ const collect = runInNewContext("() => gc({ type: 'minor' })", {
 const ROWS = 1000;
 const VIEWS = 5;
 const FEATURES_OF_A_VIEW = 10;
-/** How many times faster than a hash with a field per feature the cold read must be. */
+/** The minimum ratio between the time of a hash with one field per feature and the time of the cold read. */
 const GOAL = 10;
 const TTL = 3_600_000;
 
@@ -28,14 +28,15 @@ const views = (kind: string): string[] => Array.from({ length: VIEWS }, (_, v) =
 const FEATURES = Array.from({ length: FEATURES_OF_A_VIEW }, (_, f) => `f${f}`);
 const ids = Array.from({ length: ROWS }, (_, i) => `product-${i}`);
 const value = (row: number, v: number, f: number): number => row + v / 10 + f / 128;
-/** One row in a hundred of the first view is past its time, one in a hundred of the second is not there. */
+/** One row in a hundred of the first view is expired, and one in a hundred of the second view is missing. */
 const isOld = (row: number, v: number): boolean => v === 0 && row % 100 === 7;
 const isThere = (row: number, v: number): boolean => !(v === 1 && row % 100 === 8);
 
 /**
- * 1,000 candidates × 50 features over 5 views, each value with its status, its age checked: the hydrate and features
- * stages of a pipeline, from the store alone (cold) and with the resident tables (warm), against a hash with a field for
- * each feature read by HMGET into objects; and Feast's layout through the same stages. In turn, on one Redis.
+ * Reads 1,000 candidates × 50 features in 5 views, each value with its status and a check of its age. It runs the
+ * hydrate and features stages of a pipeline from the store alone (cold) and with the resident tables (warm). It
+ * compares them with HMGET of a hash with one field per feature into objects, and with Feast's layout through the
+ * same stages. All run alternately on one Redis.
  */
 export async function featuresBench(short: boolean): Promise<void> {
   const server = await startRedisServer();
@@ -48,7 +49,7 @@ export async function featuresBench(short: boolean): Promise<void> {
       apps.push(await createApp(loadSettings(env, { project: root, store: 'redis' })));
     }
     const [cold, warm] = apps;
-    if (cold === undefined || warm === undefined) throw new Error('there are two');
+    if (cold === undefined || warm === undefined) throw new Error('expected two services');
     const now = Date.now();
     await load(cold, client, server.url, now);
     const contestants = [
@@ -69,7 +70,7 @@ export async function featuresBench(short: boolean): Promise<void> {
     });
     const ours = median(rows[0]?.read ?? []);
     console.log(
-      `\n${ROWS} candidates × ${VIEWS * FEATURES_OF_A_VIEW} features over ${VIEWS} views, ms, ${rounds} rounds in turn\n`,
+      `\n${ROWS} candidates × ${VIEWS * FEATURES_OF_A_VIEW} features in ${VIEWS} views, ms, ${rounds} alternating rounds\n`,
     );
     console.log(
       table(
@@ -86,7 +87,7 @@ export async function featuresBench(short: boolean): Promise<void> {
     );
     const ratio = median(rows.at(-1)?.read ?? []) / ours;
     console.log(
-      `\nHMGET takes ${ratio.toFixed(1)} times as long as ours, cold: the goal of ${GOAL} is ${ratio >= GOAL ? 'met' : 'missed'}`,
+      `\nHMGET takes ${ratio.toFixed(1)} times as long as the cold read; the goal of ${GOAL} is ${ratio >= GOAL ? 'met' : 'missed'}`,
     );
   } finally {
     client.disconnect();
@@ -97,14 +98,14 @@ export async function featuresBench(short: boolean): Promise<void> {
 }
 
 interface PipelineRun extends Contestant {
-  /** Milliseconds of hydrate and features, by run. */
+  /** Milliseconds of hydrate and features, per run. */
   readonly stages: number[];
 }
 
-/** A request of a pipeline that reads everything; what it read is checked every time. */
+/** Sends a request to a pipeline that reads everything, and checks the values every time. */
 function pipelineRun(name: string, app: App, pipelineName: string): PipelineRun {
   const pipeline = app.pipelines.find((one) => one.name === pipelineName);
-  if (pipeline === undefined) throw new Error(`there is a pipeline ${pipelineName}`);
+  if (pipeline === undefined) throw new Error(`expected a pipeline ${pipelineName}`);
   const body = { candidates: ids.map((product_id) => ({ product_id })) };
   const stages: number[] = [];
   return {
@@ -127,7 +128,10 @@ function check(counts: readonly StatusCount[]): void {
   assert.equal(of('present'), ROWS * VIEWS * FEATURES_OF_A_VIEW - of('expired') - of('missing_feature'));
 }
 
-/** A hash for each product, a field for each feature and for each view's time: an object with values and statuses for each. */
+/**
+ * Reads one hash per product, with one field per feature and one per view's time, into an object with values and
+ * statuses.
+ */
 function hashRun(client: Redis, now: number): Contestant {
   const fields = hashFields();
   return {
@@ -161,7 +165,7 @@ function hashFields(): string[] {
   return views('own').flatMap((view) => [`_ts:${view}`, ...FEATURES.map((feature) => `${view}:${feature}`)]);
 }
 
-/** The same values in all three layouts. */
+/** Writes the same values in all three layouts. */
 async function load(app: App, client: Redis, url: string, now: number): Promise<void> {
   for (const [v, view] of views('own').entries()) {
     const time = (row: number): number => (isOld(row, v) ? now - 2 * TTL : now);
@@ -194,7 +198,7 @@ async function load(app: App, client: Redis, url: string, now: number): Promise<
   }
 }
 
-/** A pipeline for each layout, which uses all features, so that all are read. */
+/** Creates one pipeline per layout. Each uses all features, so all are read. */
 function projectFiles(url: string): Record<string, string> {
   const view = (name: string, source: string): [string, string] => [
     `schemas/features/${name}.yaml`,

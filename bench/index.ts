@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { featuresBench } from './features.js';
 import { loadBench } from './load.js';
@@ -8,7 +10,10 @@ import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
 
-/** `npm run bench [-- NAME] [--short]`: every bench, or the one named. */
+/**
+ * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
+ * the service with that of another checkout.
+ */
 const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
@@ -21,15 +26,18 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   store: storeBench,
 };
 
-const args = process.argv.slice(2);
-const short = args.includes('--short');
-const names = args.filter((arg) => !arg.startsWith('--'));
+const { values, positionals: names } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, against: { type: 'string' } },
+  allowPositionals: true,
+});
+const { short, against } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {
-    console.error(`there is no bench ${name}; there is ${Object.keys(BENCHES).join(', ')}`);
+    console.error(`there is no bench ${name}; the benches are ${Object.keys(BENCHES).join(', ')}`);
     process.exitCode = 2;
     break;
   }
-  await bench(short);
+  if (against !== undefined && bench === serviceBench) await serviceAgainst(against, short);
+  else await bench(short);
 }

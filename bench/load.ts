@@ -16,7 +16,7 @@ import { writeProducts } from './support/products.js';
 import type { Opened } from './support/open-embedded.js';
 
 const PROJECT = repositoryPath();
-/** How often everything is replaced before the folder of the embedded store is weighed. */
+/** How often everything is replaced before the folder of the embedded store is measured. */
 const OVERWRITES = 20;
 
 interface Rate {
@@ -25,9 +25,10 @@ interface Rate {
 }
 
 /**
- * Loads a file of products of about 700 bytes through the CLI's own code, beside the least that any loader must do
- * (JSON.parse of every line) and the most that one Redis takes (redis-benchmark), in one run. Then what the embedded
- * store makes of the same products: time to open, memory, and the folder after everything was replaced many times.
+ * Loads a file of products of about 700 bytes with the CLI's own code. In the same run it measures the minimum work
+ * of any loader (JSON.parse of every line) and the maximum speed of one Redis (redis-benchmark). It then measures the
+ * embedded store with the same products: time to open, memory, and size of the folder after everything was replaced
+ * many times.
  */
 export async function loadBench(short: boolean): Promise<void> {
   const count = short ? 10_000 : 100_000;
@@ -57,7 +58,7 @@ async function rates(
   dataDir: string,
 ): Promise<Rate[]> {
   const found: Rate[] = [];
-  found.push({ name: 'JSON.parse of every line, alone', rate: await parseRate(file, count) });
+  found.push({ name: 'JSON.parse of every line', rate: await parseRate(file, count) });
   found.push({ name: 'redis-benchmark -P 16, SET', rate: await redisRate(redis.port, count, bytes) });
   const env = { REDIS_URL: redis.url };
   found.push({ name: 'entities load, redis', rate: await loadRate(file, [], env, count) });
@@ -73,7 +74,7 @@ async function rates(
   return found;
 }
 
-/** Entities a second. */
+/** Returns entities per second. */
 async function parseRate(file: string, count: number): Promise<number> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   const start = performance.now();
@@ -83,7 +84,7 @@ async function parseRate(file: string, count: number): Promise<number> {
   return perSecond(count, start);
 }
 
-/** What the CLI counts and times itself: from the first byte read to the last acknowledgement. */
+/** Uses the count and the time that the CLI prints: from the first byte read to the last acknowledgement. */
 async function loadRate(
   file: string,
   flags: readonly string[],
@@ -117,7 +118,7 @@ function collect(take: (part: string) => void): Writable {
   });
 }
 
-/** SET of values of the same size over the same number of keys, as its own tool measures it. */
+/** Measures SET with values of the same size and the same number of keys, with Redis' own tool. */
 async function redisRate(port: number, count: number, bytes: number): Promise<number> {
   const args = ['-p', port, '-t', 'set', '-P', 16, '-n', count, '-r', count, '-d', bytes, '--csv'].map(
     String,
@@ -129,7 +130,7 @@ async function redisRate(port: number, count: number, bytes: number): Promise<nu
   return Number(rate);
 }
 
-/** A service in a process of its own, as in production. */
+/** Starts a service in a separate process, as in production. */
 async function startService(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
@@ -173,7 +174,7 @@ async function embedded(dataDir: string, folder: string, count: number, overwrit
   const opened = await open(dataDir);
   const rows = [
     ['opened in', `${Math.round(opened.ms)} ms`],
-    ['memory an entity, key included', `${Math.round(opened.bytes / count)} bytes`],
+    ['memory per entity, with key', `${Math.round(opened.bytes / count)} bytes`],
     ['folder after the load', mb(full)],
   ];
   const flags = ['--store', 'embedded', '--data-dir', dataDir];
@@ -182,13 +183,13 @@ async function embedded(dataDir: string, folder: string, count: number, overwrit
     await writeProducts(file, count, round + 2);
     await loadRate(file, flags, {}, count);
   }
-  rows.push([`folder after ${overwrites} times everything`, mb(await folderSize(dataDir))]);
+  rows.push([`folder after ${overwrites} replacements`, mb(await folderSize(dataDir))]);
   const again = await open(dataDir);
-  rows.push(['opened in, after that', `${Math.round(again.ms)} ms`]);
+  rows.push(['time to open after that', `${Math.round(again.ms)} ms`]);
   console.log(`\n${table(['embedded store', ''], rows)}`);
 }
 
-/** Opens the store in a fresh process, which tells what it cost. */
+/** Opens the store in a new process, which reports the cost. */
 async function open(dataDir: string): Promise<Opened> {
   const script = fileURLToPath(new URL('./support/open-embedded.js', import.meta.url));
   const child = fork(script, [dataDir], { execArgv: ['--expose-gc'] });

@@ -11,7 +11,7 @@ interface Shape extends Partial<EnsembleShape> {
   readonly trees: number;
   readonly leaves: number;
   readonly features: number;
-  /** Share of values that are missing. */
+  /** The fraction of missing values. */
   readonly missing?: number;
 }
 
@@ -40,12 +40,15 @@ const SHAPES: readonly Shape[] = [
   { name: '300 × 64 × 40, linear leaves', trees: 300, leaves: 64, features: 40, linear: 5 },
 ];
 
-/** How ours compares with trees of objects and with ONNX Runtime on ensembles of many shapes: trees × leaves × features. */
+/**
+ * Compares this runtime with trees of objects and with ONNX Runtime, on ensembles of many shapes: trees × leaves ×
+ * features.
+ */
 export async function modelShapesBench(short: boolean): Promise<void> {
   const cells: string[][] = [];
   for (const shape of SHAPES) cells.push(...(await measureShape(shape, short)));
   const head = ['', 'rows', 'objects', 'onnx', 'ours', 'objects take', 'onnx takes', 'form', 'load'];
-  console.log('\nMilliseconds at the median; … times as long as ours; load: made ready to score\n');
+  console.log('\nMilliseconds at the median; … times as long as ours; load: time until ready to score\n');
   console.log(table(head, cells));
 }
 
@@ -60,7 +63,7 @@ async function measureShape(shape: Shape, short: boolean): Promise<string[][]> {
       rules: [NodeRule.nan, NodeRule.nan | NodeRule.defaultLeft],
       ...rest,
     }),
-    // Thresholds and leaves are float32 numbers, since ONNX has no others.
+    // Thresholds and leaves are float32 numbers, because ONNX supports no others.
     precision: rest.precision ?? 'float64',
   };
   const start = performance.now();
@@ -113,7 +116,7 @@ async function measureShape(shape: Shape, short: boolean): Promise<string[][]> {
       contestants.push({ name: 'onnx', run });
     }
     const measured = await measure(
-      // Each run follows one of its own: what the others left in the caches is not what is asked.
+      // Each measured run follows an unmeasured run of the same contestant, so that all start with warm CPU caches.
       contestants.map((one) => ({ ...one, prepare: () => one.run() })),
       (short ? 5 : 30) * (count > 100 ? 1 : 3),
     );

@@ -10,12 +10,12 @@ import { measure, median, ms, percentile, table, type Contestant } from './suppo
 import { openOnnx, type OnnxTrees } from './support/onnx-trees.js';
 
 const FEATURES = 40;
-/** Features that are of the user or the query, so that all rows of a request share them. */
+/** The number of features of the user or the query. All rows of a request share their values. */
 const SHARED = 12;
 
 /**
- * 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM makes them. Thresholds and leaves are float32
- * numbers, since ONNX has no others; all but ONNX Runtime add in float64.
+ * 300 trees of 64 leaves over 40 features with 255 bins each, as LightGBM trains them. Thresholds and leaves are
+ * float32 numbers, because ONNX supports no others. All contestants except ONNX Runtime add in float64.
  */
 function ensembleOf(): TreeEnsemble {
   const ensemble = randomEnsemble(7, {
@@ -31,24 +31,28 @@ function ensembleOf(): TreeEnsemble {
 }
 
 /**
- * Scores the same rows by trees of objects that look features up by name, by trees in flat arrays, by our scalar and
- * column forms, and by ONNX Runtime with one thread where it is installed, in one run. All of ours must give the same
- * bits, and ONNX Runtime the same numbers as far as float32 goes.
+ * Scores the same rows in one run with: trees of objects that look features up by name, trees in flat arrays, the
+ * scalar and column forms of this runtime, and ONNX Runtime with one thread, if it is installed. All except ONNX
+ * Runtime must give identical bits. ONNX Runtime must give the same numbers within the precision of float32.
  */
 export async function modelsBench(short: boolean): Promise<void> {
   const ensemble = ensembleOf();
   const start = performance.now();
   const columns = await ColumnScorer.compile(ensemble);
   const compiled = performance.now() - start;
-  assert(columns !== undefined, 'the ensemble has a column form');
-  console.log(`\n300 trees × 64 leaves × ${FEATURES} features; plane program made in ${ms(compiled)} ms`);
+  assert(columns !== undefined, 'expected a column form of the ensemble');
+  console.log(
+    `\n300 trees × 64 leaves × ${FEATURES} features; column program compiled in ${ms(compiled)} ms`,
+  );
   const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
   const onnx = await openOnnx(ensemble);
   if (onnx === undefined) console.log('onnxruntime-node is not installed, so it is not in the tables');
   for (const rows of [1, 2, 4, 8, 16, 24, 100, 1000]) {
     await compare(ensemble, scorers, onnx, rows, FEATURES, (short ? 30 : 200) * (rows > 100 ? 1 : 3));
   }
-  console.log(`\n${SHARED} of the features the same for all rows, as those of a user or a query are:`);
+  console.log(
+    `\n${SHARED} of the features have the same value in all rows, like features of a user or a query:`,
+  );
   await compare(ensemble, scorers, onnx, 1000, FEATURES - SHARED, short ? 30 : 200);
   await onnx?.close();
 }
@@ -97,7 +101,7 @@ async function compare(
     },
     { name: 'millrace, scalar form', run: scored(scalar, 2) },
     { name: 'millrace, column form', run: scored(columns, 3) },
-    { name: 'millrace, as chosen', run: scored(engine, 4) },
+    { name: 'millrace, automatic choice', run: scored(engine, 4) },
   ];
   if (onnx !== undefined) {
     const features = Float32Array.from(dense);
@@ -106,12 +110,12 @@ async function compare(
     };
     contestants.push({ name: 'onnxruntime, 1 thread', run });
   }
-  // Each run follows one of its own: what the others left in the caches is not what is asked.
+  // Each measured run follows an unmeasured run of the same contestant, so that all start with warm CPU caches.
   const measured = await measure(
     contestants.map((one) => ({ ...one, prepare: () => one.run() })),
     rounds,
   );
-  for (const one of out) assert.deepEqual(one, out[0], 'all score alike, bit for bit');
+  for (const one of out) assert.deepEqual(one, out[0], 'all scores are equal, bit for bit');
   for (const row of onnx === undefined ? [] : rows) {
     const [ours, theirs] = [out[0]?.[row] ?? NaN, sums[row] ?? NaN];
     assert(

@@ -14,9 +14,9 @@ import { median, ms, percentile, table } from './support/measure.js';
 const VIEWS = 5;
 const FEATURES_OF_A_VIEW = 10;
 const MOST = 1000;
-/** At most so many times the CPU of a ranking over the same values may a read of them cost. */
+/** The maximum ratio between the CPU time of a read and the CPU time of a ranking over the same values. */
 const GOAL = 4;
-/** Candidates of the ranking that runs beside the others. */
+/** The number of candidates of the ranking that runs concurrently. */
 const BESIDE = 24;
 
 const views = (kind: string): string[] => Array.from({ length: VIEWS }, (_, v) => `${kind}_${v}`);
@@ -24,29 +24,30 @@ const FEATURES = Array.from({ length: FEATURES_OF_A_VIEW }, (_, f) => `f${f}`);
 const idOf = (row: number): string => `product-${row}`;
 const valueOf = (row: number, v: number, f: number): number => row + v / 10 + f / 128;
 
-/** One kind of request, held against a ranking. */
+/** One kind of request, compared with a ranking. */
 interface Case {
   readonly name: string;
   readonly path: string;
   readonly body: Buffer;
-  /** The ranking over the same values that it is held against. */
+  /** The ranking over the same values. */
   readonly ranking: { readonly path: string; readonly body: Buffer };
-  /** Whether the goal is for it. */
+  /** True if the goal applies to it. */
   readonly held?: true;
 }
 
 interface Round {
   readonly cpuMs: number;
   readonly stallMs: number;
-  /** Of the requests themselves, and of the small ranking beside them, milliseconds. */
+  /** Milliseconds of the requests themselves, and of the small concurrent ranking. */
   readonly took: readonly number[];
   readonly beside: readonly number[];
 }
 
 /**
- * Reads, explanations and events of 100 and of 1,000 entities with 50 values each, against a ranking over the same
- * values: CPU of the server's process per request, its ratio, the longest stall of its event loop, and the latency of a
- * small ranking that runs beside them. The server and Redis are processes of their own.
+ * Measures reads, explanations and events of 100 and of 1,000 entities with 50 values each, and compares them with a
+ * ranking over the same values. It reports the CPU time of the server's process per request, its ratio, the longest
+ * stall of the event loop, and the latency of a small concurrent ranking. The server and Redis are separate
+ * processes.
  */
 export async function onlineBench(short: boolean): Promise<void> {
   const redis = await startRedisServer();
@@ -74,7 +75,7 @@ async function compare(child: ChildProcess, url: string, count: number, short: b
   for (const one of casesOf(count)) {
     const found: Round[] = [];
     const baseline: number[] = [];
-    // The first rounds warm up.
+    // The first rounds are warm-up.
     for (let round = -2; round < rounds; round++) {
       const ranked = await run(child, url, one.ranking, requests);
       const done = await run(child, url, one, requests);
@@ -106,7 +107,7 @@ async function compare(child: ChildProcess, url: string, count: number, short: b
   console.log(table(['', 'CPU ms', 'ranking', '×', 'p50 ms', 'stall', 'most', 'beside p50', 'p99'], rows));
   console.log(
     `\nCPU of the server's process per request, of a ranking over the same values, and their ratio; stall: the longest of a\n` +
-      `round, median; most: of the rounds beside which a ranking of ${BESIDE} ran; its latency, alone p50 ${ms(medianOf(quiet?.took ?? []))} ms\n`,
+      `round, median; most: over the rounds with a concurrent ranking of ${BESIDE}; latency: of that ranking, alone p50 ${ms(medianOf(quiet?.took ?? []))} ms\n`,
   );
   console.log(
     `get-online-features costs at most ${GOAL} times a ranking: ${missed.length === 0 ? 'met' : `missed by ${missed.join(', ')}`}`,
@@ -115,7 +116,7 @@ async function compare(child: ChildProcess, url: string, count: number, short: b
 
 const medianOf = (values: readonly number[]): number => median([...values].sort((a, b) => a - b));
 
-/** Requests one after another. */
+/** Sends requests one after another. */
 async function run(
   child: ChildProcess,
   url: string,
@@ -132,10 +133,10 @@ async function run(
   return { cpuMs: (after.cpuMs - before.cpuMs) / requests, stallMs: after.stallMs, took, beside: [] };
 }
 
-/** The same, with small rankings one after another on a connection of their own. */
+/** Sends the same requests while small rankings run one after another on a separate connection. */
 async function runBeside(child: ChildProcess, url: string, one: Case, requests: number): Promise<Round> {
   const [small] = casesOf(BESIDE);
-  if (small === undefined) throw new Error('there are cases');
+  if (small === undefined) throw new Error('expected at least one case');
   const client = new Client(url);
   const beside: number[] = [];
   const isOver = { now: false };
@@ -150,7 +151,7 @@ async function runBeside(child: ChildProcess, url: string, one: Case, requests: 
   return { ...round, beside: beside.sort((a, b) => a - b) };
 }
 
-/** @returns milliseconds until the answer was there */
+/** @returns milliseconds until the answer arrived */
 async function post(client: Client, path: string, body: Buffer): Promise<number> {
   const asked = performance.now();
   const response = await client.request({
@@ -219,7 +220,7 @@ function casesOf(count: number): Case[] {
   ];
 }
 
-/** 50 attributes: numbers, texts, lists of texts, and some that the type does not declare. */
+/** Creates 50 attributes: numbers, strings, lists of strings, and some that the type does not declare. */
 function entityOf(row: number): Record<string, unknown> {
   return {
     product_id: idOf(row),
@@ -230,7 +231,7 @@ function entityOf(row: number): Record<string, unknown> {
   };
 }
 
-/** Both layouts give every value, with its status and time. */
+/** Checks that both layouts return every value with its status and time. */
 async function check(url: string): Promise<void> {
   for (const one of casesOf(MOST).filter(({ held }) => held)) {
     const headers = { 'content-type': 'application/json' };
@@ -251,7 +252,7 @@ async function check(url: string): Promise<void> {
   }
 }
 
-/** The same values in both layouts, and wide entities. */
+/** Writes the same values in both layouts, and entities with many attributes. */
 async function load(url: string, redisUrl: string): Promise<void> {
   const client = new Client(url);
   const now = Date.now();
@@ -284,7 +285,7 @@ async function load(url: string, redisUrl: string): Promise<void> {
   await client.close();
 }
 
-/** A pipeline for each layout, and one of attributes; each uses all values, so that all are read. */
+/** Creates one pipeline per layout, and one for attributes. Each uses all values, so all are read. */
 function projectFiles(url: string): Record<string, string> {
   const view = (name: string, source: string): [string, string] => [
     `schemas/features/${name}.yaml`,

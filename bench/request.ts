@@ -18,7 +18,7 @@ import { measure, median, ms, percentile, table, type Contestant } from './suppo
 
 const PROJECT = fileURLToPath(new URL('../../bench/project', import.meta.url));
 
-/** One of ours: a store, with the resident tables or without. */
+/** A Millrace app on a store, with or without resident tables. */
 interface Ours {
   readonly name: string;
   readonly app: App;
@@ -31,9 +31,9 @@ const VARIANTS = [
 ] as const;
 
 /**
- * A whole request without HTTP, from the body's text to the answer's: candidates with a nested maker and 20 batch
- * features each, ours beside a naive service on the same Redis, in one run. Without resident tables ours reads the
- * same keys as the naive one, in one round trip a level; with them warm it reads none.
+ * Measures a whole request without HTTP, from the text of the body to the text of the answer. Each candidate has a
+ * nested maker and 20 batch features. A naive service runs on the same Redis in the same run. Without resident tables
+ * Millrace reads the same keys as the naive service, in one round trip per level. With warm tables it reads none.
  */
 export async function requestBench(short: boolean): Promise<void> {
   const data = catalogue(short ? 3_000 : 20_000);
@@ -85,7 +85,7 @@ async function compare(
       assert.deepEqual(
         answered.map((one) => one.candidate_id),
         naive.map((one) => one.candidate_id),
-        'both rank alike',
+        'both give the same ranking',
       );
     }
   }
@@ -117,7 +117,7 @@ async function compare(
         ms(median(times)),
         ms(percentile(times, 99)),
         (median(times) / base).toFixed(2),
-        // The naive service reads what ours reads without tables: two round trips, the same number of keys.
+        // The naive service reads the same as Millrace without tables: two round trips and the same number of keys.
         ...(i === 0
           ? ['2', middle(reports[0], 'keysRead')]
           : [middle(reports[i - 1], 'roundTrips'), middle(reports[i - 1], 'keysRead')]),
@@ -136,13 +136,13 @@ async function compare(
   );
 }
 
-/** The median of a count over the reports. */
+/** Returns the median of a count over the reports. */
 function middle(reports: readonly RunReport[] | undefined, count: 'roundTrips' | 'keysRead'): string {
   return String(median((reports ?? []).map((report) => report[count]).sort((a, b) => a - b)));
 }
 
 async function rank(app: App, text: string): Promise<{ answer: PipelineAnswer; report: RunReport }> {
   const [pipeline] = app.pipelines;
-  if (pipeline === undefined) throw new Error('the bench project has a pipeline');
+  if (pipeline === undefined) throw new Error('expected a pipeline in the bench project');
   return pipeline.run(JSON.parse(text), { requestId: randomUUID() });
 }

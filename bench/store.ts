@@ -16,12 +16,13 @@ import { StoreReader } from './support/store-reader.js';
 
 const PROJECT = fileURLToPath(new URL('../../bench/project', import.meta.url));
 const SHARES = [0, 0.5, 0.9, 1];
-/** Different requests of each size. */
+/** The number of different requests of each size. */
 const REQUESTS = 16;
 
 /**
- * Reading alone, from ids to filled columns: two keys for each candidate, and its maker. JSON blobs, our records, our
- * records with a share of the candidates in the resident table, and the embedded store, all in one run.
+ * Measures reads alone, from ids to filled columns: two keys per candidate, and its maker. It compares JSON blobs,
+ * Millrace's records, the same records with a part of the candidates in the resident table, and the embedded store,
+ * in one run.
  */
 export async function storeBench(short: boolean): Promise<void> {
   const data = catalogue(short ? 5_000 : 50_000);
@@ -56,7 +57,7 @@ export async function storeBench(short: boolean): Promise<void> {
     await kept.untilCurrent();
     for (let i = 0; i < data.items.length; i += 1000)
       await kept.read(kept.request(data.items.slice(i, i + 1000).map(({ item_id }) => item_id)));
-    console.log(`\nkept in process: ${kept.describeTables()}\n`);
+    console.log(`\ncached in process: ${kept.describeTables()}\n`);
     for (const count of short ? [1000] : [1000, 100, 24])
       await compare(data, count, { client, plain, kept, embedded }, short ? 20 : 150);
   } finally {
@@ -70,7 +71,7 @@ export async function storeBench(short: boolean): Promise<void> {
 async function benchPlan(): Promise<Plan> {
   const { pipelines } = await compileProject(PROJECT);
   const [first] = pipelines;
-  if (first === undefined) throw new Error('the bench project has a pipeline');
+  if (first === undefined) throw new Error('expected a pipeline in the bench project');
   return first.plan;
 }
 
@@ -104,7 +105,7 @@ async function compare(
     maker.rating,
   ]);
   for (const reader of [plain, kept, embedded])
-    assert.deepEqual(await reader.valuesOf(some), truth, 'all read alike');
+    assert.deepEqual(await reader.valuesOf(some), truth, 'all readers return the same values');
 
   const next = turn();
   const trips = new Map<string, string>([['JSON blobs, redis', `2 / ${keysOf(some, makerOf)}`]]);
@@ -159,7 +160,7 @@ function keysOf(ids: readonly string[], makerOf: ReadonlyMap<string, string>): n
   return 2 * ids.length + new Set(ids.map((id) => makerOf.get(id))).size;
 }
 
-/** What an entity takes in Redis, by its own account: key, value and its bookkeeping; the mean of a sample. */
+/** Measures the memory of an entity in Redis, as Redis reports it: key, value and overhead; the mean of a sample. */
 async function printBytes(client: Redis, { items }: Catalogue): Promise<void> {
   const sample = items
     .filter((_, i) => i % Math.ceil(items.length / 500) === 0)

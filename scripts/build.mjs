@@ -1,5 +1,5 @@
-// Compiles to dist/ and copies what the compiled code reads beside itself: option schemas, YAML schemas, the
-// reference's browser bundle.
+// Compiles to dist/ and copies the files that the compiled code reads: option schemas, YAML schemas, and the browser
+// bundle of the API reference.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const tsc = spawnSync(
   [require.resolve('typescript/bin/tsc'), '-p', root, ...process.argv.slice(2)],
   { stdio: 'inherit' },
 );
-// tsc has said what is wrong.
+// tsc has already printed the errors.
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
 for (const name of readdirSync(join(root, 'plugins'))) {

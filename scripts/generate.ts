@@ -1,6 +1,6 @@
 /**
  * Writes the tables of the docs from the code: `node dist/scripts/generate.js`. With --check it writes nothing and
- * fails if a file is not up to date.
+ * fails if a file is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -79,7 +79,7 @@ function settingTable(): string {
   );
 }
 
-/** Millrace's own metrics; the process's are prom-client's defaults. */
+/** Lists Millrace's own metrics. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
   const { registry } = new HttpMetrics();
   new OutboundMetrics().register(registry);
@@ -109,7 +109,7 @@ interface RegisteredMetric {
   readonly labelNames: readonly string[];
 }
 
-/** The options of a plugin, from its schema. */
+/** Lists the options of a plugin, from its schema. */
 function optionTable({ options }: Plugin): string {
   const properties = (options.properties ?? {}) as JsonObject;
   const required = new Set((options.required ?? []) as readonly string[]);
@@ -128,7 +128,7 @@ function optionTable({ options }: Plugin): string {
   );
 }
 
-/** What an option takes, in a few words. */
+/** Describes in a few words what an option accepts. */
 function takes(schema: JsonObject): string {
   const { millrace } = schema;
   if (typeof millrace === 'string') {
@@ -170,12 +170,12 @@ function pluginTable(all: readonly Plugin[]): string {
   );
 }
 
-/** Replaces what stands between the markers of a name; a file without them is an error. */
+/** Replaces the text between the markers of a name. A file without the markers is an error. */
 function fill(file: string, name: string, content: string): string {
   const [open, close] = [`<!-- generated:${name} -->`, `<!-- /generated -->`];
   const from = file.indexOf(open);
   const to = file.indexOf(close, from);
-  if (from < 0 || to < 0) throw new Error(`no markers ${open} … ${close}`);
+  if (from < 0 || to < 0) throw new Error(`there are no markers ${open} … ${close}`);
   return `${file.slice(0, from + open.length)}\n\n${content}\n\n${file.slice(to)}`;
 }
 
@@ -206,6 +206,6 @@ for (const [path, content] of files) {
   else writeFileSync(join(ROOT, path), wanted);
 }
 if (stale.length > 0) {
-  console.error(`not up to date: ${stale.join(', ')}; run npm run generate`);
+  console.error(`out of date: ${stale.join(', ')}; run npm run generate`);
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// Runs the compiled tests. Those that need a redis-server start one of their own; without the program they are
-// skipped on a developer's machine and fail where CI is set.
+// Runs the compiled tests. Tests that need redis-server start their own server. Without the program they are skipped
+// on a developer's machine, and they fail if CI is set.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -9,12 +9,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 
 if (spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status !== 0) {
-  const how = 'get one with `apt-get install redis-server` or `brew install redis`';
+  const how = 'install it with `apt-get install redis-server` or `brew install redis`';
   if (process.env.CI) {
-    console.error(`no redis-server on this machine, and CI may not skip its tests; ${how}`);
+    console.error(`redis-server is not installed, and CI must not skip its tests; ${how}`);
     process.exit(1);
   }
-  console.error(`no redis-server on this machine: tests against Redis are skipped; ${how}\n`);
+  console.error(`redis-server is not installed, so tests against Redis are skipped; ${how}\n`);
 }
 
 const mocha = spawnSync(process.execPath, [require.resolve('mocha/bin/mocha.js'), ...process.argv.slice(2)], {

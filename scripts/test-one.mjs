@@ -1,5 +1,5 @@
-// `npm run test:one -- test/unit/frame/frame.test.ts [-g TITLE]` runs one test file within a second or so. It compiles only
-// the files that changed since the last build, without a check of types: `npm run types` has that.
+// `npm run test:one -- test/unit/frame/frame.test.ts [-g TITLE]` runs one test file in about a second. It compiles
+// only the files that changed since the last build, and does not check types: `npm run types` does.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ function compileChanged() {
   if (changed.length === 0) return;
   const ts = require('typescript');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  // Files are compiled one by one, so the compiler does not see that package.json makes them modules.
+  // Files are compiled one by one, so the compiler does not see that package.json declares them as modules.
   const settings = { ...config.compilerOptions, module: 'esnext', moduleResolution: 'bundler' };
   const { options } = ts.convertCompilerOptionsFromJson(settings, root);
   for (const path of changed) {

@@ -22,7 +22,7 @@ export default class TestReporter extends Mocha.reporters.Base {
       dot('-');
       skipped.push(test.fullTitle());
     });
-    // At the exit rather than the run's end: a file that cannot be loaded may be told of after it.
+    // Runs at process exit, because a file that fails to load may be reported after the run's end.
     process.once('exit', () => {
       const { passes, failures, pending, duration } = this.stats;
       if (dots > 0) process.stdout.write('\n');

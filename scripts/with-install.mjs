@@ -1,5 +1,6 @@
-// `npm run demo` and `npm test` on a fresh clone: installs what the lock file says if node_modules differs from it,
-// builds, then runs. With node_modules in place it needs no network. Plain Node, no dependencies.
+// `npm run demo` and `npm test` work on a fresh clone: this script installs the packages of the lock file if
+// node_modules differs from it, builds, and runs the command. If node_modules is complete, it needs no network. It
+// uses plain Node without dependencies.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { removeStale } from './remove-stale.mjs';
 
-// The tests' tools ask for more than the service does.
+// The tools of the tests need a newer Node than the service.
 const COMMANDS = {
   demo: { run: ['dist/runtime/cli/bin.js', 'demo'], node: [20, 0] },
   test: { run: ['scripts/run-tests.mjs'], node: [20, 19] },
@@ -35,10 +36,10 @@ function install() {
   const wanted = fingerprint();
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined;
   if (installed === wanted && isWhole()) return;
-  // Somebody may have run `npm ci` by hand: what is there counts, not who put it there.
+  // The installed packages count, even if someone ran `npm ci` by hand.
   if (!(installed === undefined && isWhole())) {
     const first = existsSync(join(root, 'node_modules'))
-      ? 'node_modules is not what the lock file says'
+      ? 'node_modules does not match the lock file'
       : 'first run';
     console.error(`Installing packages (${first}; about half a minute) …`);
     step(
@@ -50,14 +51,14 @@ function install() {
   writeFileSync(stamp, wanted);
 }
 
-// The lock file, and what native packages are built for.
+// Hashes the lock file and the platform that native packages are built for.
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex');
 }
 
-// npm keeps beside the packages the list of what it put there; every one of it must be in the lock file, in that
-// version, and be on the disk, and every package that the lock file wants for this machine must be in it.
+// npm stores a list of the installed packages beside them. Every package in it must be in the lock file with the same
+// version and be on the disk. Every package that the lock file requires for this machine must be in it.
 function isWhole() {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;
@@ -81,7 +82,7 @@ function build() {
 }
 
 function npmCommand(args) {
-  // npm tells its scripts where it is itself; that copy needs no shell, also on Windows.
+  // npm passes its own location to its scripts. That copy needs no shell, also on Windows.
   const npm = process.env.npm_execpath;
   if (npm !== undefined && /\.c?js$/.test(npm)) return [process.execPath, [npm, ...args]];
   return process.platform === 'win32' ? ['npm.cmd', args] : ['npm', args];
@@ -97,7 +98,7 @@ function step(what, [command, args], failed) {
 
 function run(args) {
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the child too; a signal to this process alone is passed on.
+  // A terminal sends Ctrl-C to the child too. A signal to this process alone is forwarded.
   const terminal = [0, 1, 2].some((stream) => isatty(stream));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {

@@ -1,6 +1,9 @@
 import type { Catalogue } from '../support/catalogue.js';
 
-/** What a store of JSON blobs holds of the bench's catalogue: key to text. Keys are as long as Millrace's. */
+/**
+ * Builds the records of a store with JSON blobs for the bench's catalogue: key to text. The keys are as long as
+ * Millrace's keys.
+ */
 export function blobRecords({ items, makers, stats }: Catalogue): Map<string, string> {
   const records = new Map<string, string>();
   for (const item of items) records.set(itemKey(item.item_id), JSON.stringify(item));
@@ -15,7 +18,7 @@ export const itemKey = (id: string): string => `jsonblob:entity:item:${id}`;
 export const statsKey = (id: string): string => `jsonblob:features:item:${id}`;
 const makerKey = (id: string): string => `jsonblob:entity:maker:${id}`;
 
-/** A candidate as such a reader fills it: an object with its attributes, its maker and its features. */
+/** A candidate of this reader: an object with its attributes, its maker and its features. */
 export interface BlobCandidate {
   readonly item_id: string;
   readonly price: number;
@@ -23,7 +26,10 @@ export interface BlobCandidate {
   readonly features: Readonly<Record<string, number>>;
 }
 
-/** Reads candidates the plain way: two blobs each in one MGET, their makers in another, JSON.parse, an object each. */
+/**
+ * Reads candidates in the simple way: two blobs per candidate in one MGET, their makers in another, JSON.parse, and
+ * one object per candidate.
+ */
 export async function readBlobs(
   mget: (keys: string[]) => Promise<(string | null)[]>,
   ids: readonly string[],

@@ -1,18 +1,20 @@
 import { NodeRule, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
-/** Trees in flat arrays over rows in one dense array: what is left when objects and names are gone. */
+/** Trees in flat arrays over rows in one dense array, without objects and names. */
 export class FlatTrees {
   readonly #feature: Int32Array;
   readonly #threshold: Float64Array;
   readonly #defaultLeft: Uint8Array;
-  /** Child ≥ 0: a node; else `~leaf`. */
+  /** Child ≥ 0 is a node; otherwise it is `~leaf`. */
   readonly #children: Int32Array;
   readonly #leaves: Float64Array;
   readonly #roots: Int32Array;
   readonly #features: number;
   readonly #base: number;
 
-  /** @param ensemble one output; numeric nodes with the rule `nan`, compared by `<=`; no tree a single leaf */
+  /**
+   * @param ensemble with one output; numeric nodes with the rule `nan`, compared by `<=`; no tree is a single leaf
+   */
   constructor({ trees, base, features }: TreeEnsemble) {
     const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
     this.#features = features;
@@ -52,7 +54,7 @@ export class FlatTrees {
         let at = roots[tree] ?? 0;
         while (at >= 0) {
           const value = rows[start + (feature[at] ?? 0)] ?? NaN;
-          // Not itself only where it is NaN.
+          // Only NaN differs from itself.
           const left = value !== value ? (defaultLeft[at] ?? 0) : Number(value <= (threshold[at] ?? NaN));
           at = children[2 * at + left] ?? ~0;
         }

@@ -16,7 +16,7 @@ interface Term {
   readonly coefficient: number;
 }
 
-/** Trees as one first writes them: an object per node, features looked up by name in an object per row. */
+/** Trees in the simplest form: one object per node, and features looked up by name in one object per row. */
 export class ObjectTrees {
   readonly #roots: readonly { readonly node: Node; readonly output: number }[];
   readonly #base: readonly number[];
@@ -57,7 +57,7 @@ export class ObjectTrees {
     });
   }
 
-  /** @param to by output, then row */
+  /** @param to indexed by output, then row */
   score(rows: readonly Readonly<Record<string, number>>[], to: readonly (Float64Array | number[])[]): void {
     for (const [index, row] of rows.entries()) {
       const sums = [...this.#base];

@@ -2,8 +2,8 @@ import type { Catalogue } from '../support/catalogue.js';
 import { FEATURES } from '../support/catalogue.js';
 
 /**
- * The same ranking as bench/project, written the way a first version of such a service is: JSON blobs in the store, an
- * object for each candidate, features in maps by name, components that ask for them by name.
+ * The same ranking as bench/project, written like a first version of such a service: JSON blobs in the store, one
+ * object per candidate, and components that look up features by name in maps.
  */
 export interface BlobReader {
   mget(keys: readonly string[]): Promise<(string | null)[]>;
@@ -13,7 +13,7 @@ export interface NaiveAnswer {
   readonly ranked_candidates: readonly { readonly candidate_id: string; readonly ranked_score: number }[];
 }
 
-/** What the naive service keeps in its store: key to JSON text. */
+/** The records of the naive service: key to JSON text. */
 export function naiveRecords({ items, makers, stats }: Catalogue): Map<string, string> {
   const records = new Map<string, string>();
   for (const item of items) records.set(`naive:item:${item.item_id}`, JSON.stringify(item));
@@ -39,7 +39,7 @@ class Candidate {
   }
 }
 
-/** One request, from its body's text to its answer's text. */
+/** Runs one request, from the text of its body to the text of its answer. */
 export async function naiveRank(reader: BlobReader, bodyText: string): Promise<string> {
   const body = JSON.parse(bodyText) as { candidates: { item_id: string }[]; user_page_size: number };
   const candidates = body.candidates.map(({ item_id }) => new Candidate(item_id));

@@ -4,10 +4,10 @@ import { NodeRule, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js'
 import { randomEnsemble, randomNumbers } from '../../test/support/random-ensemble.js';
 import { lightGbmText } from '../support/lightgbm-text.js';
 
-/** What the service bench ranks: items with 40 features, scored by 300 trees of 64 leaves. */
+/** The data of the service bench: items with 40 features, scored by 300 trees of 64 leaves. */
 export const FEATURES = Array.from({ length: 40 }, (_, i) => `f${i}`);
 
-/** Its thresholds lie in [-2, 2), 255 of them a feature, as a booster's bins are. */
+/** The thresholds are in [-2, 2), with 255 of them per feature, like a booster's bins. */
 export function ensembleOf(): TreeEnsemble {
   const ensemble = randomEnsemble(7, {
     trees: 300,
@@ -18,10 +18,10 @@ export function ensembleOf(): TreeEnsemble {
     comparison: 'less_or_equal',
     rules: [NodeRule.nan, NodeRule.nan | NodeRule.defaultLeft],
   });
-  return { ...ensemble, base: [0] }; // LightGBM's files know no base
+  return { ...ensemble, base: [0] }; // LightGBM's file format has no base score.
 }
 
-/** By item, its features in order; the same for the same count. */
+/** Returns the features of each item, in order. The same count always gives the same values. */
 export function featuresOf(count: number): Float64Array[] {
   const random = randomNumbers(11);
   return Array.from({ length: count }, () => Float64Array.from(FEATURES, () => random() * 5 - 2.5));
@@ -29,10 +29,10 @@ export function featuresOf(count: number): Float64Array[] {
 
 export const itemId = (index: number): string => `i${index}`;
 
-/** The naive service's key; as long as Millrace's. */
+/** The naive service's key. It is as long as Millrace's. */
 export const naiveKey = (id: string): string => `naivesvc:features:item:${id}`;
 
-/** Request bodies: `count` different items each, the best ten asked for. */
+/** Creates request bodies with `count` different items each and a page of ten. */
 export function bodiesOf(items: number, count: number, bodies: number): Buffer[] {
   return Array.from({ length: bodies }, (_, seed) => {
     const random = randomNumbers(seed + 1);
@@ -49,7 +49,7 @@ export function bodiesOf(items: number, count: number, bodies: number): Buffer[]
   });
 }
 
-/** Writes a project that ranks the items by the trees. */
+/** Writes a project that ranks the items with the trees. */
 export async function writeProject(folder: string): Promise<void> {
   const files = {
     'pipelines/items.yaml': [

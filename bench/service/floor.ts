@@ -5,9 +5,10 @@ import { ensembleOf, FEATURES, featuresOf, itemId } from './data.js';
 import { serveForBench } from './serve.js';
 
 /**
- * The floor: what no design can avoid, with everything in process. Reads the body, gathers the candidates' features
- * into columns, scores them by the same scorer as the service, finds the best ten and writes them. It checks nothing,
- * counts nothing and knows one request alone. Behind Express as the service is, or behind node:http alone.
+ * The floor: the work that no design can avoid, with all data in process. It reads the body, gathers the candidates'
+ * features into columns, scores them with the service's scorer, finds the best ten and writes them. It validates
+ * nothing, counts nothing and supports only this one request. It runs behind Express like the service, or behind
+ * node:http alone.
  */
 const items = Number(process.argv[2]);
 const columns = FEATURES.length;

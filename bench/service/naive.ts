@@ -6,8 +6,8 @@ import { ensembleOf, FEATURES, naiveKey } from './data.js';
 import { serveForBench } from './serve.js';
 
 /**
- * The service as it is first written: a JSON blob for each item, an object for each candidate, features in maps under
- * names put together for each look-up, trees of objects.
+ * A naive service: one JSON blob per item, one object per candidate, features in maps with names that are
+ * concatenated for each lookup, and trees of objects.
  */
 const redis = new Redis(process.argv[2] ?? '');
 const trees = new ObjectTrees(ensembleOf());

@@ -3,19 +3,19 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What the bench asks of a server's process, and what it answers. */
+/** The bench's question to a server process, and the answer. */
 export interface Usage {
-  /** Milliseconds of CPU since the process began, user and system. */
+  /** CPU time since the process started, user and system, in milliseconds. */
   readonly cpuMs: number;
   readonly rssBytes: number;
-  /** The longest time that the event loop was held since the last question, milliseconds. */
+  /** The longest block of the event loop since the last question, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** How often the event loop is looked at, milliseconds: a delay is told beyond this. */
+/** How often the event loop is sampled, in milliseconds. Only the delay beyond this counts. */
 const LOOK_MS = 1;
 
-/** Answers the bench's question for the CPU time; ends with its parent. */
+/** Answers the bench's question for the CPU time. Ends when its parent ends. */
 export function tellUsage(close: () => void): void {
   const delays = monitorEventLoopDelay({ resolution: LOOK_MS });
   process.on('message', () => {
@@ -33,7 +33,7 @@ export function tellUsage(close: () => void): void {
   process.once('disconnect', close);
 }
 
-/** Lets a server listen on any port, and tells the bench which. */
+/** Lets a server listen on any free port and reports the port to the bench. */
 export function serveForBench(server: Server): void {
   server.listen(0, '127.0.0.1');
   void once(server, 'listening').then(() => {

@@ -1,4 +1,4 @@
-/** The bench's data, from a seed: items with a maker, and 20 features for each. */
+/** The data of the bench, from a seed: items with a maker, and 20 features per item. */
 
 export const FEATURES = Array.from({ length: 20 }, (_, i) => `f${String(i).padStart(2, '0')}`);
 
@@ -54,7 +54,7 @@ export function catalogue(count: number, seed = 1): Catalogue {
   return { items, makers, stats };
 }
 
-/** `count` different items, in an order that the seed decides. */
+/** Returns `count` different items, in an order that the seed determines. */
 export function candidatesOf(
   items: readonly Pick<Item, 'item_id'>[],
   count: number,

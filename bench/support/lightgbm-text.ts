@@ -1,8 +1,8 @@
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
 /**
- * A file from its parts: the lines of the header, the lines of each tree below its number, and what stands after the
- * trees. The sizes of the trees are added, and the end that a file of Python has.
+ * Builds a model file from its parts: the lines of the header, the lines of each tree below its number, and the part
+ * after the trees. It adds the sizes of the trees, and the ending that Python's `save_model` writes.
  */
 export function lightGbmFile(header: readonly string[], trees: readonly string[], end = ''): string {
   const blocks = trees.map((tree, index) => `Tree=${index}\n${tree}\n\n\n`);
@@ -12,8 +12,8 @@ export function lightGbmFile(header: readonly string[], trees: readonly string[]
 }
 
 /**
- * An ensemble of numeric trees with one output, as the text that LightGBM's `save_model` writes (version v4): what a
- * reader of the format needs, without what only training knew.
+ * Writes an ensemble of numeric trees with one output in the text format of LightGBM's `save_model` (version v4). It
+ * contains what a reader needs, without values that only training knows.
  */
 export function lightGbmText(ensemble: TreeEnsemble, names: readonly string[]): string {
   const header = [
@@ -44,7 +44,7 @@ function treeText(tree: DecisionTree): string {
   ].join('\n');
 }
 
-/** Bit 1: the default way is left; bits 2 and 3: what counts as missing (none, zero, NaN). */
+/** Bit 1: the default direction is left; bits 2 and 3: what counts as missing (none, zero, NaN). */
 function decisionType(rule: number): number {
   return ((rule & NodeRule.defaultLeft) === 0 ? 0 : 2) | ((rule & NodeRule.missing) << 2);
 }

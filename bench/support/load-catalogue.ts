@@ -1,7 +1,7 @@
 import type { App } from '../../runtime/app/app.js';
 import type { Catalogue } from './catalogue.js';
 
-/** Uploads the catalogue and pushes its features, a thousand at a time. */
+/** Uploads the catalogue and pushes its features, a thousand rows at a time. */
 export async function loadCatalogue(app: App, { items, makers, stats }: Catalogue): Promise<void> {
   for (const [entity_type, entities] of [
     ['item', items],

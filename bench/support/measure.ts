@@ -1,20 +1,20 @@
-/** Medians and percentiles of repeated runs, each candidate in turn so that all see the same machine. */
+/** Medians and percentiles of repeated runs. The contestants alternate, so that all run under the same conditions. */
 export interface Measured {
   readonly name: string;
-  /** Milliseconds a run, sorted. */
+  /** Milliseconds per run, sorted. */
   readonly ms: readonly number[];
-  /** Milliseconds of this process's CPU a run, user and system, on average. */
+  /** The mean CPU time of this process per run, user and system, in milliseconds. */
   readonly cpuMs: number;
 }
 
 export interface Contestant {
   readonly name: string;
-  /** Goes before each run, and is not measured. */
+  /** Runs before each run and is not measured. */
   prepare?(): void | Promise<void>;
   run(): Promise<void>;
 }
 
-/** Runs every contestant once a round, in turn; the first rounds warm up and do not count. */
+/** Runs every contestant once per round. The first rounds are warm-up and do not count. */
 export async function measure(
   contestants: readonly Contestant[],
   rounds: number,
@@ -42,7 +42,7 @@ export async function measure(
   }));
 }
 
-/** The p-th percentile (0 to 100) of sorted numbers, nearest rank. */
+/** Returns the p-th percentile (0 to 100) of sorted numbers, nearest rank. */
 export function percentile(sorted: readonly number[], p: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil((p / 100) * sorted.length) - 1))] ?? NaN;
 }
@@ -51,7 +51,7 @@ export function median(sorted: readonly number[]): number {
   return percentile(sorted, 50);
 }
 
-/** Rows as a plain table, numbers to the right; fits 80 columns if the cells do. */
+/** Renders rows as a plain table with right-aligned numbers. It fits into 80 columns if the cells do. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
   const line = (cells: readonly string[]): string =>

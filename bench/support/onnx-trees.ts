@@ -6,12 +6,12 @@ import { treeModel } from '../../test/support/onnx-writer.js';
 
 /** The same trees in ONNX Runtime. */
 export interface OnnxTrees {
-  /** @param features row by row; the sums are too */
+  /** @param features row by row; the sums have the same order */
   score(features: Float32Array, rows: number): Promise<ArrayLike<number>>;
   close(): Promise<void>;
 }
 
-/** @returns undefined where ONNX Runtime is not installed */
+/** @returns undefined if ONNX Runtime is not installed */
 export async function openOnnx(ensemble: TreeEnsemble): Promise<OnnxTrees | undefined> {
   const path = findOnnxRuntime();
   if (path === undefined) return undefined;

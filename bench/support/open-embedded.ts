@@ -1,19 +1,21 @@
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 
-/** What opening an embedded store cost. */
+/** The cost of opening an embedded store. */
 export interface Opened {
   readonly ms: number;
-  /** Memory that the process holds for it: growth of heap and of buffers outside it, after a collection. */
+  /**
+   * The memory that the process holds for it: growth of the heap and of external buffers, after a garbage collection.
+   */
   readonly bytes: number;
-  /** Growth of the resident set. */
+  /** Growth of the resident set, in bytes. */
   readonly resident: number;
 }
 
-/** A process of its own: opens the folder's store, tells its parent what that cost, and ends. */
+/** A separate process: it opens the folder's store, reports the cost to its parent, and ends. */
 const held = async (): Promise<number> => {
   for (let i = 0; i < 3; i++) {
     globalThis.gc?.();
-    await new Promise((resolve) => setTimeout(resolve, 20)); // finalizers run later
+    await new Promise((resolve) => setTimeout(resolve, 20)); // Finalizers run later.
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

@@ -7,7 +7,10 @@ const WORDS =
   'light strong warm small large soft dry quick quiet steel cotton leather glass wooden folding travel garden kitchen ' +
   'winter summer summit river stone cloud lamp chair table shoe jacket bottle kettle speaker cable battery sensor';
 
-/** One product of the default project as a line of JSON, about 700 bytes: declared attributes and a few others. */
+/**
+ * Returns one product of the default project as a line of JSON, about 700 bytes: declared attributes and a few
+ * others.
+ */
 export function productLine(index: number, next: () => number, version: number): string {
   const words = WORDS.split(' ');
   const text = (count: number): string =>
@@ -29,7 +32,7 @@ export function productLine(index: number, next: () => number, version: number):
   });
 }
 
-/** Writes a file of `count` products, one a line, from a seed. */
+/** Writes a file of `count` products, one per line, from a seed. */
 export async function writeProducts(path: string, count: number, version = 1): Promise<void> {
   const next = random(version);
   function* chunks(): Generator<string> {

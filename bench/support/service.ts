@@ -1,7 +1,7 @@
 import { startService } from '../../runtime/app/serve.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 
-/** A service in a process of its own, by the environment's settings; tells its parent where it answers. */
+/** A service in a separate process, with settings from the environment. It reports its address to its parent. */
 const service = await startService(loadSettings(process.env));
 process.send?.(service.url);
 process.once('disconnect', () => void service.close());

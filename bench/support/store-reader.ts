@@ -18,7 +18,7 @@ import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
 import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import type { Store } from '../../runtime/store/store.js';
 
-/** The first two stages of a plan over a store of its own: from candidate ids to filled columns. */
+/** The first two stages of a plan on a separate store: from candidate ids to filled columns. */
 export class StoreReader {
   readonly #plan: Plan;
   readonly #store: Store;
@@ -55,7 +55,7 @@ export class StoreReader {
     while (this.#tables?.isCurrent() === false) await delay(5);
   }
 
-  /** A request, checked: what `read` takes. */
+  /** Creates a checked request, the argument of `read`. */
   request(ids: readonly string[]): RankingRequest {
     return readRequest(this.#plan, { candidates: ids.map((item_id) => ({ item_id })) }, 'r');
   }
@@ -64,7 +64,7 @@ export class StoreReader {
     return this.#fill(request, () => undefined);
   }
 
-  /** Price, first and last feature, and the maker's rating of each. */
+  /** Returns the price, the first and last feature, and the maker's rating of each item. */
   async valuesOf(ids: readonly string[]): Promise<number[][]> {
     const slots = ['item.price', 'item_stats:f00', 'item_stats:f19', 'item.maker.rating'].map((name) =>
       this.#plan.layout.columns.findIndex((column) => column.name === name),
@@ -95,7 +95,7 @@ export class StoreReader {
     }
   }
 
-  /** Drops items, and their makers, from the table, as a write elsewhere would. */
+  /** Removes items and their makers from the table, like a write from elsewhere. */
   forget(ids: readonly string[], makerOf: ReadonlyMap<string, string>): void {
     const { prefix } = this.#plan;
     this.#tables?.invalidate(

@@ -34,7 +34,7 @@ export function readEventTime(
   const unit = UNITS.find(
     ({ factor }) => typeof value === 'number' && value * factor >= oldest && value * factor <= latest,
   );
-  const hint = unit === undefined ? '' : `; this looks like ${unit.name}, so ${unit.remedy}`;
+  const hint = unit === undefined ? '' : `; this looks like ${unit.name}: ${unit.remedy}`;
   const found = describe(value);
   if (Number.isNaN(time))
     return { code: 'wrong_type', detail: `${name}: expected ${TIME_FORMS}, found ${found}${hint}` };

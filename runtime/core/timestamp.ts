@@ -17,7 +17,9 @@ export const MAX_TIME = 8.64e15;
 /**
  * Converts a JSON value to epoch milliseconds. It accepts a number of milliseconds, or an ISO 8601 string such as
  * `2026-01-31`,
- * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A string without an offset is UTC on every machine. It returns NaN for anything else, also for a day that does not exist in the calendar. Bodies, files, streams, flags, YAML and expressions all use this parser. docs/expressions.md lists the forms.
+ * `2026-01-31T09:30:00.5Z` or `2026-01-31 09:30+02:00`. A string without an offset is UTC on every machine. It returns
+ * NaN for anything else, also for a day that does not exist in the calendar. Bodies, files, streams, flags, YAML and
+ * expressions all use this parser. docs/expressions.md lists the forms.
  */
 export function timestampOf(value: unknown): number {
   if (typeof value === 'number') return Math.abs(value) <= MAX_TIME ? value : NaN;

@@ -134,7 +134,7 @@ export function describe(value: unknown): string {
       ? `the number ${Object.is(value, -0) ? '-0' : value}`
       : 'a number that is too large';
   if (typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return `a list with ${value.length} elements`;
+  if (Array.isArray(value)) return `a list of length ${value.length}`;
   return 'an object';
 }
 

@@ -16,7 +16,7 @@ export function sendJson(
 /** Answers a value that may be large, written in turns of the event loop; not at all once the client is gone. */
 export async function sendLargeJson(res: ServerResponse, value: unknown): Promise<void> {
   const { chunks, length } = await inTurns(writeJson(value), () => {
-    if (res.closed) throw new MillraceError('deadline_exceeded', 'the client is gone');
+    if (res.closed) throw new MillraceError('deadline_exceeded', 'the client closed the connection');
   });
   res.statusCode = 200;
   res.setHeader('Content-Type', 'application/json');

@@ -78,7 +78,7 @@ describe('listen', () => {
             reached.resolve();
             signal?.addEventListener('abort', () => aborted.resolve());
             await aborted.promise;
-            throw new MillraceError('deadline_exceeded', 'the client is gone');
+            throw new MillraceError('deadline_exceeded', 'the client closed the connection');
           },
         },
       ],

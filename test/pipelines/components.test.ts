@@ -160,7 +160,7 @@ describe('the steps of a pipeline', () => {
         const service = await start(steps, 'limits: { time: 30ms }');
         const error = await failure(service, body);
         expect(error.code).to.equal('deadline_exceeded');
-        expect(error.message).to.equal('the limit of 30 ms is over');
+        expect(error.message).to.equal('the time limit of 30 ms is over');
       });
     }
   }

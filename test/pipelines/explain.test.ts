@@ -284,10 +284,10 @@ describe('an explanation', () => {
     expect(text).to.contain('ranking: 6 candidates sent, 5 left, 3 on this page');
     expect(text).to.match(/stats:ctr +defaulted \(expired\) +0\.1/);
     expect(text).to.contain('step 6, adults, changed its score from 6.5 to 7.5');
-    expect(text).to.contain('step 9, pin, pinned it to place 1');
-    expect(text).to.contain('kept 1 whose condition is not known (');
+    expect(text).to.contain('step 9, pin, pinned it to position 1');
+    expect(text).to.contain('kept 1 whose condition is unknown (');
     expect(text.replace(/\s+/g, ' ')).to.contain(
-      'left 5 as they were because a value is not known or not finite (value:score: 1 missing_entity; stats:clicks: 1 null,',
+      'left 5 unchanged because a value is unknown or not finite (value:score: 1 missing_entity; stats:clicks: 1 null,',
     );
     expect(text).to.contain('because: when: is not known (absent)');
     expect(text).to.contain('removed 1: gone');

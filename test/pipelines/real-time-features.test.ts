@@ -136,7 +136,7 @@ describe('real-time features in a pipeline', () => {
     [
       'a category that is no name',
       '  - use: one_hot\n    with: { of: product.kind, categories: { Lamps: Lamps } }',
-      'Lamps: `Lamps` cannot be a name',
+      'Lamps: `Lamps` is not a valid name',
     ],
     [
       'an output of no category',

@@ -132,7 +132,7 @@ describe('a ranking request', () => {
     const told = await pipeline?.explain({ user, candidates }, { requestId: 'r' });
     expect(told?.candidates).to.deep.equal({ sent: 5, duplicates: { count: 2, ids: ['a', '7'] }, left: 3 });
     expect(explanationText(told as Explanation, 100)).to.contain(
-      'Candidates left out, since their id came before: 2 (a, 7)',
+      'Candidates left out because their id appeared earlier: 2 (a, 7)',
     );
     // What is wrong with a duplicate is told as of any other.
     const wrong = [{ product_id: 'a' }, { product_id: 'a', price: 'x' }];

@@ -116,7 +116,7 @@ describe('commands that work on data', () => {
       ...['--project', missing, '--store', 'embedded', '--data-dir', join(root, 'data')],
     ]);
     expect(code).to.equal(1);
-    expect(stderr.replace(/\s+/g, ' ')).to.contain(`there is no project folder ${missing}`);
+    expect(stderr.replace(/\s+/g, ' ')).to.contain(`the project folder ${missing} does not exist`);
   });
 
   it('count the words of lists of texts', async () => {
@@ -148,13 +148,13 @@ describe('commands that work on data', () => {
   });
 
   for (const [path, message] of [
-    ['product.price', 'product.price is no text; its type is float'],
-    ['product.variants', 'product.variants is no text; its type is list(record)'],
-    ['product.variants.sizes', 'product.variants.sizes is no text; its type is float'],
-    ['product.brand.name', 'product.brand.name goes on in brand entities, which the file does not hold'],
+    ['product.price', 'product.price is not text; its type is float'],
+    ['product.variants', 'product.variants is not text; its type is list(record)'],
+    ['product.variants.sizes', 'product.variants.sizes is not text; its type is float'],
+    ['product.brand.name', 'product.brand.name leads to brand entities, which the file does not contain'],
     ['product.title.length', 'product.title has no attributes; its type is string'],
     ['product.variants.color', 'did you mean colour?'],
-    ['title', 'title is no path'],
+    ['title', 'title is not a path'],
   ] as const)
     it(`refuse to count the words of ${path}`, async () => {
       root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });

@@ -167,7 +167,7 @@ describe('millrace', () => {
         // The deletion of x above is later than that of the file.
         expect(JSON.parse(file.stdout)).to.deep.include({ deleted: 3, refused: 1, older: 1 });
         const again = await load(rows);
-        expect(again.stdout).to.match(/^0 product_stats rows loaded .* 3 older than what the store has\n$/);
+        expect(again.stdout).to.match(/^0 product_stats rows loaded .* 3 older than the stored row\n$/);
       });
 
       it('says which rows to delete are not named, or wrong', async () => {
@@ -175,8 +175,8 @@ describe('millrace', () => {
           millrace(['features', 'delete', ...argv, ...flags()]);
         const stats = 'product_stats';
         const cases: readonly (readonly [argv: readonly string[], stderr: RegExp])[] = [
-          [[stats], /name the rows: --key product_id=ID, or a file/],
-          [[stats, 'rows.csv', '--key', 'product_id=a'], /by --key or by a file, not by both/],
+          [[stats], /choose the rows with --key product_id=ID, or with a file/],
+          [[stats, 'rows.csv', '--key', 'product_id=a'], /use --key or a file, not both/],
           [[stats, '--key', 'a'], /such as product_id=p1/],
           [
             [stats, '--key', 'product_id=a', '--event-time', 'soon'],
@@ -249,7 +249,7 @@ describe('millrace', () => {
           millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
         const keyless = await load('sku,price\na1,3\n');
         expect(keyless.stderr).to.contain(
-          'error: no column is called product_id; found sku, price\nhelp: name the column that holds the id with --key\n',
+          'error: there is no column product_id; found sku, price\nhelp: name the column that holds the id with --key\n',
         );
         const near = await load('productid,price\na1,3\na2,3\n');
         expect(near.stderr).to.contain(
@@ -259,7 +259,7 @@ describe('millrace', () => {
         const misspelt = await load('product_id,prise\na1,3\n');
         expect(misspelt.code).to.equal(0);
         expect(misspelt.stderr).to.equal(
-          'warning: nothing is declared as prise, so no pipeline reads that column; did you mean price?\n',
+          'warning: the project does not declare prise, so no pipeline reads that column; did you mean price?\n',
         );
       });
 
@@ -290,7 +290,7 @@ describe('millrace', () => {
         const why = await run('--explain');
         expect(why.stdout).to.match(/score from none to 5/);
         expect(why.stdout).to.match(
-          /Answered beside the score\n +is_dear +present +1\n +title +missing_entity\n/,
+          /Values that the answer contains in addition to the score\n +is_dear +present +1\n +title +missing_entity\n/,
         );
         const plan = await millrace(['plan', 'dear', '--project', root]);
         expect(plan.stdout).to.match(/^dear: scores product at POST \/api\/v1\/dear\n/);
@@ -466,7 +466,7 @@ describe('millrace', () => {
   it('says that a file is not there, or not JSON', async () => {
     const missing = await millrace(['rank', 'cheap', join(root, 'none.json'), '--project', root]);
     expect(missing).to.include({ code: 1 });
-    expect(missing.stderr).to.contain('no such file');
+    expect(missing.stderr).to.contain('the file does not exist');
     await writeFile(join(root, 'broken.json'), '{"candidates":');
     const broken = await millrace(['rank', 'cheap', join(root, 'broken.json'), '--project', root]);
     expect(broken.code).to.equal(1);

@@ -91,7 +91,7 @@ describe('millrace serve, with a plugin that leaves errors', () => {
       ['stray', 'exception', 'too late'],
       ['stray', 'rejection', 'nobody waits'],
       ['unknown', 'rejection', 'ENOENT: no such file or directory'],
-      ['unknown', 'rejection', 'a value that is no Error was thrown'],
+      ['unknown', 'rejection', 'the thrown value is not an Error'],
     ]);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics)
@@ -132,8 +132,8 @@ describe('millrace validate, with a plugin that leaves errors', () => {
     expect(status).to.equal(1);
     expect(stdout).to.match(/^ok: 1 pipeline/);
     expect(stderr.trim().split('\n').sort()).to.deep.equal([
-      'error: the plugin stray left an error that nothing caught: nobody waits',
-      'error: the plugin stray left an error that nothing caught: too late',
+      'error: the plugin stray did not handle an error: nobody waits',
+      'error: the plugin stray did not handle an error: too late',
     ]);
   });
 });

@@ -208,7 +208,7 @@ describe('checkOptions', () => {
       unique: { type: 'array', items: {}, uniqueItems: true },
     };
     const MISTAKES: readonly (readonly [string, string, string, RegExp, RegExp?])[] = [
-      ['valeu: 1', 'unknown_key', 'valeu', /`valeu` means nothing/, /`value`/],
+      ['valeu: 1', 'unknown_key', 'valeu', /`valeu` is not allowed/, /`value`/],
       ['value:', 'wrong_type', 'value', /expected an expression, found nothing/],
       ['value: [1]', 'wrong_type', '[1]', /expected an expression, found a list/],
       ['value: { score: }', 'wrong_type', '{ score: }', /found a mapping/, /`score`/],

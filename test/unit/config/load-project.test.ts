@@ -263,7 +263,7 @@ describe('loadProject', () => {
   it('tells that there is no project, no folder, no pipeline', async () => {
     const { diagnostics } = await loadProject('/nowhere/at/all', {});
     expect(diagnostics.map(({ message }) => message)).to.deep.equal([
-      'there is no project folder /nowhere/at/all',
+      'the project folder /nowhere/at/all does not exist',
     ]);
     expect(await told({})).to.deep.equal(['pipelines missing_file']);
   });

@@ -37,7 +37,7 @@ describe('Deadline', () => {
     while (performance.now() < end);
     expect(() => {
       deadline.check();
-    }).to.throw(MillraceError, 'the limit of 20 ms is over');
+    }).to.throw(MillraceError, 'the time limit of 20 ms is over');
     expect(deadline.signal.aborted).to.equal(true);
     deadline.end();
   });

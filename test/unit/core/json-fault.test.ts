@@ -15,9 +15,9 @@ describe('findJsonFault', () => {
     ['{"a":tru}', 5, 'a value'],
     ['{"a":1]', 6, 'a comma or }'],
     ['1 2', 2, 'nothing after the document'],
-    ['"\\x"', 1, 'an escape that JSON knows'],
-    ['"\t"', 1, 'a control character inside a text to be escaped'],
-    ['"abc', 4, 'the closing quote of a text'],
+    ['"\\x"', 1, 'a valid JSON escape sequence'],
+    ['"\t"', 1, 'an escape sequence instead of a raw control character'],
+    ['"abc', 4, 'the closing quote of a string'],
     ['[-]', 1, 'a value'],
   ];
   for (const [text, offset, expected] of faults) {

@@ -42,18 +42,18 @@ const bad: [ValueType, JsonValue, (string | number)[], string][] = [
   [{ kind: 'string' }, 5, [], 'found the number 5'],
   [{ kind: 'timestamp' }, 'soon', [], 'ISO 8601'],
   [{ kind: 'timestamp' }, 1e16, [], 'a time'],
-  [REF, '', [], 'not empty'],
+  [REF, '', [], 'cannot be empty'],
   [REF, 7.5, [], 'the id of a brand: a text or a whole number up to 2^53 - 1, found the number 7.5'],
   [REF, -0, [], 'found the number -0'],
   [{ kind: 'list', of: { kind: 'string' } }, [7], [0], 'found the number 7'],
   [REF, { brand_id: 'b' }, [], 'found an object'],
   [REF, '\ud800', [], 'surrogate'],
-  [{ kind: 'vector', size: 2 }, [1], [], 'a list of 2 numbers, found a list of 1'],
+  [{ kind: 'vector', size: 2 }, [1], [], 'a list of 2 numbers, found a list of length 1'],
   [{ kind: 'vector', size: 2 }, [1, null], [1], 'found null'],
   [{ kind: 'vector', size: 2 }, [1, 1e39], [1], 'float32'],
   [{ kind: 'list', of: { kind: 'string' } }, 'a', [], 'a list'],
   [{ kind: 'list', of: { kind: 'string' } }, ['a', null], [1], 'found null'],
-  [{ kind: 'list', of: { kind: 'ref', entity: 'brand' } }, ['a', ''], [1], 'not empty'],
+  [{ kind: 'list', of: { kind: 'ref', entity: 'brand' } }, ['a', ''], [1], 'cannot be empty'],
   [VARIANTS, [{}, 3], [1], 'an object'],
   [VARIANTS, [{}, null], [1], 'an object'],
   [VARIANTS, [{ price: 'x' }], [0, 'price'], 'a number'],
@@ -81,7 +81,7 @@ describe('values and their types', () => {
   it('are told in a few words, however long they are', () => {
     expect(inWords('x'.repeat(10_000)).length).to.be.lessThan(60);
     expect(inWords({ secret: 'x' })).to.equal('an object');
-    expect(inWords([1, 2])).to.equal('a list of 2');
+    expect(inWords([1, 2])).to.equal('a list of length 2');
     expect(inWords(undefined)).to.equal('nothing');
   });
 });

@@ -70,17 +70,17 @@ describe('source: { feast: … } of a feature view', () => {
     ['    url: "redis://h"\n', '`feast`: the key `project` is missing'],
     ['    project: p\n    key_version: 1\n', '`key_version`: expected'],
     ['    project: p\n    url: http://h\n', ':6:10: error[wrong_type]: `url`: expected redis://host'],
-    ['    project: p\n    joinkeys: {}\n', '`joinkeys` means nothing here', 'did you mean `join_keys`?'],
+    ['    project: p\n    joinkeys: {}\n', '`joinkeys` is not allowed here', 'did you mean `join_keys`?'],
     [
       '    project: p\n    join_keys: { u: user }\n',
       'error[binding_mismatch]: `join_keys`: `brand` has no join key',
     ],
     [
       '    project: p\n    join_keys: { u: user, b: brnd }\n',
-      '`stats` is of (user, brand), not of `brnd`',
+      '`stats` has the entities (user, brand), not `brnd`',
       'did you mean `brand`?',
     ],
-    ['    project: p\n    join_keys: { u: user, v: user, b: brand }\n', '`user` has a join key already'],
+    ['    project: p\n    join_keys: { u: user, v: user, b: brand }\n', '`user` already has a join key'],
     ['    project: p\n    join_keys: { u: { entity: user, type: int }, b: brand }\n', '`type`: expected'],
     ['    project: p\n    fields: { click: c }\n', 'has no feature `click`', 'did you mean `clicks`?'],
   ];
@@ -94,7 +94,7 @@ describe('source: { feast: … } of a feature view', () => {
     const files = stats('    project: p\n    url: "${FEAST_REDIS_URL}/x"\n');
     const text = files['schemas/features/stats.yaml'] ?? '';
     const { told } = await load({ 'schemas/features/stats.yaml': `${text}group: slow\n` });
-    expect(told).to.contain('`group` means nothing for a view that Feast keeps');
+    expect(told).to.contain('`group` is not allowed for a view that Feast stores');
     expect(told).to.contain('`url`: expected redis://host').and.not.to.contain('secret-word');
   });
 
@@ -105,13 +105,13 @@ describe('source: { feast: … } of a feature view', () => {
       '[user]',
     );
     expect((await load(one)).told).to.contain(
-      'error[feature_collision]: Feast keeps `stats:clicks_39480` and `stats:clicks_19588` in one field',
+      'error[feature_collision]: Feast stores `stats:clicks_39480` and `stats:clicks_19588` in the same field',
     );
     const view = (name: string, feature: string, project: string): Record<string, string> => ({
       [`schemas/features/${name}.yaml`]: `view: ${name}\nof: [user]\nsource: { feast: { project: ${project}, view: user_stats, fields: { f: ${feature} } } }\nfeatures: { f: int }\n`,
     });
     const two = { ...view('a', 'clicks_19588', 'p'), ...view('b', 'clicks_39480', 'p') };
-    expect((await load(two)).told).to.contain('Feast keeps `b:f` and `a:f` in one field');
+    expect((await load(two)).told).to.contain('Feast stores `b:f` and `a:f` in the same field');
     const apart = { ...view('a', 'clicks_19588', 'p'), ...view('b', 'clicks_39480', 'q') };
     expect((await load(apart)).told).to.equal('');
   });

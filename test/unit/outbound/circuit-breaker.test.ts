@@ -59,7 +59,7 @@ describe('the circuit breaker', () => {
   });
 
   it('takes a server that all callers give up on for silent', async () => {
-    await fail(10, 100, new Error('the limit of 100 ms is over'));
+    await fail(10, 100, new Error('the time limit of 100 ms is over'));
     expect(await ask(0)).to.equal('circuit_open');
   });
 

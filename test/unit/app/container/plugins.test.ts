@@ -69,7 +69,7 @@ describe("a project's own plugins", () => {
     [
       'has a wrong schema in its code',
       plugin('options: { type: "object", properties: { a: { millrace: "numbr" } } }'),
-      'options at /properties/a/millrace: `millrace` cannot be `numbr`',
+      'options at /properties/a/millrace: `millrace` does not accept `numbr`',
       'did you mean `number`?',
     ],
     ['builds nothing', plugin('create() {}'), '`create` returned nothing: a rule is an object with `apply`'],
@@ -156,12 +156,12 @@ describe("a project's own plugins", () => {
     [
       'a wrong `millrace`',
       '{\n  "type": "object",\n  "properties": { "value": { "millrace": "nubmer" } }\n}',
-      `plugins/broken/options.schema.json:3:42: error[plugin_failed]: \`millrace\` cannot be \`nubmer\``,
+      `plugins/broken/options.schema.json:3:42: error[plugin_failed]: \`millrace\` does not accept \`nubmer\``,
     ],
     [
       'a wrong scope',
       '{\n  "properties": { "a": { "millrace": { "expression": "bool", "scope": "user" } } }\n}',
-      'plugins/broken/options.schema.json:2:38: error[plugin_failed]: `millrace` is wrong: expected one of',
+      'plugins/broken/options.schema.json:2:38: error[plugin_failed]: `millrace` is invalid: expected one of',
     ],
     [
       'an unknown type',

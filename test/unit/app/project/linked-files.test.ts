@@ -64,7 +64,7 @@ describe('links of a project', () => {
     await link(join(cache, 'ab/12.txt'), 'models/ltr.txt');
     expect(await read()).to.equal(
       `pipelines/ranked.yaml missing_file: \`models/ltr.txt\` is a link that leaves the project, to ${cache}/ab/12.txt; ` +
-        `links may lead to folders that MILLRACE_LINKED_FOLDERS names, e.g. ${cache}/ab`,
+        `allow the target's folder with MILLRACE_LINKED_FOLDERS, e.g. ${cache}/ab`,
     );
     expect(await read('/nowhere')).to.contain('leaves the project');
     expect(await read(`${cache}/a`), 'a folder whose name is longer').to.contain('leaves the project');

@@ -95,8 +95,8 @@ describe('CSV', () => {
     ['columns separated by semicolons', 'id;price\na;1\n', 'separated by commas'],
     ['columns separated by tabs', 'id\tprice\na\t1\n', 'separated by commas'],
     ['a quote that never ends', 'a\n1\n"2\n3\n', 'line 3: a quote in this row is never closed'],
-    ['a quote inside a cell', 'a,b\n1,2\n3,4 "x" y\n5,6\n', 'line 3: a quote stands inside a cell'],
-    ['letters after a quote', 'a,b\n1,"2" x\n', 'line 2: a quote stands inside a cell'],
+    ['a quote inside a cell', 'a,b\n1,2\n3,4 "x" y\n5,6\n', 'line 3: a cell contains a quote but is not quoted'],
+    ['letters after a quote', 'a,b\n1,"2" x\n', 'line 2: a cell contains a quote but is not quoted'],
   ] as const)
     it(`stops at ${what}`, async () => {
       let error: unknown;

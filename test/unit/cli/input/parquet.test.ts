@@ -63,9 +63,9 @@ describe('a Parquet file', () => {
       else expect(problem).to.match(/^not Parquet, or damaged/);
     }
     expect(told).to.have.members([
-      'not Parquet, or damaged: its parts have 12 rows, and it says 63',
-      'not Parquet, or damaged: a part of 12 rows has 63 values of n',
-      'not Parquet, or damaged: a part of 63 rows has 12 values of n',
+      'not Parquet, or damaged: its row groups have 12 rows, but its footer says 63',
+      'not Parquet, or damaged: a row group with 12 rows has 63 values of n',
+      'not Parquet, or damaged: a row group with 63 rows has 12 values of n',
     ]);
   });
 
@@ -130,7 +130,7 @@ describe('a Parquet file', () => {
     expect(lines).to.deep.equal([1, 4]);
     expect(bad).to.deep.equal([
       { line: 2, problem: 'n: 1152921504606846976 is too large for a number to hold exactly' },
-      { line: 3, problem: 'x: Infinity is no finite number' },
+      { line: 3, problem: 'x: Infinity is not a finite number' },
     ]);
   });
 

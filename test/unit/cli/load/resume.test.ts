@@ -101,7 +101,7 @@ describe('a load that is interrupted', () => {
       await service.listen(port);
       try {
         const resumed = await millrace(argv(file, port, '--resume'));
-        expect(resumed.stderr).to.match(/^going on after row \d,\d{3}\n$/);
+        expect(resumed.stderr).to.match(/^continuing after row \d,\d{3}\n$/);
         expect(resumed.code).to.equal(0);
         const after = service.answered.flat();
         expect(new Set([...before, ...after])).to.deep.equal(new Set(IDS));
