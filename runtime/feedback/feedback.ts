@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto';
 import { MillraceError } from '../api/errors.js';
 import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
-import type { EntityType } from '../config/project/model.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { historyKey } from '../store/keys.js';
-import type { LayoutRegistry } from '../store/layout-registry.js';
-import { StoreWriteError, type Store } from '../store/store.js';
+import { StoreWriteError } from '../store/store.js';
+import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from '../core/group-by.js';
 import { HistoryWriter } from './history-writer.js';
 import type { EventOutcome } from './merge-events.js';
-import type { NewEvent } from './rooms.js';
-import type { Tracking } from './tracking.js';
+import type { NewEvent } from './history-capacity.js';
+import type { HistoryNeeds } from './history-needs.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
-export interface FeedbackParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
-  readonly types: ReadonlyMap<string, EntityType>;
+export interface FeedbackParts extends StoreParts {
   /** By entity type: what the pipelines count. */
-  readonly tracking: ReadonlyMap<string, Tracking>;
+  readonly needs: ReadonlyMap<string, HistoryNeeds>;
   /** The oldest time of an event that is accepted, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
@@ -64,10 +58,10 @@ export class Feedback {
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     this.#writer = new HistoryWriter(parts.store);
-    const { types, tracking, prefix } = parts;
+    const { types, needs, prefix } = parts;
     for (const subject of types.keys()) {
       const facets = new Map<string, TrackedFacet>();
-      for (const one of tracking.values())
+      for (const one of needs.values())
         for (const type of INTERACTION_TYPES.keys())
           for (const [name, facet] of one.facetsOf(type, subject) ?? []) facets.set(name, facet);
       if (facets.size > 0)
@@ -100,13 +94,13 @@ export class Feedback {
 
   /** One entry for each entity of the body whose events something counts. */
   async #store(feedback: CheckedFeedback, now: number): Promise<OwnerOutcome[]> {
-    const { store, layouts, prefix, tracking } = this.#parts;
+    const { store, layouts, prefix, needs } = this.#parts;
     const owners = feedback.owners.flatMap(({ type, id }) => {
-      const tracked = tracking.get(type);
-      const used = feedback.events.filter((event) => isUsed(event, tracked));
-      return tracked === undefined || used.length === 0
+      const ofOwner = needs.get(type);
+      const used = feedback.events.filter((event) => isUsed(event, ofOwner));
+      return ofOwner === undefined || used.length === 0
         ? []
-        : [{ key: historyKey(prefix, type, id), tracked, used }];
+        : [{ key: historyKey(prefix, type, id), needs: ofOwner, used }];
     });
     if (owners.length === 0) return [];
     const deadline = new Deadline(READ_TIME, undefined);
@@ -117,9 +111,9 @@ export class Feedback {
       const values = await this.#valuesOf([...used], { batch, layouts, resident: undefined }, now);
       await batch.roundTrip();
       const merged = await Promise.all(
-        owners.map(async ({ key, tracked, used: its }, i) => {
-          const events = its.map((event) => newEvent(feedback.requestId, event, values, tracked));
-          return this.#writer.add({ key, events, tracked, now }, batch.records.record(numbers[i] ?? -1));
+        owners.map(async ({ key, needs, used: its }, i) => {
+          const events = its.map((event) => newEvent(feedback.requestId, event, values, needs));
+          return this.#writer.add({ key, events, needs, now }, batch.records.record(numbers[i] ?? -1));
         }),
       );
       return merged.map(({ outcomes, evicted }, i) => {
@@ -171,19 +165,19 @@ interface OwnerOutcome {
   readonly evicted: readonly number[];
 }
 
-function isUsed({ type, subject }: FeedbackEvent, tracked: Tracking | undefined): boolean {
-  return tracked?.facetsOf(type, subject.type) !== undefined;
+function isUsed({ type, subject }: FeedbackEvent, needs: HistoryNeeds | undefined): boolean {
+  return needs?.facetsOf(type, subject.type) !== undefined;
 }
 
 function newEvent(
   requestId: string,
   event: FeedbackEvent,
   found: ReadonlyMap<FeedbackEvent, ValuesAt>,
-  tracked: Tracking,
+  needs: HistoryNeeds,
 ): NewEvent {
   const { type, subject, time, quantity } = event;
   const { values, row } = found.get(event) ?? { values: new Map<never, never>(), row: 0 };
-  const facets = [...(tracked.facetsOf(type, subject.type)?.keys() ?? [])];
+  const facets = [...(needs.facetsOf(type, subject.type)?.keys() ?? [])];
   return {
     type,
     time,

@@ -7,8 +7,8 @@ import { decodeHistory, encodeHistory, isOfOtherFormat } from '../store/codec/hi
 import { NO_HISTORY } from '../store/codec/history.js';
 import { KeyLocks } from './key-locks.js';
 import { mergeEvents, type Merged } from './merge-events.js';
-import type { NewEvent } from './rooms.js';
-import type { Tracking } from './tracking.js';
+import type { NewEvent } from './history-capacity.js';
+import type { HistoryNeeds } from './history-needs.js';
 
 /** How often a history is read again because another write came between. */
 const MOST_TRIES = 100;
@@ -17,7 +17,7 @@ const MOST_TRIES = 100;
 export interface Addition {
   readonly key: string;
   readonly events: readonly NewEvent[];
-  readonly tracked: Tracking;
+  readonly needs: HistoryNeeds;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -55,16 +55,16 @@ export class HistoryWriter {
   }
 
   /** Undefined if the record is not the one that was read any more. A damaged one is begun anew: nobody can read it. */
-  async #swap({ key, events, tracked, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
+  async #swap({ key, events, needs, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
     if (before !== null && isOfOtherFormat(before)) {
       const detail =
         'interactions of this entity are stored in a format of another version of Millrace, and were left as they are; send the feedback again to an instance of that version';
       throw new MillraceError('record_unreadable', detail);
     }
     const history = before === null ? undefined : decodeHistory(before);
-    const merged = mergeEvents(history ?? NO_HISTORY, events, tracked.windows, now);
+    const merged = mergeEvents(history ?? NO_HISTORY, events, needs.windows, now);
     if (!merged.outcomes.includes('stored')) return merged;
-    const after = encodeHistory(merged.history, expiryAfter(before, now, tracked.longest));
+    const after = encodeHistory(merged.history, expiryAfter(before, now, needs.longest));
     const [outcome] = await this.#store.swap([{ key, before, after }]);
     return outcome === 'stored' ? merged : undefined;
   }

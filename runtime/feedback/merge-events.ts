@@ -1,8 +1,8 @@
 import { INTERACTION_TYPES } from '../api/interactions.js';
 import { MOST_FACETS, type FacetValues, type History } from '../store/codec/history.js';
-import { Rooms, valuesOf, type NewEvent, type Source } from './rooms.js';
+import { HistoryCapacity, valuesOf, type NewEvent, type Source } from './history-capacity.js';
 
-/** `too_old`: beyond the longest window that counts it, or older than those of its kind that `Rooms` keep. */
+/** `too_old`: beyond the longest window that counts it, or older than those of its kind that `HistoryCapacity` keep. */
 export type EventOutcome = 'stored' | 'duplicate' | 'too_old';
 
 export interface Merged {
@@ -15,7 +15,7 @@ export interface Merged {
 
 /**
  * Adds events to a history. Whatever the order in which events come, and however often, the history is that of the
- * newest of each kind within its window that `Rooms` keep; of events with one identity the one stored first stays.
+ * newest of each kind within its window that `HistoryCapacity` keep; of events with one identity the one stored first stays.
  * @param windows by kind, milliseconds
  * @param now epoch milliseconds
  */
@@ -31,14 +31,14 @@ export function mergeEvents(
     return typeof source !== 'number' || !isOver(history.types[source], history.times[source], windows, now);
   });
 
-  const rooms = new Rooms(history, fresh);
+  const capacity = new HistoryCapacity(history, fresh);
   const evicted = INTERACTION_TYPES.map(() => 0);
   const dropped = new Set<NewEvent>();
   const kept: Source[] = [];
   for (let i = all.length - 1; i >= 0; i--) {
     const source = all[i] as Source;
     const type = typeof source === 'number' ? (history.types[source] as number) : source.type;
-    if (rooms.take(source)) kept.push(source);
+    if (capacity.take(source)) kept.push(source);
     else if (typeof source === 'number') evicted[type] = (evicted[type] ?? 0) + 1;
     else dropped.add(source);
   }

@@ -10,20 +10,13 @@ import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
+import type { StoreParts } from './store-parts.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkEntities, encodeEntities } from './entity-batch.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 
 /** Most entities of an upload, and ids of a get or delete. */
 export const MAX_BATCH = 1000;
-
-export interface EntityIndexParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
-  readonly types: ReadonlyMap<string, EntityType>;
-}
 
 export interface EntityIdsAnswer {
   readonly entity_type: string;
@@ -54,7 +47,7 @@ export class EntityIndex {
   readonly #prefix: string;
   readonly #types: ReadonlyMap<string, IndexedType>;
 
-  constructor({ store, layouts, prefix, types }: EntityIndexParts) {
+  constructor({ store, layouts, prefix, types }: StoreParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;

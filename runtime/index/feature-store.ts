@@ -1,6 +1,6 @@
 import { MillraceError } from '../api/errors.js';
 import { eachPiece, inTurns } from '../core/pieces.js';
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import type { EventTimes } from '../core/event-time.js';
@@ -12,6 +12,7 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
+import type { StoreParts } from './store-parts.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
 
 /** Most rows of a push or a deletion. */
@@ -23,13 +24,8 @@ const DELETIONS_KEPT = 30 * 86_400_000;
 /** Two times that this process gives out within so many milliseconds keep their order. */
 const ONE_MOMENT = 1000;
 
-export interface FeatureStoreParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
+export interface FeatureStoreParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
-  readonly types: ReadonlyMap<string, EntityType>;
   readonly eventTimes: EventTimes;
   /** Epoch milliseconds. */
   readonly clock?: () => number;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createApp, type App } from '../../runtime/app/app.js';
-import type { OnlineAnswer, OnlineFeatures } from '../../runtime/index/online-features.js';
+import type { OnlineAnswer } from '../../runtime/index/online-answer.js';
+import type { OnlineFeatures } from '../../runtime/index/online-features.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';

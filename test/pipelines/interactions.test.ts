@@ -237,7 +237,7 @@ describe('interactions in a pipeline', () => {
     const described = project?.app.pipelines[0]
       ?.describe()
       .reads.map(({ level, what, wants }) => [level, what, wants]);
-    expect(described).to.deep.include([1, 'interactions of user', ['clicks by product.brand']]);
+    expect(described).to.deep.include([1, 'feedback history of user', ['clicks by product.brand']]);
     expect(await reads(body)).to.deep.equal([1, 2]);
     // The product is kept in process by now, a history never is.
     expect(await reads(body)).to.deep.equal([1, 1]);

@@ -6,7 +6,7 @@ import type { Plan } from '../../../runtime/compile/plan.js';
 import { Feedback } from '../../../runtime/feedback/feedback.js';
 import { decodeHistory } from '../../../runtime/store/codec/history-record.js';
 import { KeyLocks } from '../../../runtime/feedback/key-locks.js';
-import { trackingOf } from '../../../runtime/feedback/tracking.js';
+import { historyNeedsOf } from '../../../runtime/feedback/history-needs.js';
 import { historyKey } from '../../../runtime/store/keys.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import type { RecordSwap, SwapOutcome } from '../../../runtime/store/store.js';
@@ -28,8 +28,8 @@ function planCounting(...wants: readonly (readonly [InteractionType, number])[])
 
 function feedbackOn(store: MemoryStore, ...plans: readonly Plan[]): Feedback {
   const layouts = new LayoutRegistry(store, 't');
-  const tracking = trackingOf(plans);
-  return new Feedback({ store, layouts, prefix: 't', types, tracking, clock: () => NOW, oldestEvent: 0 });
+  const needs = historyNeedsOf(plans);
+  return new Feedback({ store, layouts, prefix: 't', types, needs, clock: () => NOW, oldestEvent: 0 });
 }
 
 const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({
@@ -50,13 +50,13 @@ class BusyStore extends MemoryStore {
 describe('what histories keep', () => {
   it('is the longest window of each kind over all pipelines; kinds that none counts have the longest of all', () => {
     const plans = [planCounting(['click', HOUR], ['order', 9 * HOUR]), planCounting(['click', 3 * HOUR])];
-    const tracking = trackingOf(plans).get('user');
-    expect(tracking?.windows).to.deep.equal([9 * HOUR, 3 * HOUR, 9 * HOUR, 9 * HOUR]);
-    expect(tracking?.longest).to.equal(9 * HOUR);
-    expect([...(tracking?.facetsOf(1, 'product')?.keys() ?? [])]).to.deep.equal(['product']);
-    expect(tracking?.facetsOf(0, 'product')).to.equal(undefined);
-    expect(tracking?.facetsOf(1, 'brand')).to.equal(undefined);
-    expect(trackingOf([]).size).to.equal(0);
+    const needs = historyNeedsOf(plans).get('user');
+    expect(needs?.windows).to.deep.equal([9 * HOUR, 3 * HOUR, 9 * HOUR, 9 * HOUR]);
+    expect(needs?.longest).to.equal(9 * HOUR);
+    expect([...(needs?.facetsOf(1, 'product')?.keys() ?? [])]).to.deep.equal(['product']);
+    expect(needs?.facetsOf(0, 'product')).to.equal(undefined);
+    expect(needs?.facetsOf(1, 'brand')).to.equal(undefined);
+    expect(historyNeedsOf([]).size).to.equal(0);
   });
 
   it('may be forgotten once no window reaches back to it', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../../../runtime/store/codec/history.js';
 import { decodeEvents, decodeHistory, encodeHistory } from '../../../runtime/store/codec/history-record.js';
 import { mergeEvents } from '../../../runtime/feedback/merge-events.js';
-import type { NewEvent } from '../../../runtime/feedback/rooms.js';
+import type { NewEvent } from '../../../runtime/feedback/history-capacity.js';
 import { expiryOf, versionOf } from '../../../runtime/store/codec/versioned-record.js';
 
 const HOUR = 3_600_000;

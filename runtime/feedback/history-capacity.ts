@@ -31,7 +31,7 @@ const TEXT_BYTES = 2;
  * counted once. An event has to go if those of its kind that are newer and stay fill the room without it; whatever comes
  * later, they are there or newer ones fill it, so that what is kept does not depend on the order in which events came.
  */
-export class Rooms {
+export class HistoryCapacity {
   readonly #history: History;
   readonly #facets: readonly FacetValues[];
   /** Of both sides, and the numbers of those that new events have. */

@@ -4,7 +4,7 @@ import type { TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
 
 /** What is kept of the events of one entity type. */
-export interface Tracking {
+export interface HistoryNeeds {
   /** By kind, milliseconds: the longest that any step counts; for a kind that none counts, the longest of all. */
   readonly windows: readonly number[];
   /** Milliseconds. */
@@ -14,23 +14,23 @@ export interface Tracking {
 }
 
 /** What the histories of each entity type must keep, for all pipelines together. */
-export function trackingOf(plans: readonly Plan[]): ReadonlyMap<string, Tracking> {
+export function historyNeedsOf(plans: readonly Plan[]): ReadonlyMap<string, HistoryNeeds> {
   const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
   const byOwner = groupBy(reads, ({ type }) => type);
-  return new Map([...byOwner].map(([owner, its]) => [owner, trackingOfOwner(its)]));
+  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its)]));
 }
 
-function trackingOfOwner(reads: readonly HistoryRead[]): Tracking {
-  const tracked = reads.flatMap(({ wants }) => wants);
-  const longest = Math.max(...tracked.map(({ window }) => window));
+function needsOfOwner(reads: readonly HistoryRead[]): HistoryNeeds {
+  const wanted = reads.flatMap(({ wants }) => wants);
+  const longest = Math.max(...wanted.map(({ window }) => window));
   // Kinds that only another version of the project counts stay: both may be at work for a while.
   const windows = INTERACTION_TYPES.map((type) => {
-    const its = tracked.filter((one) => one.type === type);
+    const its = wanted.filter((one) => one.type === type);
     return its.length === 0 ? longest : Math.max(...its.map(({ window }) => window));
   });
   const facets = INTERACTION_TYPES.map((type) => {
     const bySubject = new Map<string, Map<string, TrackedFacet>>();
-    for (const one of tracked) {
+    for (const one of wanted) {
       if (one.type !== type) continue;
       const its = bySubject.get(one.subject) ?? new Map<string, TrackedFacet>();
       bySubject.set(one.subject, its.set(one.name, one));
