@@ -16,41 +16,41 @@ import type { HistoryNeeds } from './history-needs.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
 export interface FeedbackParts extends StoreParts {
-  /** By entity type: what the pipelines count. */
+  /** By entity type: what its histories must keep. */
   readonly needs: ReadonlyMap<string, HistoryNeeds>;
-  /** The oldest time of an event that is accepted, epoch milliseconds. */
+  /** The oldest accepted event time, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
 }
 
-/** How many of the body's events came to what; together they are all of them. */
+/** How many events of the body had each outcome; the counts add up to all events. */
 export interface FeedbackAnswer {
   readonly request_id: string;
   readonly stored: number;
-  /** Known already, by request, kind and entity. */
+  /** Already stored: the same request, kind and entity. */
   readonly duplicates: number;
-  /** Older than any step counts, or than the newest that are kept. */
+  /** Older than the window of every step, or than the newest events that are kept. */
   readonly too_old: number;
-  /** No step counts such events. */
+  /** No step counts these events. */
   readonly unused: number;
 }
 
-/** For the metrics: events by kind and what became of them; `evicted` were stored before. */
+/** For the metrics: events by kind and outcome. `evicted` counts events that were stored earlier. */
 export type FeedbackCounts = readonly {
   readonly type: InteractionType;
   readonly outcome: EventOutcome | 'unused' | 'evicted';
   readonly count: number;
 }[];
 
-/** Milliseconds that the reads of one body may take. */
+/** Time limit for the reads of one body, in milliseconds. */
 const READ_TIME = 5000;
 
-/** Takes what users did with what they were shown, for the `interaction` steps of the pipelines to count. */
+/** Stores what users did with ranked entities, so that `interaction` steps can count it. */
 export class Feedback {
   readonly #parts: FeedbackParts;
   readonly #clock: () => number;
-  /** By subject type: one reader of all facets that any history keeps of it. */
+  /** By entity type: one reader for all facets that any history keeps of that type. */
   readonly #readers = new Map<string, FacetReader>();
   readonly #writer: HistoryWriter;
 
@@ -70,7 +70,8 @@ export class Feedback {
   }
 
   /**
-   * Body: see `checkFeedback`. Nothing is stored if anything is wrong with it; sending it again counts nothing twice.
+   * Body: see `checkFeedback`. Nothing is stored if the body is invalid. A body that is sent again is not counted
+   * twice.
    * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
    */
   async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
@@ -92,7 +93,7 @@ export class Feedback {
     };
   }
 
-  /** One entry for each entity of the body whose events something counts. */
+  /** Returns one entry for each entity of the body that has counted events. */
   async #store(feedback: CheckedFeedback, now: number): Promise<OwnerOutcome[]> {
     const { store, layouts, prefix, needs } = this.#parts;
     const owners = feedback.owners.flatMap(({ type, id }) => {
@@ -122,14 +123,14 @@ export class Feedback {
       });
     } catch (error) {
       if (!(error instanceof StoreWriteError)) throw error;
-      const detail = `The feedback is not confirmed; sending it again counts nothing twice. ${error.message}`;
+      const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
       throw new MillraceError('store_unavailable', detail, { cause: error });
     } finally {
       deadline.end();
     }
   }
 
-  /** The facets of what the events are of; each entity is read once. */
+  /** Reads the facet values of the entities that the events are about; each entity is read once. */
   async #valuesOf(
     events: readonly FeedbackEvent[],
     services: Parameters<FacetReader['read']>[1],
@@ -140,7 +141,7 @@ export class Feedback {
       const subjects: Subject[] = [];
       const rows = new Map<string, number>();
       const rowOf = its.map(({ subject }) => {
-        // What events carry may differ, so that only those that carry nothing but the id are one.
+        // Events may carry different attributes of an entity, so only events that carry just the id share a row.
         const isPlain = Object.keys(subject.carried).length === 1;
         const row = (isPlain ? rows.get(subject.id) : undefined) ?? subjects.push(subject) - 1;
         if (isPlain) rows.set(subject.id, row);
@@ -159,7 +160,7 @@ interface ValuesAt {
   readonly row: number;
 }
 
-/** By position in the body's events; undefined for those that nothing counts for this entity. */
+/** By position in the body's events; undefined for events that are not counted for this entity. */
 interface OwnerOutcome {
   readonly outcomes: readonly (EventOutcome | undefined)[];
   readonly evicted: readonly number[];
@@ -187,14 +188,14 @@ function newEvent(
   };
 }
 
-/** The first 8 bytes of the SHA-256 of what makes two events the same: request, kind and entity. */
+/** The first 8 bytes of the SHA-256 of the fields that identify an event: request, kind and entity. */
 function identityOf(requestId: string, { type, subject }: FeedbackEvent): readonly [number, number] {
   const text = JSON.stringify([requestId, type, subject.type, subject.id]);
   const digest = createHash('sha256').update(text).digest();
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
 
-/** Of an event that went to several histories: it is stored if it is new to one of them. */
+/** The outcome of an event that went to several histories: it is stored if it is new in any of them. */
 function best(outcomes: readonly (EventOutcome | undefined)[]): EventOutcome | 'unused' {
   return (['stored', 'duplicate', 'too_old'] as const).find((one) => outcomes.includes(one)) ?? 'unused';
 }
