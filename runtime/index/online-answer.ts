@@ -6,7 +6,7 @@ import { JsonWriter, type JsonText } from '../core/json-writer.js';
 import type { Pieces } from '../core/pieces.js';
 import type { AskedFeature, OnlineRequest } from './online-request.js';
 
-/** What is answered: one list for each entity and feature, one element for each row. */
+/** The body of the answer: one list for each entity and feature, with one element for each row. */
 export interface OnlineAnswer {
   readonly metadata: { readonly feature_names: readonly string[] };
   readonly results: readonly {
@@ -16,7 +16,7 @@ export interface OnlineAnswer {
   }[];
 }
 
-/** What Feast gives where there is no time. */
+/** The time that Feast returns if there is none. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 const NO_TIME_TEXT = JSON.stringify(NO_TIME);
 
@@ -31,10 +31,10 @@ export interface ReadCells {
 /** For a view: the event time of a row in epoch milliseconds; undefined if the view has no such row. */
 export type EventTimes = (view: string) => (row: number) => number | undefined;
 
-/** Rows decoded, or values written, before other work on the event loop may run. */
+/** Rows to decode, or values to write, before other work on the event loop may run. */
 export const PIECE = 64;
 
-/** Writes the answer a column at a time: a list of times is written once for all features of a view. */
+/** Writes the answer column by column. All features of a view share one list of times, which is written once. */
 export function* writeOnlineAnswer(
   { rows, entities, features }: OnlineRequest,
   cells: readonly ReadCells[],
@@ -71,7 +71,7 @@ export function* writeOnlineAnswer(
   return writer.end();
 }
 
-/** Values go to JSON.stringify many at a time, but a list or vector of thousands of elements by itself. */
+/** Writes many values with one call of JSON.stringify; a list or vector of thousands of elements gets its own call. */
 function* writeValues(writer: JsonWriter, column: Column, rows: number, type: ValueType): Pieces<void> {
   let cells: JsonValue[] = [];
   let elements = 0;
@@ -89,7 +89,7 @@ function* writeValues(writer: JsonWriter, column: Column, rows: number, type: Va
   }
 }
 
-/** By status byte. */
+/** JSON text of each status byte. */
 const STATUS_TEXTS = Array.from({ length: 2 * DEFAULTED }, (_, byte) => JSON.stringify(feastStatus(byte)));
 
 function statusesText({ status }: Column, rows: number): string {
@@ -106,7 +106,7 @@ function repeated(text: string, times: number): string {
   return times === 0 ? '[]' : `[${`${text},`.repeat(times - 1)}${text}]`;
 }
 
-/** The list of a view's times. Rows that were written together have one time, whose text is made once. */
+/** The list of a view's event times. Rows written together have the same time, so each text is made once. */
 function* timesText(rows: number, timeOf: (row: number) => number | undefined): Pieces<JsonText> {
   const texts = new Map<number | undefined, string>();
   const writer = new JsonWriter();
@@ -142,7 +142,7 @@ function valueAt(column: Column, row: number, type: ValueType): JsonValue {
   }
 }
 
-/** The JSON form of a protobuf Timestamp: no fraction, milliseconds or microseconds. */
+/** The JSON form of a protobuf Timestamp, with no fraction, milliseconds or microseconds. */
 function timeText(time: number | undefined): string {
   if (time === undefined || !(Math.abs(time) <= 8.64e15)) return NO_TIME;
   const micros = Math.round((time - Math.floor(time)) * 1000);

@@ -22,22 +22,22 @@ import { StatusCounts } from './status-counts.js';
 
 export interface OnlineFeaturesParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
-  /** Of the views that are not in the store. */
+  /** Reads the views that are not in the store. */
   readonly sources: FeatureSources;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
-  /** How long a request may take, milliseconds. */
+  /** Time limit of a request, in milliseconds. */
   readonly limitMs?: number;
 }
 
-/** What a request has cost and found, for the metrics. */
+/** The cost and the feature statuses of a request, for the metrics. */
 export interface OnlineReport {
   readonly roundTrips: number;
   readonly keysRead: number;
   readonly featureStatuses: StatusCounts;
 }
 
-/** Features that one read brings: views with the same keys, in the same place. */
+/** Features that one read returns: views with the same keys in the same place. */
 interface Group {
   readonly keys: readonly EntityColumn[];
   readonly source: string | undefined;
@@ -45,8 +45,8 @@ interface Group {
 }
 
 /**
- * Reads features for other programs, in the shape of Feast's feature server: the values that ranking reads, by the same
- * decoders, with the same expiry and defaults.
+ * Serves features to other programs in the format of Feast's feature server. Values come from the same decoders as in a
+ * ranking, with the same expiry and defaults.
  */
 export class OnlineFeatures {
   readonly #parts: OnlineFeaturesParts;
@@ -60,9 +60,9 @@ export class OnlineFeatures {
   }
 
   /**
-   * Body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`: at most 250 features and 1000 rows.
-   * A default stands among the values where ranking would read it; the status then says why it had to.
-   * @param gone aborted when the client is
+   * Body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`: at most 250 features and 1000
+   * rows. A defaulted value is returned as in a ranking; its status gives the reason for the default.
+   * @param gone aborted when the client disconnects
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, deadline_exceeded
    */
   async read(
@@ -143,7 +143,7 @@ export class OnlineFeatures {
   }
 }
 
-/** Decodes rows in turns of the event loop. */
+/** Decodes rows and yields to the event loop between slices. */
 function decodeRows(rows: number, deadline: Deadline, decode: (row: number) => void): Promise<void> {
   const work = function* (): Pieces<void> {
     for (let row = 0; row < rows; row++) {

@@ -2,7 +2,7 @@ import type { EntityType } from '../config/project/model.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
 
-/** What every service over stored records of the project needs. */
+/** The parts that every service over stored records shares. */
 export interface StoreParts {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
