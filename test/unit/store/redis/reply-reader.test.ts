@@ -14,11 +14,11 @@ const bulk = (value: Buffer | null): Buffer =>
 const part = (value: Value): Buffer =>
   value instanceof Error ? Buffer.from(`-${value.message}\r\n`) : bulk(value);
 
-/** A command and its reply, as the server sends it. */
+/** A command and the reply of the server. */
 interface Exchange {
   readonly form: ReplyForm;
   readonly values: readonly Value[];
-  /** A refusal of the whole command. */
+  /** An error reply to the whole command. */
   readonly refused?: string | undefined;
 }
 
@@ -31,15 +31,15 @@ function bytesOf({ form, values, refused }: Exchange): Buffer {
   );
 }
 
-/** Reads pieces; returns what each exchange got: its values, or the message of its refusal. */
+/** Reads chunks; returns the result of each exchange: its values, or the message of its error. */
 async function readAll(exchanges: readonly Exchange[], pieces: readonly Buffer[]): Promise<unknown[]> {
   const reader = new ReplyReader();
   const waiting = exchanges.map(async ({ form, values }) => {
     const batch = new RecordBatch();
     const errors: unknown[] = [];
-    batch.extend(3); // of an earlier read
+    batch.extend(3); // from an earlier read
     const first = batch.extend(values.length);
-    // Positions from the last to the first, as a leg to one node of a cluster has some of all.
+    // Positions in reverse order: a request to one node of a cluster has only some of all positions.
     const positions = form === 'list' ? undefined : values.map((_, i) => values.length - 1 - i);
     const places = { batch, first, count: values.length, errors, ...(positions && { positions }) };
     try {
@@ -74,7 +74,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 const value = fc.oneof(
   fc.constant(null),
   fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
-  // What looks like the protocol, inside a value.
+  // A value with text that looks like the protocol.
   fc.constantFrom('\r\n', '$-1\r\n', '*2\r\n', '-ERR\r\n', '').map((text) => Buffer.from(text)),
 );
 const refusal = fc.constantFrom('ERR no', 'MOVED 3999 127.0.0.1:6381', 'LOADING Redis is loading');
@@ -97,8 +97,8 @@ const exchange: fc.Arbitrary<Exchange> = fc.oneof(
   fc.constant<Exchange>({ form: 'line', values: [] }),
 );
 
-describe('the reader of replies', () => {
-  it('reads the same wherever a reply is cut', async () => {
+describe('the reply reader', () => {
+  it('reads the same values wherever a reply is split', async () => {
     const exchanges: Exchange[] = [
       { form: 'list', values: [Buffer.from('one'), null, Buffer.alloc(0), Buffer.from('\r\n$-1\r\n')] },
       { form: 'list', values: [null], refused: 'ERR no' },
@@ -114,7 +114,7 @@ describe('the reader of replies', () => {
     expect(comparable(await readAll(exchanges, each))).to.deep.equal(whole);
   });
 
-  it('reads any replies in any pieces', () =>
+  it('reads any replies in any chunks', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(exchange, { minLength: 1, maxLength: 6 }),
@@ -129,7 +129,7 @@ describe('the reader of replies', () => {
       { numRuns: 300 },
     ));
 
-  it('reads values of megabytes in small pieces, and many replies', async () => {
+  it('reads values of megabytes in small chunks, and many replies', async () => {
     const large = Buffer.alloc(5_000_003, 1);
     large.write('end', large.length - 3);
     const exchanges: Exchange[] = [
@@ -154,7 +154,7 @@ describe('the reader of replies', () => {
     });
   });
 
-  it('tells all who wait when the replies are cut off', async () => {
+  it('rejects every pending read when the connection ends', async () => {
     const whole: Exchange = { form: 'list', values: [Buffer.from('one'), Buffer.from('two')] };
     const bytes = bytesOf(whole);
     for (let length = 0; length < bytes.length; length++) {
@@ -163,7 +163,7 @@ describe('the reader of replies', () => {
     }
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const list: Exchange = { form: 'list', values: [null, null] };
     const one: Exchange = { form: 'values', values: [null] };
     const line: Exchange = { form: 'line', values: [] };
@@ -216,7 +216,7 @@ describe('the reader of replies', () => {
     }
   });
 
-  it('never takes bytes at random for more than they can be, and never stops', () => {
+  it('never overreads random bytes, and never hangs', () => {
     const alphabet = fc.constantFrom(
       ...'$*+-:0123\r\na'.split(''),
       '\r\n',
