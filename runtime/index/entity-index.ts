@@ -261,7 +261,7 @@ function writeFailure(
 ): MillraceError {
   const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
   if (confirmed.length === 0) {
-    const detail = `None of ${ids.length} ${type} entities is confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
+    const detail = `${ids.length} ${type} entities are not confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
     return new MillraceError('store_unavailable', detail, { cause: error });
   }
   const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);

@@ -258,7 +258,7 @@ function writeFailure(error: StoreWriteError, count: number, done: 'stored' | 'd
   const confirmed = error.confirmed.length === count ? error.confirmed : [];
   const rows = confirmed.flatMap((isDone, i) => (isDone ? [i] : []));
   if (rows.length === 0) {
-    const detail = `None of ${count} rows is confirmed as ${done}; it is safe to send them again. ${error.message}`;
+    const detail = `${count} rows are not confirmed as ${done}; it is safe to send them again. ${error.message}`;
     return new MillraceError('store_unavailable', detail, { cause: error });
   }
   const unconfirmed = confirmed.flatMap((isDone, i) => (isDone ? [] : [i]));

@@ -398,7 +398,7 @@ describe('the entity index', () => {
     for (const { message } of [upload, remove, nothing])
       expect(message)
         .to.match(/not confirmed/)
-        .and.to.match(/ending it again is safe/);
+        .and.to.match(/safe to send them again/);
   });
 
   it('reads entities that were stored under other declarations, also after the store was emptied', async () => {

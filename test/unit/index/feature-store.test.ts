@@ -251,7 +251,7 @@ describe('the feature store', () => {
     for (const { message } of [error, nothing])
       expect(message)
         .to.match(/not confirmed/)
-        .and.to.match(/ending them again is safe/);
+        .and.to.match(/safe to send them again/);
   });
 
   it('rejects event times in seconds and in the far future, which no later row could replace', async () => {
