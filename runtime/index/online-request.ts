@@ -37,7 +37,7 @@ export interface AskedFeature {
 
 /**
  * Checks a body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`. A list of `entities` is
- * named by the key of its entity type, or by the join key of a view that Feast keeps.
+ * named by the key of its entity type, or by the join key of a view in Feast.
  * @throws MillraceError invalid_body, unknown_view
  */
 export function readOnlineRequest(

@@ -43,7 +43,7 @@ components:
     with: { value: '${value}' }
 `;
 
-describe('what a request carries', () => {
+describe('attributes that a request carries', () => {
   let project: TestProject | undefined;
 
   afterEach(async () => {
@@ -101,9 +101,9 @@ describe('what a request carries', () => {
   const cases: readonly (readonly [string, string, object, number])[] = [
     ['an empty list overrides the index', 'count(product.tags)', { tags: [] }, 0],
     ['a null list is filled', 'count(product.tags)', { tags: null }, 2],
-    ['a list wins whole', 'count(product.tags)', { tags: ['z'] }, 1],
+    ['a list overrides the index as a whole', 'count(product.tags)', { tags: ['z'] }, 1],
     [
-      'fields of a record win one by one',
+      'single fields of a record override the index',
       'product.size.width * 100 + product.size.height',
       { size: { width: 0 } },
       4,
@@ -118,7 +118,7 @@ describe('what a request carries', () => {
     ],
     ['the rest of it from the index', 'product.brand.owner.rating', { brand: { owner: { name: 'N' } } }, 2],
     ['another id two references deep', 'product.brand.owner.rating', { brand: { owner: { code: 'x' } } }, 1],
-    ['a reference of candidates alone', 'product.home.rating', { home: 'y' }, 2],
+    ['a reference that only candidates have', 'product.home.rating', { home: 'y' }, 2],
     [
       'an inline reference',
       'product.home.rating + count(product.home.tags)',
@@ -144,7 +144,12 @@ describe('what a request carries', () => {
       { variants: [{ seller: { rating: 5 } }, { seller_id: 'y' }, {}] },
       7,
     ],
-    ['a list of records wins whole', 'coalesce(sum(product.variants.price), -1)', { variants: [] }, 0],
+    [
+      'a list of records overrides the index as a whole',
+      'coalesce(sum(product.variants.price), -1)',
+      { variants: [] },
+      0,
+    ],
     [
       'an entity reached by two paths is the same on both',
       'product.brand.rating * 10 + product.size.maker.rating',
@@ -166,7 +171,7 @@ describe('what a request carries', () => {
     expect(await scoreOf('if(known(product.live), 1, 2)', { live: null })).to.equal(1);
   });
 
-  it('keeps two entities of one type, and their references, apart', async () => {
+  it('distinguishes two entities of one type and their references', async () => {
     const value =
       'user.age * 1000 + friend.age + coalesce(user.favourite.rating, 0) + coalesce(friend.favourite.rating, 0)';
     expect(await scoreOf(value, {}, { user: { user_id: 'u' }, friend: { user_id: 'v' } })).to.equal(30051);
@@ -179,7 +184,7 @@ describe('what a request carries', () => {
     );
   });
 
-  it('fills the request itself from the index, and reads its attributes from the body', async () => {
+  it('fills the request entity from the index, and reads its attributes from the body', async () => {
     const { upload, rank } = await start('request.depth + coalesce(request.shop.rating, 0)');
     await upload('request', { request_id: 'r1', depth: 3, shop: 'y' });
     const first = async (more: object): Promise<number | undefined> =>

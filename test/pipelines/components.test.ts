@@ -99,7 +99,7 @@ describe('the steps of a pipeline', () => {
 
   async function run(service: App, body: object) {
     const [first] = service.pipelines;
-    if (first === undefined) throw new Error('there is a pipeline');
+    if (first === undefined) throw new Error('the project has no pipeline');
     return first.run(body, { requestId: 'r' });
   }
 

@@ -71,7 +71,7 @@ describe('an explanation', () => {
 
   const explain = async (body: object): Promise<Explanation> => {
     const [pipeline] = project.app.pipelines;
-    if (pipeline === undefined) throw new Error('there is a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return pipeline.explain(body, { requestId: 'made-up', runId: 'run-1' });
   };
   const body = {

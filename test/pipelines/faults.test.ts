@@ -77,7 +77,7 @@ describe('regressions of earlier services', () => {
   }
 
   describe('1: features belong to an entity, not to a bare id', () => {
-    it('keeps product 1 and brand 1 apart', async () => {
+    it('distinguishes product 1 and brand 1', async () => {
       const features = 'features:\n  - product_stats\n  - by_brand: brand_stats(product.brand)';
       const { upload, push, rank } = await start(
         pipeline(score('product_stats:ctr * 10 + by_brand:ctr'), features),
@@ -90,7 +90,7 @@ describe('regressions of earlier services', () => {
   });
 
   describe('2: a feature that a rule needs is fetched, and a misspelled one is an error at load', () => {
-    it('fetches features that only a rule names', async () => {
+    it('fetches features that only a rule reads', async () => {
       const boost = '  - use: boost\n    with: { where: "product_stats:ctr > 0.3", add: 1 }';
       const { push, rank } = await start(pipeline(boost, 'features: [product_stats]'));
       await push('product_stats', { product_id: 'b', ctr: 0.5 });

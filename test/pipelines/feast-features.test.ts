@@ -83,7 +83,7 @@ interface FeatureEvent {
 }
 
 function pipelineOf({ pipelines: [pipeline] }: App): App['pipelines'][number] {
-  if (pipeline === undefined) throw new Error('the project has a pipeline');
+  if (pipeline === undefined) throw new Error('the project has no pipeline');
   return pipeline;
 }
 

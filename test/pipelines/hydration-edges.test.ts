@@ -36,7 +36,7 @@ describe('edge cases of hydration', () => {
     // Indexed by a version of the project in which `brand` was a number, not an id.
     const { entities } = project.app;
     const type = project.app.config.entities.get('product');
-    if (type === undefined) throw new Error('there is a product');
+    if (type === undefined) throw new Error('the project has no type product');
     const older = await startProject({
       'schemas/entities/product.yaml':
         'entity: product\nextends: ProductEntity\nattributes: { brand: float }\n',

@@ -263,7 +263,7 @@ ${first === 'linear' ? '    with: { weights: { product.price: 1 }, bias: 1 }' : 
 
   it('passes outputs on, with expressions in between', async () => {
     project = await startProject({ ...FILES, 'pipelines/ranking.yaml': pipeline('linear') });
-    // cheap: price + 1; deep: 4 above 5, else 2 where half the price is above 1 or unknown; last: 2 deep + 10 cheap
+    // cheap: price + 1; deep: 4 above 5, otherwise 2 if half the price is above 1 or unknown; last: 2 deep + 10 cheap
     expect(await project.rank(body)).to.deep.equal([
       { candidate_id: 'dear', ranked_score: 118 },
       { candidate_id: 'middling', ranked_score: 54 },

@@ -202,7 +202,7 @@ describe('a ranking request', () => {
 
   it('accepts exactly what its published JSON Schema accepts (property)', async () => {
     const schema = project.app.pipelines[0]?.requestSchema;
-    if (schema === undefined) throw new Error('there is a pipeline');
+    if (schema === undefined) throw new Error('the project has no pipeline');
     const validate = new Ajv2020({ strict: false, ownProperties: true, validateFormats: false }).compile(
       schema,
     );

@@ -4,9 +4,9 @@ import { pluginFiles, startProject, type TestProject } from '../support/project.
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /**
- * A feature is one value with one status, whoever reads it: a plugin by column or by identifier, an event, an
- * explanation, get-online-features. All types, all statuses, keys of one entity, of two, of three, of none, and of an
- * entity reached by hydration; on both engines, read from the store and from the resident tables.
+ * A feature has one value and one status for every reader: a plugin by column or by identifier, an event, an
+ * explanation, get-online-features. Covers all types and statuses; keys of one, two, three and no entities, and of an
+ * entity reached by hydration; both engines; reads from the store and from the resident tables.
  */
 
 const DAY = 86_400_000;

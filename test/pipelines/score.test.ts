@@ -81,13 +81,13 @@ describe('a pipeline that scores', () => {
 
   async function run(body: unknown): Promise<{ answer: PipelineAnswer; report: RunReport }> {
     const [pipeline] = project?.app.pipelines ?? [];
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return await pipeline.run(body, { requestId: 'made-up' });
   }
 
   async function explain(body: unknown): Promise<Explanation> {
     const [pipeline] = project?.app.pipelines ?? [];
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return await pipeline.explain(body, { requestId: 'made-up' });
   }
 

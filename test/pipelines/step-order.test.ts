@@ -81,7 +81,7 @@ describe('the order of feature steps', () => {
       linear('late', 'place:rank * 10 + score') +
       '  - use: rank_within\n    as: place\n    top: 1\n    with: { value: score }\n';
     const one = await scores(pipeline(steps + score('late:score')));
-    expect(one).to.deep.equal({ p: 0, q: 15 }); // p has no place: it is not of the top 1
+    expect(one).to.deep.equal({ p: 0, q: 15 }); // p has no place: it is not in the top 1
   });
 
   async function told(files: Record<string, string>): Promise<string> {

@@ -75,7 +75,7 @@ export class SourceCells implements CellRead {
   }
 
   begin(): void {
-    // Every row is decoded as it comes.
+    // `fill` decodes each row.
   }
 
   fill(row: number): void {

@@ -16,7 +16,7 @@ export type Storage = 'double' | 'bool' | 'text' | 'texts' | 'vector' | 'json';
 export interface StoredField {
   readonly name: string;
   readonly type: ValueType;
-  /** `<name>_id`, the other spelling of a reference; undefined where there is none. */
+  /** `<name>_id`, the other spelling of a reference; undefined if there is none. */
   readonly alternative: string | undefined;
   readonly storage: Storage;
   /** Position in the fields of the layout. */

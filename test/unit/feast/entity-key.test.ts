@@ -17,7 +17,7 @@ function encode(version: 2 | 3, keys: readonly Key[], project = 'p'): string | u
 const text = (letters: string): string => Buffer.from(letters).toString('hex');
 
 describe("Feast's entity keys", () => {
-  // Written out from the published format, field by field.
+  // The expected bytes are written by hand from the published format, field by field.
   it('encode one text, in both versions', () => {
     const value = `02000000 03000000 ${text('x-1')}`;
     expect(encode(3, [['pid', 'string', 'x-1']])).to.equal(

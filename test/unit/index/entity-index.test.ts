@@ -48,7 +48,7 @@ async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
   return error;
 }
 
-/** The pointers and codes of an upload's violations; checks that nothing was stored. */
+/** Returns the pointers and codes of an upload's violations, and checks that nothing was stored. */
 async function violations(entities: unknown, more: JsonObject = {}): Promise<string[]> {
   const { store, index } = bench();
   const error = await failure(index.upload({ entity_type: 'product', entities, ...more }));
@@ -313,7 +313,7 @@ describe('the entity index', () => {
     ]);
   });
 
-  it('lists fifty violations and counts them all', async () => {
+  it('lists fifty violations and counts all of them', async () => {
     const { index } = bench();
     const entities = Array.from({ length: 300 }, (_, i) => ({ product_id: `p${String(i)}`, price: 'x' }));
     const error = await failure(index.upload({ entity_type: 'product', entities }));

@@ -147,7 +147,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'b')).to.deep.equal([1, 0]);
   });
 
-  it('keep no read that a flush overtook', async () => {
+  it('do not keep a read that a flush overtook', async () => {
     const tables = make();
     store.put('a', 1);
     store.held = [];

@@ -235,7 +235,7 @@ describe('the entity decoder', () => {
     ]);
   });
 
-  it('finds an attribute that was stored before it was declared', () => {
+  it('reads an attribute that was stored before it was declared', () => {
     expect(read({ a: 7 }, undefined, INT)).to.equal(7);
     expect(read({ a: 'x' }, undefined, STRING)).to.equal('x');
     expect(read({ a: true }, undefined, BOOL)).to.equal(1);
@@ -299,7 +299,7 @@ describe('the entity decoder', () => {
     expect(read({}, INT, STRING)).to.equal('absent');
   });
 
-  it('finds a reference that is declared with its other spelling', () => {
+  it('reads a reference that is declared with its other spelling', () => {
     const wants = [{ path: 'brand', type: REF }];
     expect(decode([['brand_id', STRING]], wants, [{ brand_id: 'b1' }, {}])).to.deep.equal([
       ['b1'],

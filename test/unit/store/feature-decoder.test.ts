@@ -155,7 +155,7 @@ describe('the feature decoder', () => {
     it('never replaces a failed read', () => {
       const reader = new Reader();
       const record = reader.segment(stats, { n: 5 });
-      record[28] = 99; // a form of a later version
+      record[28] = 99; // the form version of a later release
       expect(reader.read([stats], record)).to.deep.equal(['NaN failed']);
       expect(reader.read([stats], null, Status.failed)).to.deep.equal(['NaN failed']);
     });
