@@ -64,7 +64,7 @@ export function checkFeedback(
       `expected an object with request_id and events, found ${describe(body)}`,
     );
     violations.throwIfAny('The feedback');
-    throw new Error('a violation throws');
+    throw new Error('the violation did not throw');
   }
   const requestId = readId(own(body, 'request_id'), '/request_id', violations);
   const owners = readOwners(body, entities, violations);

@@ -48,7 +48,7 @@ export function sourceKey({ source, of }: FeatureView): string | undefined {
 /** For projects whose views are all in the store. */
 export const NO_SOURCES: FeatureSources = {
   readerOf: () => {
-    throw new Error('no view is kept outside the store');
+    throw new Error('the project has no view outside the store');
   },
   ping: () => Promise.resolve(),
   close: () => Promise.resolve(),

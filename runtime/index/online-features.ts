@@ -169,7 +169,7 @@ function groupsOf(features: readonly AskedFeature[]): Group[] {
 
 function columnFor(type: ValueType, rows: number): Column {
   const kind = columnKindOf(type, false);
-  if (kind === undefined) throw new Error('a feature has a column');
+  if (kind === undefined) throw new Error('the feature has no column');
   const shape =
     kind === 'vector'
       ? { kind, scope: 'candidate' as const, size: type.kind === 'vector' ? type.size : 0 }

@@ -30,7 +30,7 @@ export function mountPipeline(
       const run = runPipeline(plan, mounted, body, context, true);
       services.usage?.hold(run);
       const { explanation } = await run;
-      if (explanation === undefined) throw new Error('an explained run has an explanation');
+      if (explanation === undefined) throw new Error('the explained run has no explanation');
       return explanation;
     },
     describe: () => describePlan(plan),

@@ -110,7 +110,7 @@ export class PlanParts {
     features.set(read.keyGroup, wants);
     const columns = read.wants.map(({ slot, feature }) => {
       const shape = plan.layout.columns[slot]?.shape;
-      if (shape === undefined) throw new Error('a feature has a column');
+      if (shape === undefined) throw new Error('the feature has no column');
       const { view, feature: one } = feature;
       const definition = [view.name, view.ttl, view.expired, one.name, one.type, one.default];
       return wants.add(`${view.name}:${one.name}`, feature, shape, definition);

@@ -102,7 +102,7 @@ export class LevelReads {
     distinct: boolean,
     session: ResidentSession | undefined,
   ): CellRead {
-    if (session === undefined) throw new Error('a binding comes from a session');
+    if (session === undefined) throw new Error('the binding has no session');
     let rows = this.#rows.get(slot);
     if (rows === undefined) {
       rows = findRows(binding.table, ids, count);

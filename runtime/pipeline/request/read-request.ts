@@ -40,7 +40,7 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   if (!isJsonObject(body)) {
     violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
     violations.throwIfAny('The request');
-    throw new Error('a violation throws');
+    throw new Error('the violation did not throw');
   }
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();

@@ -75,7 +75,7 @@ export function readTail(record: Buffer, at: number, end: number, layout: Record
   if (start > end) throw new RangeError('the record is cut short');
   if (((record[at + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
   const tail: unknown = JSON.parse(readText(record, start, end, false));
-  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is no object');
+  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is not an object');
   return tail;
 }
 

@@ -17,7 +17,7 @@ export class KnownLayouts {
 }
 
 /**
- * Shared by the whole process. The id of a layout is a hash of its content, so it is valid for every store, and
- * decoders can be built before a store is open.
+ * Shared by the whole process. The id of a layout is a hash of its content, so it is valid for every store. Decoders
+ * can be built before a store is open.
  */
 export const knownLayouts = new KnownLayouts();

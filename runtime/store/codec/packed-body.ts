@@ -32,9 +32,9 @@ export const State = {
   absent: 0,
   present: 1,
   /**
-   * The value as it was sent is in the tail, because the packed form would return it in another spelling (a time sent
-   * as text, an ill-formed text, an id sent as a number) or cannot hold it (the field then holds NaN, a bool of 2, or
-   * no bytes).
+   * The tail holds the value as it was sent. Either the packed form would return it in another spelling: a time sent as
+   * text, an ill-formed text, an id sent as a number. Or it cannot hold the value: the field then contains NaN, a bool
+   * of 2, or no bytes.
    */
   sent: 2,
   null: 3,

@@ -17,8 +17,8 @@ interface Slab {
 
 /**
  * The records in memory. A Buffer of its own costs about a hundred bytes in addition to its content, and one from
- * Node's pool keeps the whole pool alive. So records are copied into slabs. A slab with less than half of its bytes in
- * use is freed after its records are moved, so at worst this takes twice the memory of the records.
+ * Node's pool keeps the whole pool alive. So records are copied into slabs. If less than half of a slab is in use, its
+ * records are moved and it is freed. At worst this takes twice the memory of the records.
  */
 export class RecordMemory {
   readonly #records = new Map<string, Buffer>();

@@ -31,9 +31,9 @@ const BATCH_RECORDS = 4096;
  * updated after the disk, so a reader never sees a write that a crash would undo, and both apply writes in the same
  * order.
  *
- * A batch that failed (full disk) may leave a part of itself at the end of LevelDB's log, and later batches after that
- * part would be lost. So before anything else is written, the database is reopened, and the records of the failed batch
- * are restored from memory.
+ * A batch that failed (full disk) may leave a part of itself at the end of LevelDB's log. Batches written after that
+ * part would be lost. So the database is reopened before the next write, and the records of the failed batch are
+ * restored from memory.
  */
 export class WriteQueue {
   readonly #database: Database;
