@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
-import type { OnlineAnswer } from '../runtime/index/online-features.js';
+import type { OnlineAnswer } from '../runtime/index/online-answer.js';
 import { feastValue, materialise } from '../test/support/feast-writer.js';
 import { writeProject } from '../test/support/project.js';
 import { startRedisServer } from '../test/support/redis-server.js';

@@ -15,16 +15,16 @@ const VALUE_TYPES: Readonly<Record<JoinKeyType, number>> = {
   timestamp: 8,
 };
 
-/** The join key, and its empty id, of views without entities. */
+/** The join key of views without entities; its id is empty. */
 const NO_ENTITY: JoinKey = { name: '__dummy_id', type: 'string' };
 
-/** A join key, and which of the ids is its. */
+/** A join key, and the position of its id. */
 interface Part extends JoinKey {
   readonly index: number;
 }
 
 /**
- * Redis keys of Feast's rows: the serialised entity key, then the project's name.
+ * Builds the Redis keys of Feast's rows: the serialized entity key, followed by the name of the project.
  *
  *   version 3   u32 number of join keys; for each, sorted by name: u32 2, u32 length, name; then the values
  *   version 2   for each, sorted by name: u32 2, name (without its length); then the values
@@ -37,10 +37,10 @@ export class EntityKeyFormat {
   readonly #tail: Buffer;
   readonly #parts: readonly Part[];
 
-  /** @param joinKeys in the order in which ids will be given; none for a view without entities */
+  /** @param joinKeys in the order of the ids passed to `encode`; empty for a view without entities */
   constructor(version: 2 | 3, joinKeys: readonly JoinKey[], project: string) {
     const keys = joinKeys.length === 0 ? [NO_ENTITY] : joinKeys;
-    // By bytes, that is by code points as Python sorts; UTF-16 code units would differ.
+    // Sorted by bytes, which is the order of code points that Python uses. The order of UTF-16 code units would differ.
     this.#parts = keys
       .map((key, index) => ({ ...key, index }))
       .sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
@@ -54,9 +54,9 @@ export class EntityKeyFormat {
   }
 
   /**
-   * The key of a row. Ids of join keys that are numbers or times (in seconds) are decimal texts without leading zeros,
-   * of bytes hexadecimal.
-   * @returns undefined where an id is not a value of its join key's type, so that Feast can have no row for it
+   * The key of a row. Number and time ids (times in seconds) are decimal texts without leading zeros; ids of bytes are
+   * hexadecimal.
+   * @returns undefined if an id is not a value of its join key's type: Feast can have no such row
    */
   encode(ids: readonly string[]): Buffer | undefined {
     let length = this.#head.length + this.#tail.length;
@@ -87,10 +87,10 @@ function u32(value: number): Buffer {
 }
 
 const DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/;
-/** Longest decimal text that a double holds exactly whatever its digits. */
+/** Length of decimal text up to which every integer is exact as a double. */
 const SURELY_EXACT = 15;
 
-/** Bytes of an id as a value; -1 where it is none. */
+/** Bytes of an id as a value; -1 if it is not valid for the type. */
 function sizeOf(id: string, type: JoinKeyType): number {
   switch (type) {
     case 'string':
@@ -109,7 +109,7 @@ function isInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** @returns where the value ends */
+/** @returns the offset after the value */
 function writeValue(key: Buffer, at: number, id: string, type: JoinKeyType): number {
   switch (type) {
     case 'string':

@@ -7,24 +7,24 @@ import { decodeTime } from './feast-value.js';
 import { featureField, timeField } from '../config/project/feast-fields.js';
 import { writeCell } from './write-cell.js';
 
-/** The values of the fields of one hash, in the order asked for; null where it has no such field. */
+/** The field values of one hash, in the order of the request; null for a missing field. */
 export type HashValues = readonly (Buffer | null)[];
 
 interface WantedView {
   readonly view: FeatureView;
-  /** Where the reply has the event time; its features follow. */
+  /** Position of the event time in the reply; the features of the view follow it. */
   readonly time: number;
-  /** Columns of the features, in the reply's order. */
+  /** Columns of the features, in the order of the reply. */
   readonly indices: readonly number[];
 }
 
 /**
- * Reads the wanted features of Feast's hashes into columns: the statuses, expiry and defaults are those of the store's
- * own views (FeatureDecoder). Where a value is there and its event time is not, its age is not known: it counts as
- * expired if the view has a ttl.
+ * Decodes the wanted features of Feast's hashes into columns. Statuses, expiry and defaults are the same as for views
+ * of the store (FeatureDecoder). A value without an event time has an unknown age, so it is expired if the view has a
+ * ttl.
  */
 export class FeastDecoder {
-  /** What to ask each hash for. */
+  /** The fields to read from each hash. */
   readonly fields: readonly Buffer[];
   readonly #views: readonly WantedView[];
   readonly #wanted: readonly WantedFeature[];
@@ -46,7 +46,7 @@ export class FeastDecoder {
     this.fields = fields;
   }
 
-  /** Writes one row; columns in the order of the wanted features. */
+  /** Writes one row; columns are in the order of the wanted features. */
   decode(values: HashValues, columns: readonly Column[], row: number, now: number): void {
     for (const wanted of this.#views) {
       const { view, indices, time } = wanted;
@@ -74,7 +74,7 @@ export class FeastDecoder {
     for (let i = 0; i < columns.length; i++) this.#defaults.write(columns, i, row, cause);
   }
 
-  /** Epoch milliseconds of a view's row; undefined where there is none, or no telling. */
+  /** Epoch milliseconds of a view's row; undefined if there is none or it cannot be decoded. */
   eventTime(values: HashValues, viewName: string): number | undefined {
     const wanted = this.#views.find(({ view }) => view.name === viewName);
     return wanted && eventTime(values[wanted.time]);
@@ -90,7 +90,7 @@ function eventTime(bytes: Buffer | null | undefined): number | undefined {
   }
 }
 
-/** Feast's names of a view and its features. */
+/** The names of a view and its features in Feast. */
 export function namesOf(view: FeatureView): {
   readonly view: string;
   readonly feature: (name: string) => string;

@@ -6,11 +6,11 @@ import { accessOf, topologyOf, type RedisSettings } from '../settings/redis-targ
 import type { HashValues } from './feast-decoder.js';
 import type { Hmget } from './hmget.js';
 
-/** A Redis that Feast materialises into: read, and never written to. */
+/** A Redis that Feast materialises into. Millrace only reads it. */
 export interface FeastRedis {
   /**
    * Reads fields of many hashes in one round trip.
-   * @returns by key; of a hash that is not there every value is null
+   * @returns the values by key; all values of a missing hash are null
    * @throws MillraceError store_unavailable
    */
   read(keys: readonly Buffer[], hmget: Hmget, signal?: AbortSignal): Promise<HashValues[]>;
@@ -20,13 +20,14 @@ export interface FeastRedis {
 }
 
 /**
- * Connects to Feast's Redis: one server, or the master that Sentinels watch.
+ * Connects to Feast's Redis: one server, or the master that the Sentinels report.
  * @throws MillraceError store_unavailable; invalid_setting for a cluster
  */
 export async function connectFeastRedis(settings: RedisSettings): Promise<FeastRedis> {
   const topology = topologyOf(settings);
   if (topology.kind === 'cluster') {
-    const detail = 'features that Feast keeps cannot be read from a Redis Cluster; give their view a `url`';
+    const detail =
+      'features of Feast cannot be read from a Redis Cluster; set the `url` of another Redis in their view';
     throw new MillraceError('invalid_setting', detail);
   }
   const connection = new RedisConnection({

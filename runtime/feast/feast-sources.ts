@@ -10,8 +10,8 @@ import { connectFeastRedis, type FeastRedis } from './feast-redis.js';
 import { Hmget } from './hmget.js';
 
 /**
- * Connects to every Redis that views of the project are read from, each once.
- * @param own the service's own Redis, for views without a `url`
+ * Opens one connection to each Redis that views of the project read from.
+ * @param own settings of the service's own Redis, for views without a `url`
  * @throws MillraceError store_unavailable, invalid_setting
  */
 export async function openFeastSources(
@@ -40,8 +40,7 @@ class FeastSources implements FeatureSources {
   readerOf(wanted: readonly WantedFeature[]): SourceReader {
     const source = wanted[0]?.view.source;
     const server = this.#servers.get(source?.url);
-    if (source === undefined || server === undefined)
-      throw new Error('the view is not of a source that is open');
+    if (source === undefined || server === undefined) throw new Error('the source of the view is not open');
     const keys = new EntityKeyFormat(source.keyVersion, source.joinKeys, source.project);
     return new FeastReader(server, keys, new FeastDecoder(wanted));
   }
@@ -87,7 +86,7 @@ class FeastReader implements SourceReader {
 class FeastRows implements SourceRows {
   readonly #decoder: FeastDecoder;
   readonly #hashes: readonly HashValues[];
-  /** By key: its place among the hashes; -1 for a key that Feast cannot have. */
+  /** By key: the position of its hash; -1 for a key that cannot exist in Feast. */
   readonly #places: Int32Array;
 
   constructor(decoder: FeastDecoder, hashes: readonly HashValues[], places: Int32Array) {

@@ -1,10 +1,10 @@
 import protobuf from 'protobufjs/minimal.js';
 
 /**
- * Feast's `Value` message (protos/feast/types/Value.proto), read with protobufjs. Its one field says the type.
+ * Feast's `Value` message (protos/feast/types/Value.proto), read with protobufjs. The field that is set gives the type.
  */
 
-/** A value as Feast stored it. 64-bit integers are bigints; null where it is none. */
+/** A value as stored by Feast. 64-bit integers are bigints; null means no value. */
 export interface FeastValue {
   /** The field's name in Value.proto; `other` for a field that is not in FIELDS; null for the empty message. */
   readonly type: FeastType | 'other' | null;
@@ -25,7 +25,7 @@ export type FeastData =
 type Scalar = 'bytes' | 'string' | 'int32' | 'int64' | 'double' | 'float' | 'bool';
 type Shape = Scalar | 'null' | 'map' | 'values' | { readonly list: Scalar };
 
-/** Field numbers. Fields that are not here have types that no feature of Millrace can be. */
+/** Field numbers. Fields that are not listed have types that Millrace does not support for features. */
 export const FIELDS = {
   bytes_val: [1, 'bytes'],
   string_val: [2, 'string'],
@@ -69,21 +69,21 @@ const BY_NUMBER: ReadonlyMap<number, readonly [FeastType, Shape]> = new Map(
   (Object.keys(FIELDS) as FeastType[]).map((type) => [FIELDS[type][0], [type, FIELDS[type][1]]]),
 );
 
-/** Lists and maps within lists and maps are read this deep. */
+/** Maximum nesting of lists and maps. */
 const MOST_LEVELS = 16;
 const LENGTH_DELIMITED = 2;
 
-/** A reader of some bytes. @throws RangeError or Error from its methods where the bytes are damaged */
+/** Returns a reader of some bytes. @throws RangeError or Error from its methods if the bytes are damaged */
 export function readerOf(bytes: Uint8Array): protobuf.Reader {
   return protobuf.Reader.create(bytes);
 }
 
-/** The number that a 64-bit integer of the reader is; exact within 2^53. */
+/** Converts a 64-bit integer of the reader to a number; exact up to 2^53. */
 export function asNumber({ high, low }: { readonly high: number; readonly low: number }): number {
   return high * 2 ** 32 + (low >>> 0);
 }
 
-/** Decodes a value of any known type. @throws Error where the bytes are damaged */
+/** Decodes a value of any known type. @throws Error if the bytes are damaged */
 export function decodeValue(bytes: Uint8Array): FeastValue {
   return readValue(readerOf(bytes), bytes.length, 0);
 }
@@ -94,7 +94,7 @@ function readValue(reader: protobuf.Reader, end: number, level: number): FeastVa
   while (reader.pos < end) {
     const tag = reader.uint32();
     const known = BY_NUMBER.get(tag >>> 3);
-    // Of the fields of a oneof the last one counts.
+    // If several fields of a oneof are present, the last one wins.
     if (known === undefined) {
       reader.skipType(tag & 7);
       found = { type: 'other', value: null };
@@ -120,7 +120,7 @@ function readShape(reader: protobuf.Reader, shape: Shape, level: number): FeastD
   }
 }
 
-/** Reads a message whose field 1 is repeated and a message each. */
+/** Reads a message whose field 1 is a repeated message. */
 function readMessage<T>(reader: protobuf.Reader, read: (into: T[], end: number) => void): T[] {
   const into: T[] = [];
   const end = reader.uint32() + reader.pos;
@@ -183,8 +183,8 @@ function readScalar(reader: protobuf.Reader, scalar: Scalar): FeastData {
 }
 
 /**
- * Epoch milliseconds of a protobuf Timestamp, with the microseconds as a fraction. No bytes are 1970.
- * @throws Error where the bytes are damaged
+ * Epoch milliseconds of a protobuf Timestamp, with microseconds as a fraction. An empty message is 1970-01-01.
+ * @throws Error if the bytes are damaged
  */
 export function decodeTime(bytes: Uint8Array): number {
   const reader = readerOf(bytes);

@@ -1,8 +1,8 @@
 import { Command } from 'ioredis';
 
 /**
- * HMGET commands for many hashes and the same fields, spelt in the Redis protocol (RESP) once: ioredis would build the
- * text of each anew, field by field, and that took longer than the server needs to answer.
+ * HMGET commands that read the same fields of many hashes. The constant part is encoded in the Redis protocol (RESP)
+ * once: ioredis encodes every field of every command again, which took longer than the server's reply.
  */
 export class Hmget {
   readonly fields: number;

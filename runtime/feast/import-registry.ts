@@ -8,33 +8,33 @@ import { collidingFeatures } from '../config/project/feast-fields.js';
 import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
 import { FEATURE_TYPES, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
 
-/** Files of a project that declare what a Feast registry holds. */
+/** Project files that declare the content of a Feast registry. */
 export interface RegistryImport {
   /** By name of the feature view: the content of schemas/features/<name>.yaml. */
   readonly views: ReadonlyMap<string, string>;
-  /** By name of the entity type, without the predefined ones: the content of schemas/entities/<name>.yaml. */
+  /** By name of the entity type, without predefined types: the content of schemas/entities/<name>.yaml. */
   readonly entities: ReadonlyMap<string, string>;
-  /** Features in all. */
+  /** Number of features in all views. */
   readonly features: number;
-  /** What could not be mapped, or needs a look: a sentence each. */
+  /** One sentence for each thing that could not be mapped or that the user should check. */
   readonly problems: readonly string[];
 }
 
 export interface ImportOptions {
-  /** Feast's project. */
+  /** The name of the project in Feast. */
   readonly project: string;
   readonly keyVersion: 2 | 3;
-  /** Environment variable that will hold the address of Feast's Redis; undefined: the service's own Redis. */
+  /** Environment variable that will hold the address of Feast's Redis; undefined for the service's own Redis. */
   readonly urlVariable: string | undefined;
 }
 
-/** Feast's entity of views without entities. */
+/** The entity that Feast uses for views without entities. */
 const NO_ENTITY = '__dummy';
 
-/** Maps a registry to the files of a project. */
+/** Maps a registry to project files. */
 export function importRegistry(registry: FeastRegistry, options: ImportOptions): RegistryImport {
   const problems = registry.onDemand.map(
-    (name) => `${name}: an on-demand view is computed when it is asked for; Redis does not hold it`,
+    (name) => `${name}: an on-demand view is computed on request; Redis does not hold it`,
   );
   const views = new Map<string, string>();
   const entities = new Map<string, string>();
@@ -48,7 +48,7 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
       continue;
     }
     if (views.has(mapped.name)) {
-      problems.push(`${view.name}: another view is called ${mapped.name} already; it is left out`);
+      problems.push(`${view.name}: another view is already called ${mapped.name}; this one is left out`);
       continue;
     }
     for (const type of mapped.of)
@@ -64,14 +64,14 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
   }
   if (expiring.length > 0)
     problems.push(
-      `ttl of ${expiring.join(', ')}: Feast's own server answers rows of any age from Redis, and here older rows are ` +
-        'missing; remove `ttl` from a view to read them too',
+      `ttl of ${expiring.join(', ')}: Feast's own server returns rows of any age from Redis, but Millrace treats older ` +
+        'rows as missing; remove `ttl` from a view to read them too',
     );
   for (const list of fields.values())
     for (const [one, other] of collidingFeatures(list))
       problems.push(
-        `${other.view}:${other.feature} and ${one.view}:${one.feature} share one field in Redis, since their names have ` +
-          'one hash, so that each reads as the other; rename one of them in Feast',
+        `${other.view}:${other.feature} and ${one.view}:${one.feature} share one field in Redis because the hashes ` +
+          'of their names are equal, so each reads the value of the other; rename one of them in Feast',
       );
   return { views, entities, features, problems };
 }
@@ -87,7 +87,7 @@ interface MappedView {
   readonly features: readonly { readonly name: string; readonly feast: string; readonly type: string }[];
 }
 
-/** Maps one view; what cannot be mapped is told. */
+/** Maps one view; records a problem for everything that cannot be mapped. */
 class ViewImport {
   readonly #view: RegistryView;
   readonly #registry: FeastRegistry;
@@ -99,12 +99,12 @@ class ViewImport {
     this.#problems = problems;
   }
 
-  /** The view, or why nothing of it can be read. */
+  /** The mapped view, or the reason why none of its features can be read. */
   map(): MappedView | string {
     const view = this.#view;
-    if (!view.online) return 'is not online, so that Redis does not hold it';
+    if (!view.online) return 'is not online, so Redis does not hold it';
     const name = nameFor(view.name);
-    if (name === undefined) return 'has a name that no file can have';
+    if (name === undefined) return 'has a name that cannot be a file name';
     const joinKeys = this.#joinKeys();
     if (typeof joinKeys === 'string') return joinKeys;
     const of = joinKeys.map(({ entity }) => entity);
@@ -121,13 +121,14 @@ class ViewImport {
       const entity = this.#registry.entities.get(entityName);
       const type = entity && entityTypeFor(entity);
       if (entity === undefined || type === undefined)
-        return `is of the entity ${entityName}, which the registry does not hold or no file can name`;
+        return `uses the entity ${entityName}, which is not in the registry or has a name that cannot be a file name`;
       const given = this.#view.keyTypes.get(entity.joinKey) ?? entity.type;
       const keyType = joinKeyTypeFor(given ?? 'STRING');
-      if (keyType === undefined) return `has ids of the type ${given ?? 'none'} in ${entity.joinKey}`;
+      if (keyType === undefined)
+        return `has join key ${entity.joinKey} of the unsupported type ${given ?? 'none'}`;
       if (given === undefined)
         this.#problems.push(
-          `${this.#view.name}: ${entity.joinKey} has no type in the registry; taken to be string`,
+          `${this.#view.name}: ${entity.joinKey} has no type in the registry; string is assumed`,
         );
       joinKeys.push({ name: entity.joinKey, entity: type, type: keyType });
     }
@@ -136,7 +137,7 @@ class ViewImport {
 
   #features(of: readonly string[]): MappedView['features'][number][] {
     const taken = new Set([...ROW_FIELDS, ...of.map(keyOf)]);
-    // A feature whose name can stay keeps it, whichever comes first.
+    // A feature whose name is valid keeps it, wherever it is in the list.
     const kept = new Set(this.#view.features.map(({ name }) => name));
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
@@ -151,7 +152,9 @@ class ViewImport {
         wanted !== undefined && (taken.has(wanted) || (kept.has(wanted) && wanted !== feature.name));
       const name = clashes ? `${wanted}_feature` : wanted;
       if (name === undefined || taken.has(name)) {
-        this.#problems.push(`${subject}: its name cannot be one here, or is taken; it is left out`);
+        this.#problems.push(
+          `${subject}: its name is not a valid feature name or is already used; it is left out`,
+        );
         continue;
       }
       taken.add(name);
@@ -171,14 +174,14 @@ function whyLeftOut({ type }: RegistryFeature): string {
   if (type === undefined) return 'its type is not in the registry; it is left out';
   if (!isFeatureValueType(type)) return `features of the type ${type} are not supported; it is left out`;
   const ids = type.startsWith('INT') ? ', or as list(string) if it holds ids' : '';
-  return `${type} without a length in the registry; add it by hand as vector(n)${ids}`;
+  return `the registry has no length for this ${type}; add it by hand as vector(n)${ids}`;
 }
 
 function joinKeyTypeFor(type: string): JoinKeyType | undefined {
   return Object.hasOwn(JOIN_KEY_TYPES, type) ? JOIN_KEY_TYPES[type] : undefined;
 }
 
-/** `driver` for the entity `driver`, and for `driver_id` too: here the key of a type is `<type>_id`. */
+/** Maps both entities `driver` and `driver_id` to `driver`: the key of a type is `<type>_id` in Millrace. */
 function entityTypeFor({ name }: RegistryEntity): string | undefined {
   const type = nameFor(name)?.replace(/(?<=.)_id$/, '');
   return type !== undefined && TYPE_KINDS.includes(type) ? `${type}_entity` : type;
@@ -186,7 +189,7 @@ function entityTypeFor({ name }: RegistryEntity): string | undefined {
 
 const keyOf = (type: string): string => (type === 'query' ? 'query' : `${type}_id`);
 
-/** A name of ours for one of Feast's: `Conv-Rate` becomes `conv_rate`. */
+/** Converts a name of Feast to a valid name: `Conv-Rate` becomes `conv_rate`. */
 function nameFor(feast: string): string | undefined {
   const name = feast
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

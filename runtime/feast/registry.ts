@@ -1,20 +1,20 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { isJsonList, isJsonObject, own } from '../core/value-fit.js';
 
-/** What an import needs of the JSON that `feast registry-dump` prints. */
+/** The part of the JSON of `feast registry-dump` that an import needs. */
 export interface FeastRegistry {
   readonly project: string | undefined;
   readonly entities: ReadonlyMap<string, RegistryEntity>;
   /** Batch and stream views. */
   readonly views: readonly RegistryView[];
-  /** Names of views that are computed when asked for, which no Redis has. */
+  /** Names of on-demand views, which Redis does not hold. */
   readonly onDemand: readonly string[];
 }
 
 export interface RegistryEntity {
   readonly name: string;
   readonly joinKey: string;
-  /** Feast's name of the type, e.g. INT64; undefined where the dump has none. */
+  /** Feast's name of the type, e.g. INT64; undefined if the dump has none. */
   readonly type: string | undefined;
 }
 
@@ -22,22 +22,22 @@ export interface RegistryView {
   readonly name: string;
   readonly entities: readonly string[];
   readonly features: readonly RegistryFeature[];
-  /** Types of the join keys as the view's source has them. */
+  /** Types of the join keys in the source of the view. */
   readonly keyTypes: ReadonlyMap<string, string>;
-  /** Milliseconds; undefined: rows never expire. */
+  /** Milliseconds; undefined if rows never expire. */
   readonly ttl: number | undefined;
-  /** Whether it is materialised. */
+  /** Whether the view is materialised. */
   readonly online: boolean;
 }
 
 export interface RegistryFeature {
   readonly name: string;
   readonly type: string | undefined;
-  /** Elements of a vector; undefined where the dump does not say. */
+  /** Elements of a vector; undefined if the dump does not contain it. */
   readonly length: number | undefined;
 }
 
-/** @returns undefined where the document is no registry's dump */
+/** @returns undefined if the document is not a registry dump */
 export function readRegistry(document: unknown): FeastRegistry | undefined {
   if (!isJsonObject(document)) return undefined;
   const views = [...specsIn(document, 'featureViews'), ...specsIn(document, 'streamFeatureViews')];
@@ -82,7 +82,7 @@ function readFeature(feature: JsonObject): RegistryFeature {
   };
 }
 
-/** Value types that Feast's protobuf enum has no name for, so that a dump has their numbers. */
+/** Value types without a name in Feast's protobuf enum; a dump contains their numbers. */
 const UNNAMED_TYPES: ReadonlyMap<number, string> = new Map([
   [30, 'PDF_BYTES'],
   [31, 'IMAGE_BYTES'],
@@ -93,14 +93,14 @@ function typeIn(feature: JsonObject): string | undefined {
   return typeof type === 'number' ? (UNNAMED_TYPES.get(type) ?? String(type)) : textIn(feature, 'valueType');
 }
 
-/** A protobuf Duration as JSON has it, `86400s`; none and zero mean that rows never expire. */
+/** Parses a protobuf Duration in JSON, e.g. `86400s`. No value or zero means that rows never expire. */
 function durationOf(value: JsonValue | undefined): number | undefined {
   const match = typeof value === 'string' ? /^(\d{1,12}(?:\.\d{1,9})?)s$/.exec(value) : null;
   const milliseconds = match === null ? 0 : Math.round(Number(match[1]) * 1000);
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** The objects of a list, and of each its `spec`, if it has one. */
+/** The objects of a list; an object with a `spec` is replaced by its `spec`. */
 function specsIn(document: JsonObject, name: string): JsonObject[] {
   return objectsIn(document, name).map((one) => {
     const spec = own(one, 'spec');

@@ -1,6 +1,6 @@
 import type { JoinKeyType } from '../config/project/model.js';
 
-/** Feast's value types that a feature can have, and what it is declared as. Vectors also need their length. */
+/** Feast's value types that a feature can have, and the type to declare. Vectors also need a length. */
 export const FEATURE_TYPES = {
   INT32: 'int',
   INT64: 'int',

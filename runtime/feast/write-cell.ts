@@ -5,10 +5,10 @@ import { writeJson, writeMissing } from '../frame/cells.js';
 import { misfit } from '../core/value-fit.js';
 import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValue } from './feast-value.js';
 
-/** Half of the smallest 64-bit integer. Feast writes that integer for a time that is not there (pandas' NaT). */
+/** High half of the smallest 64-bit integer. Feast stores that integer for a missing time (NaT in pandas). */
 const LOWEST_HIGH = -(2 ** 31);
 
-/** Fields whose elements are whole numbers, which a feature of texts takes as decimal texts. */
+/** Fields with whole numbers, which a text feature reads as decimal texts. */
 const WHOLE_NUMBERS: ReadonlySet<FeastValue['type']> = new Set([
   'int32_val',
   'int64_val',
@@ -25,9 +25,9 @@ const VECTORS: ReadonlySet<FeastValue['type']> = new Set([
 ]);
 
 /**
- * Writes one value of Feast's into a cell. No bytes, null, NaN and the time that stands for none are null: Feast and
- * pandas write them for a value that is not there. What does not fit the feature's type, what a number cannot hold
- * exactly, and damaged bytes are failed.
+ * Writes one value of Feast into a cell. Empty bytes, null, NaN and NaT are null: Feast and pandas write them for a
+ * missing value. Damaged bytes, values that do not fit the feature's type and integers that a number cannot hold
+ * exactly are failed.
  */
 export function writeCell(column: Column, row: number, bytes: Uint8Array, type: ValueType): void {
   if (bytes.length === 0) {
@@ -42,7 +42,7 @@ export function writeCell(column: Column, row: number, bytes: Uint8Array, type: 
   }
 }
 
-/** The last field of the oneof counts; its number, of which the value is. */
+/** If several fields of the oneof are present, the last one wins; `field` is its number. */
 function writeNumber(
   column: Extract<Column, { kind: 'number' }>,
   row: number,
@@ -88,7 +88,7 @@ function writeNumber(
   }
 }
 
-/** NaN for the time that stands for none. */
+/** The seconds of a time; NaN for NaT. */
 function seconds(int64: { readonly high: number; readonly low: number }): number {
   return int64.high === LOWEST_HIGH && int64.low === 0 ? NaN : asNumber(int64);
 }
@@ -106,7 +106,7 @@ function fitsNumber(field: number, value: number, type: ValueType): boolean {
     case 'int':
       return isWhole(field) && Number.isSafeInteger(value);
     case 'float':
-      // Beyond 2^53 a double no longer holds every 64-bit integer.
+      // Above 2^53, a double cannot hold every 64-bit integer.
       return isNumberField(field) && (isWhole(field) ? Number.isSafeInteger(value) : Number.isFinite(value));
     case 'bool':
       return field === FIELDS.bool_val[0];
@@ -117,14 +117,14 @@ function fitsNumber(field: number, value: number, type: ValueType): boolean {
   }
 }
 
-/** Texts, lists of texts and vectors. */
+/** Writes texts, lists of texts and vectors. */
 function writeOther(column: Column, row: number, value: FeastValue, type: ValueType): void {
   const json = jsonOf(value, type);
   if (json === undefined || misfit(json, type) !== undefined) writeMissing(column, row, Status.failed);
   else writeJson(column, row, json);
 }
 
-/** The value as an upload would carry it, or undefined where the type can have no such value. */
+/** The value as an upload would carry it; undefined if the feature type cannot have such a value. */
 function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue | undefined {
   if (from === 'other') return undefined;
   if (value === null) return null;
@@ -143,13 +143,13 @@ function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue |
   }
 }
 
-/** A text, or a whole number as its decimal text: ids are texts here and often numbers in Feast. */
+/** A text, or a whole number as decimal text: Millrace's ids are texts, but in Feast they are often numbers. */
 function textOf(value: FeastData, from: FeastValue['type']): string | undefined {
   if (typeof value === 'string') return value;
   return WHOLE_NUMBERS.has(from) ? (value as number | bigint).toString() : undefined;
 }
 
-/** Null for a 64-bit integer that no number is equal to; null is no element of a vector. */
+/** Null for a 64-bit integer that a number cannot hold exactly; a vector with a null does not fit its type. */
 function elementOf(value: FeastData): JsonValue {
   if (typeof value !== 'bigint') return value as JsonValue;
   return Number.isSafeInteger(Number(value)) ? Number(value) : null;

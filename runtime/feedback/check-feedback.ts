@@ -7,17 +7,17 @@ import { checkCarried, readId, UnknownFields } from '../pipeline/request/check-c
 import { readEventTime, type EventTimes } from '../core/event-time.js';
 import { describe, isJsonList, isJsonObject, own } from '../core/value-fit.js';
 
-/** Most events of one body. */
+/** Most events in one body. */
 export const MAX_EVENTS = 1000;
-/** How far a client's clock may be ahead, in milliseconds. */
+/** How far ahead a client's clock may be, in milliseconds. */
 export const CLOCK_AHEAD = 5 * 60_000;
-/** Largest quantity of an event, and position. */
+/** Largest quantity or position of an event. */
 export const MOST_ITEMS = 65_535;
 
-/** A body of feedback that fits. */
+/** A valid feedback body. */
 export interface CheckedFeedback {
   readonly requestId: string;
-  /** The entities whose events these are. */
+  /** The entities that the events belong to. */
   readonly owners: readonly { readonly type: string; readonly id: string }[];
   readonly events: readonly FeedbackEvent[];
 }
@@ -25,14 +25,14 @@ export interface CheckedFeedback {
 export interface FeedbackEvent {
   /** Position in INTERACTION_TYPES. */
   readonly type: number;
-  /** What the event is of. */
+  /** The entity that the event is about. */
   readonly subject: { readonly type: string; readonly id: string; readonly carried: JsonObject };
   /** Epoch milliseconds. */
   readonly time: number;
   readonly quantity: number;
 }
 
-/** When the events arrive, and which times they may have. */
+/** When the events arrived, and the accepted range of event times. */
 interface Arrival {
   readonly now: number;
   readonly eventTimes: EventTimes;
@@ -44,10 +44,10 @@ const BODY_FIELDS = ['request_id', 'events'];
 const EVENT_FIELDS = ['type', 'time', 'quantity', 'position'];
 
 /**
- * Checks `{request_id, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?}], <entity type>: {…}
- * or null …}`; all or nothing.
- * @param now the time of an event that gives none
- * @param oldest the oldest time of an event that is accepted, epoch milliseconds
+ * Checks `{request_id, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?}], <entity type>:
+ * {…} or null …}`. The body is accepted as a whole or not at all.
+ * @param now the time of events that give none, epoch milliseconds
+ * @param oldest the oldest accepted event time, epoch milliseconds
  * @throws MillraceError invalid_body
  */
 export function checkFeedback(
@@ -64,7 +64,7 @@ export function checkFeedback(
       `expected an object with request_id and events, found ${describe(body)}`,
     );
     violations.throwIfAny('The feedback');
-    throw new Error('a violation throws');
+    throw new Error('the violation did not throw');
   }
   const requestId = readId(own(body, 'request_id'), '/request_id', violations);
   const owners = readOwners(body, entities, violations);
@@ -83,12 +83,12 @@ export function checkFeedback(
   return { requestId: requestId as string, owners, events: events as readonly FeedbackEvent[] };
 }
 
-/** Null says that the client knows of none. */
+/** A null owner means that the client does not know one. */
 function readOwners(body: JsonObject, entities: Entities, violations: Violations): CheckedFeedback['owners'] {
   const owners: { type: string; id: string }[] = [];
   const named = Object.keys(body).filter((name) => !BODY_FIELDS.includes(name));
   if (named.length === 0) {
-    const detail = 'expected the entity whose events these are, e.g. user: {"user_id": …}, or user: null';
+    const detail = 'expected the entity that the events belong to, e.g. user: {"user_id": …}, or user: null';
     violations.add('', 'missing_field', detail);
   }
   for (const name of named) {
@@ -129,12 +129,12 @@ function readEvent(
     violations.add(
       pointer,
       'missing_field',
-      'expected what the event is of, e.g. product: {"product_id": …}',
+      'expected the entity that the event is about, e.g. product: {"product_id": …}',
     );
     return undefined;
   }
   if (another !== undefined) {
-    const detail = `an event is of one entity, and ${subject} and ${another} are given`;
+    const detail = `an event is about one entity, but ${subject} and ${another} are given`;
     violations.add(pointerTo(pointer, another), 'too_many', detail);
   }
   const id = readEntity(event[subject], entity, entities, pointerTo(pointer, subject), violations);
@@ -142,7 +142,7 @@ function readEvent(
   return { type, time, quantity, subject: { type: subject, id, carried: event[subject] as JsonObject } };
 }
 
-/** The id of an entity that the body names; its attributes must fit their types. */
+/** Returns the id of an entity in the body, after checking the types of its attributes. */
 function readEntity(
   value: JsonValue | undefined,
   entity: EntityType,
@@ -200,7 +200,7 @@ function readCount(value: JsonValue | undefined, pointer: string, violations: Vi
 function addUnknown(name: string, pointer: string, known: readonly string[], violations: Violations): void {
   violations.add(pointerTo(pointer, name), 'unknown_field', () => {
     const guess = nearest(name, known);
-    const help = guess === undefined ? `; there is ${known.join(', ')}` : `; did you mean "${guess}"?`;
+    const help = guess === undefined ? `; there are ${known.join(', ')}` : `; did you mean "${guess}"?`;
     return `there is no field or entity type ${JSON.stringify(shownName(name))}${help}`;
   });
 }

@@ -10,20 +10,20 @@ import type { ReadServices } from '../pipeline/hydrate/read-services.js';
 import { MAX_ID_LENGTH } from '../core/ids.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
-/** What feedback says of an entity: its id, and attributes that win over those of the index. */
+/** An entity that an event is about: its id, and the attributes in the body, which override the index. */
 export interface Subject {
   readonly id: string;
   readonly carried: JsonObject;
 }
 
-/** Values of subjects, by facet, then by position. */
+/** The values of entities, by facet, then by position. */
 export type SubjectValues = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** Finds the values of facets for entities of one type, as a ranking fills its candidates. */
+/** Finds the facet values of entities of one type in the same way as a ranking hydrates candidates. */
 export class FacetReader {
   readonly #plan: HydrationPlan;
   readonly #frames: FramePool;
-  /** Column of each facet. */
+  /** By facet: the slot of its column. */
   readonly #slots: ReadonlyMap<string, number>;
 
   constructor(
@@ -38,7 +38,8 @@ export class FacetReader {
     const slots = new Map<string, number>();
     for (const { name, segments } of facets) {
       const path = builder.resolve(segments);
-      if ('problem' in path) throw new Error(`${name} was a path when its pipeline was compiled`);
+      if ('problem' in path)
+        throw new Error(`${name} does not resolve to a path, although its pipeline was compiled`);
       slots.set(name, builder.want(path).slot);
     }
     const nodes = builder.build(prefix);
@@ -48,7 +49,8 @@ export class FacetReader {
   }
 
   /**
-   * Reads what is indexed of the subjects, in a round trip a level; what the batch was asked for before comes along.
+   * Reads the indexed attributes of the entities, with one round trip for each level. Keys already added to the batch
+   * are read in the first one.
    * @throws MillraceError store_unavailable, deadline_exceeded
    */
   async read(subjects: readonly Subject[], services: ReadServices, now: number): Promise<SubjectValues> {
@@ -82,6 +84,6 @@ export class FacetReader {
   }
 }
 
-/** A longer text is no name of anything. */
+/** Drops empty texts, and texts that are too long to be an id. */
 const countable = (texts: readonly string[]): readonly string[] =>
   texts.filter((text) => text !== '' && text.length <= MAX_ID_LENGTH);

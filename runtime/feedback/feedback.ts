@@ -1,62 +1,56 @@
 import { createHash } from 'node:crypto';
 import { MillraceError } from '../api/errors.js';
 import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
-import type { EntityType } from '../config/project/model.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { historyKey } from '../store/keys.js';
-import type { LayoutRegistry } from '../store/layout-registry.js';
-import { StoreWriteError, type Store } from '../store/store.js';
+import { StoreWriteError } from '../store/store.js';
+import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from '../core/group-by.js';
 import { HistoryWriter } from './history-writer.js';
 import type { EventOutcome } from './merge-events.js';
-import type { NewEvent } from './rooms.js';
-import type { Tracking } from './tracking.js';
+import type { NewEvent } from './history-capacity.js';
+import type { HistoryNeeds } from './history-needs.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
-export interface FeedbackParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
-  readonly types: ReadonlyMap<string, EntityType>;
-  /** By entity type: what the pipelines count. */
-  readonly tracking: ReadonlyMap<string, Tracking>;
-  /** The oldest time of an event that is accepted, epoch milliseconds. */
+export interface FeedbackParts extends StoreParts {
+  /** By entity type: what its histories must keep. */
+  readonly needs: ReadonlyMap<string, HistoryNeeds>;
+  /** The oldest accepted event time, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
 }
 
-/** How many of the body's events came to what; together they are all of them. */
+/** How many events of the body had each outcome; the counts add up to all events. */
 export interface FeedbackAnswer {
   readonly request_id: string;
   readonly stored: number;
-  /** Known already, by request, kind and entity. */
+  /** Already stored: the same request, kind and entity. */
   readonly duplicates: number;
-  /** Older than any step counts, or than the newest that are kept. */
+  /** Older than the window of every step, or than the newest events that are kept. */
   readonly too_old: number;
-  /** No step counts such events. */
+  /** No step counts these events. */
   readonly unused: number;
 }
 
-/** For the metrics: events by kind and what became of them; `evicted` were stored before. */
+/** For the metrics: events by kind and outcome. `evicted` counts events that were stored earlier. */
 export type FeedbackCounts = readonly {
   readonly type: InteractionType;
   readonly outcome: EventOutcome | 'unused' | 'evicted';
   readonly count: number;
 }[];
 
-/** Milliseconds that the reads of one body may take. */
+/** Time limit for the reads of one body, in milliseconds. */
 const READ_TIME = 5000;
 
-/** Takes what users did with what they were shown, for the `interaction` steps of the pipelines to count. */
+/** Stores what users did with ranked entities, so that `interaction` steps can count it. */
 export class Feedback {
   readonly #parts: FeedbackParts;
   readonly #clock: () => number;
-  /** By subject type: one reader of all facets that any history keeps of it. */
+  /** By entity type: one reader for all facets that any history keeps of that type. */
   readonly #readers = new Map<string, FacetReader>();
   readonly #writer: HistoryWriter;
 
@@ -64,10 +58,10 @@ export class Feedback {
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     this.#writer = new HistoryWriter(parts.store);
-    const { types, tracking, prefix } = parts;
+    const { types, needs, prefix } = parts;
     for (const subject of types.keys()) {
       const facets = new Map<string, TrackedFacet>();
-      for (const one of tracking.values())
+      for (const one of needs.values())
         for (const type of INTERACTION_TYPES.keys())
           for (const [name, facet] of one.facetsOf(type, subject) ?? []) facets.set(name, facet);
       if (facets.size > 0)
@@ -76,7 +70,8 @@ export class Feedback {
   }
 
   /**
-   * Body: see `checkFeedback`. Nothing is stored if anything is wrong with it; sending it again counts nothing twice.
+   * Body: see `checkFeedback`. Nothing is stored if the body is invalid. A body that is sent again is not counted
+   * twice.
    * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
    */
   async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
@@ -98,15 +93,15 @@ export class Feedback {
     };
   }
 
-  /** One entry for each entity of the body whose events something counts. */
+  /** Returns one entry for each entity of the body that has counted events. */
   async #store(feedback: CheckedFeedback, now: number): Promise<OwnerOutcome[]> {
-    const { store, layouts, prefix, tracking } = this.#parts;
+    const { store, layouts, prefix, needs } = this.#parts;
     const owners = feedback.owners.flatMap(({ type, id }) => {
-      const tracked = tracking.get(type);
-      const used = feedback.events.filter((event) => isUsed(event, tracked));
-      return tracked === undefined || used.length === 0
+      const ofOwner = needs.get(type);
+      const used = feedback.events.filter((event) => isUsed(event, ofOwner));
+      return ofOwner === undefined || used.length === 0
         ? []
-        : [{ key: historyKey(prefix, type, id), tracked, used }];
+        : [{ key: historyKey(prefix, type, id), needs: ofOwner, used }];
     });
     if (owners.length === 0) return [];
     const deadline = new Deadline(READ_TIME, undefined);
@@ -117,9 +112,9 @@ export class Feedback {
       const values = await this.#valuesOf([...used], { batch, layouts, resident: undefined }, now);
       await batch.roundTrip();
       const merged = await Promise.all(
-        owners.map(async ({ key, tracked, used: its }, i) => {
-          const events = its.map((event) => newEvent(feedback.requestId, event, values, tracked));
-          return this.#writer.add({ key, events, tracked, now }, batch.records.record(numbers[i] ?? -1));
+        owners.map(async ({ key, needs, used: its }, i) => {
+          const events = its.map((event) => newEvent(feedback.requestId, event, values, needs));
+          return this.#writer.add({ key, events, needs, now }, batch.records.record(numbers[i] ?? -1));
         }),
       );
       return merged.map(({ outcomes, evicted }, i) => {
@@ -128,14 +123,14 @@ export class Feedback {
       });
     } catch (error) {
       if (!(error instanceof StoreWriteError)) throw error;
-      const detail = `The feedback is not confirmed; sending it again counts nothing twice. ${error.message}`;
+      const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
       throw new MillraceError('store_unavailable', detail, { cause: error });
     } finally {
       deadline.end();
     }
   }
 
-  /** The facets of what the events are of; each entity is read once. */
+  /** Reads the facet values of the entities that the events are about; each entity is read once. */
   async #valuesOf(
     events: readonly FeedbackEvent[],
     services: Parameters<FacetReader['read']>[1],
@@ -146,7 +141,7 @@ export class Feedback {
       const subjects: Subject[] = [];
       const rows = new Map<string, number>();
       const rowOf = its.map(({ subject }) => {
-        // What events carry may differ, so that only those that carry nothing but the id are one.
+        // Events may carry different attributes of an entity, so only events that carry just the id share a row.
         const isPlain = Object.keys(subject.carried).length === 1;
         const row = (isPlain ? rows.get(subject.id) : undefined) ?? subjects.push(subject) - 1;
         if (isPlain) rows.set(subject.id, row);
@@ -165,25 +160,25 @@ interface ValuesAt {
   readonly row: number;
 }
 
-/** By position in the body's events; undefined for those that nothing counts for this entity. */
+/** By position in the body's events; undefined for events that are not counted for this entity. */
 interface OwnerOutcome {
   readonly outcomes: readonly (EventOutcome | undefined)[];
   readonly evicted: readonly number[];
 }
 
-function isUsed({ type, subject }: FeedbackEvent, tracked: Tracking | undefined): boolean {
-  return tracked?.facetsOf(type, subject.type) !== undefined;
+function isUsed({ type, subject }: FeedbackEvent, needs: HistoryNeeds | undefined): boolean {
+  return needs?.facetsOf(type, subject.type) !== undefined;
 }
 
 function newEvent(
   requestId: string,
   event: FeedbackEvent,
   found: ReadonlyMap<FeedbackEvent, ValuesAt>,
-  tracked: Tracking,
+  needs: HistoryNeeds,
 ): NewEvent {
   const { type, subject, time, quantity } = event;
   const { values, row } = found.get(event) ?? { values: new Map<never, never>(), row: 0 };
-  const facets = [...(tracked.facetsOf(type, subject.type)?.keys() ?? [])];
+  const facets = [...(needs.facetsOf(type, subject.type)?.keys() ?? [])];
   return {
     type,
     time,
@@ -193,14 +188,14 @@ function newEvent(
   };
 }
 
-/** The first 8 bytes of the SHA-256 of what makes two events the same: request, kind and entity. */
+/** The first 8 bytes of the SHA-256 of the fields that identify an event: request, kind and entity. */
 function identityOf(requestId: string, { type, subject }: FeedbackEvent): readonly [number, number] {
   const text = JSON.stringify([requestId, type, subject.type, subject.id]);
   const digest = createHash('sha256').update(text).digest();
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
 
-/** Of an event that went to several histories: it is stored if it is new to one of them. */
+/** The outcome of an event that went to several histories: it is stored if it is new in any of them. */
 function best(outcomes: readonly (EventOutcome | undefined)[]): EventOutcome | 'unused' {
   return (['stored', 'duplicate', 'too_old'] as const).find((one) => outcomes.includes(one)) ?? 'unused';
 }

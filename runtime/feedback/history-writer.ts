@@ -7,24 +7,24 @@ import { decodeHistory, encodeHistory, isOfOtherFormat } from '../store/codec/hi
 import { NO_HISTORY } from '../store/codec/history.js';
 import { KeyLocks } from './key-locks.js';
 import { mergeEvents, type Merged } from './merge-events.js';
-import type { NewEvent } from './rooms.js';
-import type { Tracking } from './tracking.js';
+import type { NewEvent } from './history-capacity.js';
+import type { HistoryNeeds } from './history-needs.js';
 
-/** How often a history is read again because another write came between. */
+/** Most attempts to write a history that other processes change at the same time. */
 const MOST_TRIES = 100;
 
-/** Events for one history. */
+/** Events to add to one history. */
 export interface Addition {
   readonly key: string;
   readonly events: readonly NewEvent[];
-  readonly tracked: Tracking;
+  readonly needs: HistoryNeeds;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
 /**
- * Adds events to histories: read, merge, and replace what was read if it is still there, else begin again. So none of many
- * writers undoes another's work, and the store needs to know nothing of events.
+ * Adds events to histories by optimistic locking: read, merge, and replace the record if it is unchanged; otherwise
+ * retry. No writer overwrites the events of another, and the store does not need to understand events.
  */
 export class HistoryWriter {
   readonly #store: Store;
@@ -35,14 +35,14 @@ export class HistoryWriter {
   }
 
   /**
-   * @param record the history as read before; null where there was none
-   * @throws StoreWriteError; MillraceError store_unavailable; record_unreadable for a history of another format, which stays
-   *   as it is
+   * @param record the history as last read; null if there was none
+   * @throws StoreWriteError; MillraceError store_unavailable; record_unreadable if the history has another format; it
+   *   is not changed then
    */
   async add(addition: Addition, record: Buffer | null): Promise<Merged> {
     const first = await this.#swap(addition, record);
     if (first !== undefined) return first;
-    // Those of this process take turns, so that only other processes can still come between.
+    // Writes of this process to one key run one at a time, so only other processes can cause further conflicts.
     return this.#locks.hold(addition.key, async () => {
       for (let tries = 0; tries < MOST_TRIES; tries++) {
         const [again = null] = await this.#store.read([addition.key]);
@@ -50,27 +50,33 @@ export class HistoryWriter {
         if (merged !== undefined) return merged;
         await setTimeout(Math.random() * Math.min(tries, 20));
       }
-      throw new MillraceError('store_unavailable', 'Others write this history all the time; try again');
+      throw new MillraceError(
+        'store_unavailable',
+        'Other processes keep changing this feedback history; try again',
+      );
     });
   }
 
-  /** Undefined if the record is not the one that was read any more. A damaged one is begun anew: nobody can read it. */
-  async #swap({ key, events, tracked, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
+  /**
+   * Returns undefined if the record has changed since it was read. A damaged record is replaced, because nothing can
+   * read it.
+   */
+  async #swap({ key, events, needs, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
     if (before !== null && isOfOtherFormat(before)) {
       const detail =
-        'interactions of this entity are stored in a format of another version of Millrace, and were left as they are; send the feedback again to an instance of that version';
+        'the feedback history of this entity was stored by another version of Millrace in a format that this version cannot read, and was not changed; send the feedback again to an instance of that version';
       throw new MillraceError('record_unreadable', detail);
     }
     const history = before === null ? undefined : decodeHistory(before);
-    const merged = mergeEvents(history ?? NO_HISTORY, events, tracked.windows, now);
+    const merged = mergeEvents(history ?? NO_HISTORY, events, needs.windows, now);
     if (!merged.outcomes.includes('stored')) return merged;
-    const after = encodeHistory(merged.history, expiryAfter(before, now, tracked.longest));
+    const after = encodeHistory(merged.history, expiryAfter(before, now, needs.longest));
     const [outcome] = await this.#store.swap([{ key, before, after }]);
     return outcome === 'stored' ? merged : undefined;
   }
 }
 
-/** Another version of the project may count longer windows, so that no write brings the expiry nearer. */
+/** Never shortens the expiry of a record: another version of the project may count longer windows. */
 function expiryAfter(before: Buffer | null, now: number, longest: number): number {
   const mine = now + longest;
   const other = before === null ? 0 : expiryOf(before);

@@ -1,4 +1,4 @@
-/** Lets the work on one key go one after the other, in the order asked for. */
+/** Runs work on the same key one at a time, in the order of the calls. */
 export class KeyLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,21 +1,22 @@
 import { INTERACTION_TYPES } from '../api/interactions.js';
 import { MOST_FACETS, type FacetValues, type History } from '../store/codec/history.js';
-import { Rooms, valuesOf, type NewEvent, type Source } from './rooms.js';
+import { HistoryCapacity, valuesOf, type NewEvent, type Source } from './history-capacity.js';
 
-/** `too_old`: beyond the longest window that counts it, or older than those of its kind that `Rooms` keep. */
+/** `too_old`: older than the longest window of its kind, or dropped by `HistoryCapacity`. */
 export type EventOutcome = 'stored' | 'duplicate' | 'too_old';
 
 export interface Merged {
   readonly history: History;
   /** By position in the new events. */
   readonly outcomes: readonly EventOutcome[];
-  /** By kind: events that were stored before and had to go, since newer ones take their room. */
+  /** By kind: stored events that were dropped to make space for newer ones. */
   readonly evicted: readonly number[];
 }
 
 /**
- * Adds events to a history. Whatever the order in which events come, and however often, the history is that of the
- * newest of each kind within its window that `Rooms` keep; of events with one identity the one stored first stays.
+ * Adds events to a history. The result does not depend on the order or the number of deliveries: it keeps the newest
+ * events of each kind within its window, as far as `HistoryCapacity` allows. If two events have the same identity, the
+ * one that was stored first stays.
  * @param windows by kind, milliseconds
  * @param now epoch milliseconds
  */
@@ -31,14 +32,14 @@ export function mergeEvents(
     return typeof source !== 'number' || !isOver(history.types[source], history.times[source], windows, now);
   });
 
-  const rooms = new Rooms(history, fresh);
+  const capacity = new HistoryCapacity(history, fresh);
   const evicted = INTERACTION_TYPES.map(() => 0);
   const dropped = new Set<NewEvent>();
   const kept: Source[] = [];
   for (let i = all.length - 1; i >= 0; i--) {
     const source = all[i] as Source;
     const type = typeof source === 'number' ? (history.types[source] as number) : source.type;
-    if (rooms.take(source)) kept.push(source);
+    if (capacity.take(source)) kept.push(source);
     else if (typeof source === 'number') evicted[type] = (evicted[type] ?? 0) + 1;
     else dropped.add(source);
   }
@@ -49,7 +50,7 @@ export function mergeEvents(
   };
 }
 
-/** What becomes of each new event, if there is room for it. */
+/** The outcome of each new event, before the capacity is checked. */
 function firstOutcomes(
   { count, identities }: History,
   events: readonly NewEvent[],
@@ -63,7 +64,7 @@ function firstOutcomes(
     if (highs === undefined) known.set(low, new Set([high]));
     else highs.add(high);
   };
-  // Few events are new and many may be known: only those that could be one of the new ones are remembered.
+  // A history may hold many events and few are new, so only identities that could match a new event are collected.
   const lows = new Set(events.map(({ identity: [low] }) => low));
   for (let e = 0; e < count; e++) {
     const low = identities[2 * e] as number;
@@ -86,7 +87,7 @@ function isOver(
   return (time ?? 0) <= now - (windows[type ?? 0] ?? 0);
 }
 
-/** Both sides by time, then identity: the order does not depend on which event came first. */
+/** Merges stored and new events by time, then identity, so the order does not depend on which event arrived first. */
 function inOrder(history: History, fresh: readonly NewEvent[]): Source[] {
   const { times, identities, count } = history;
   const timeOf = (source: Source): number =>
@@ -136,7 +137,7 @@ function build(history: History, sources: readonly Source[]): History {
   return { count, types, times, quantities, identities, facets, texts: texts.all };
 }
 
-/** Texts by number, each once. */
+/** Numbers texts; each text is listed once. */
 class Texts {
   readonly all: string[] = [];
   readonly #numbers = new Map<string, number>();

@@ -5,8 +5,8 @@ import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
 /**
- * Checks an entity's attributes: what is declared fits its type or is null, and everything can be kept. Undeclared
- * attributes may be any JSON.
+ * Checks an entity's attributes: declared attributes must fit their type or be null, and every value must be storable.
+ * Undeclared attributes may be any JSON.
  */
 export function checkAttributes(
   entity: JsonObject,

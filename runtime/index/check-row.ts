@@ -8,36 +8,36 @@ import type { RecordLayout } from '../store/codec/record-layout.js';
 import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
 
-/** A row of a view, checked. */
+/** A checked row of a view. */
 export interface FeatureRow {
-  /** In the order of the view's entities. */
+  /** In the order of the view's entity types. */
   readonly ids: readonly string[];
   /** Epoch milliseconds. */
   readonly eventTime: number;
-  /** The row as sent; the features are among its fields. */
+  /** The whole row as sent, features included. */
   readonly features: JsonObject;
 }
 
-/** What the rows of a view look like. */
+/** The keys and features that the rows of a view have. */
 export interface RowShape {
   readonly view: string;
   readonly keys: readonly string[];
   readonly layout: RecordLayout;
 }
 
-/** When rows arrive, and which event times they may have. */
+/** When the rows arrived, and the accepted range of event times. */
 export interface Arrival {
   /** Epoch milliseconds: the event time of a row that gives none. */
   readonly now: number;
   readonly eventTimes: EventTimes;
 }
 
-/** What a row is of, and when it was true. */
+/** The key of a row, and its event time. */
 export type RowKey = Omit<FeatureRow, 'features'>;
 
 /**
- * Checks a row that is to be deleted: it has the ids, perhaps an event time, and nothing else.
- * @returns the row; of no use if anything was added to `violations`
+ * Checks a row to delete: it has ids, an optional event time, and no other field.
+ * @returns the row; invalid if anything was added to `violations`
  */
 export function checkKey(
   row: unknown,
@@ -57,7 +57,7 @@ export function checkKey(
     if (fields.includes(name)) continue;
     violations.add(pointerTo(pointer, name), 'unknown_field', () => {
       if (shape.layout.byName.has(name))
-        return `${name}: a row is deleted whole; expected ${fields.join(', ')} alone`;
+        return `${name}: a deletion removes the whole row; expected only ${fields.join(', ')}`;
       const guess = nearest(name, fields);
       const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
       return `view ${shape.view} has no key ${JSON.stringify(shownName(name))}${help}`;
@@ -67,8 +67,9 @@ export function checkKey(
 }
 
 /**
- * Checks one row: its ids, its event time, and that every other field is a feature of the view that fits or is null.
- * @returns the row; of no use if anything was added to `violations`
+ * Checks one row: its ids, its event time, and that every other field is a feature of the view with a value that fits
+ * or is null.
+ * @returns the row; invalid if anything was added to `violations`
  */
 export function checkRow(
   row: unknown,
@@ -128,7 +129,7 @@ function checkEventTime(
   return now;
 }
 
-/** Features are kept as UTF-8, which has no half surrogate pairs. */
+/** Features are stored as UTF-8, which cannot hold a lone surrogate. */
 function illFormed(
   value: JsonValue,
   type: ValueType,
@@ -142,6 +143,6 @@ function illFormed(
   return {
     path: type.kind === 'list' ? [at] : [],
     code: 'ill_formed_text',
-    detail: 'expected well-formed Unicode, found half a surrogate pair',
+    detail: 'expected well-formed Unicode, found a lone surrogate',
   };
 }

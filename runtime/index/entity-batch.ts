@@ -9,19 +9,19 @@ import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
-/** Entities that were checked, with their ids in the same order; each id once. */
+/** Checked entities and their ids, in the same order; each id occurs once. */
 export interface EntityBatch {
   readonly ids: readonly string[];
   readonly entities: readonly JsonObject[];
-  /** Entities that were left out, since a later one has the same id. */
+  /** Entities that were dropped because a later one has the same id. */
   readonly duplicates: number;
 }
 
 /**
- * Checks entities of one type; an upload may hold 12 MB of them.
+ * Checks entities of one type. It yields, because an upload may hold 12 MB of entities.
  * @param keyField the field that holds the id
- * @param pointer where the list is in the body
- * @returns the batch; of no use if anything was added to `violations`
+ * @param pointer JSON pointer of the list in the body
+ * @returns the batch; invalid if anything was added to `violations`
  */
 export function* checkEntities(
   entities: readonly unknown[],
@@ -55,7 +55,7 @@ export function* checkEntities(
   return { ids: [...byId.keys()], entities: [...byId.values()], duplicates };
 }
 
-/** Packs a batch for the store. */
+/** Encodes a batch as store records. */
 export function encodeEntities(
   { entities, ids }: EntityBatch,
   layout: RecordLayout,

@@ -10,20 +10,13 @@ import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
+import type { StoreParts } from './store-parts.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkEntities, encodeEntities } from './entity-batch.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 
-/** Most entities of an upload, and ids of a get or delete. */
+/** Most entities of one upload, and most ids of one get or delete. */
 export const MAX_BATCH = 1000;
-
-export interface EntityIndexParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
-  readonly types: ReadonlyMap<string, EntityType>;
-}
 
 export interface EntityIdsAnswer {
   readonly entity_type: string;
@@ -31,13 +24,13 @@ export interface EntityIdsAnswer {
 }
 
 export interface UploadAnswer extends EntityIdsAnswer {
-  /** Entities that were not stored, since a later one of the upload has the same id; left out where there are none. */
+  /** Entities that were not stored because a later one of the upload has the same id; omitted if there are none. */
   readonly duplicates?: number;
 }
 
 export interface EntitiesAnswer {
   readonly entity_type: string;
-  /** By id, without a prototype; null for what is not in the index. */
+  /** By id, without a prototype; null for entities that are not in the index. */
   readonly entities: Readonly<Record<string, JsonObject | null>>;
 }
 
@@ -47,14 +40,17 @@ interface IndexedType {
   readonly layout: RecordLayout;
 }
 
-/** The index of entities: uploads replace an entity whole, and `get` gives back what was uploaded, with the type's key. */
+/**
+ * The index of entities. An upload replaces an entity as a whole; `get` returns it as uploaded, with the key of its
+ * type.
+ */
 export class EntityIndex {
   readonly #store: Store;
   readonly #layouts: LayoutRegistry;
   readonly #prefix: string;
   readonly #types: ReadonlyMap<string, IndexedType>;
 
-  constructor({ store, layouts, prefix, types }: EntityIndexParts) {
+  constructor({ store, layouts, prefix, types }: StoreParts) {
     this.#store = store;
     this.#layouts = layouts;
     this.#prefix = prefix;
@@ -67,10 +63,10 @@ export class EntityIndex {
   }
 
   /**
-   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if anything is wrong. Of entities
-   * with the same id the last one is stored.
+   * Body `{entity_type, entities: [0 to 1000 objects], entity_key?}`. Nothing is stored if the body is invalid. If
+   * entities share an id, the last one is stored.
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was stored,
-   *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were
+   *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were stored
    */
   async upload(body: unknown): Promise<UploadAnswer> {
     const violations = new Violations();
@@ -101,9 +97,9 @@ export class EntityIndex {
   }
 
   /**
-   * Body `{entity_type, entity_ids: [0 to 1000 ids]}`; an id that is not in the index is no error.
+   * Body `{entity_type, entity_ids: [0 to 1000 ids]}`; an unknown id is not an error.
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was deleted,
-   *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were
+   *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were deleted
    */
   async remove(body: unknown): Promise<EntityIdsAnswer> {
     const { type, ids } = this.#readIds(body, 'The request');
@@ -114,7 +110,7 @@ export class EntityIndex {
     return { entity_type: type.name, entity_ids: ids };
   }
 
-  /** @param lead records of the batch that come before those of the ids */
+  /** @param lead number of records in the batch that precede the entities */
   async #change(
     type: string,
     ids: readonly string[],
@@ -152,12 +148,14 @@ export class EntityIndex {
     return entities;
   }
 
-  /** An entity that was uploaded with an `entity_key` has no value under the type's key, unless it carries its own. */
+  /**
+   * An entity uploaded with an `entity_key` has no value under the key of its type, unless it carries one of its own.
+   */
   #decode(record: Buffer, { name: type, key }: IndexedType, id: string): JsonObject {
     const hex = layoutIdOf(record) ?? '';
     const layout = this.#layouts.get(hex);
     if (layout === undefined) {
-      const detail = `${type} ${describe(id)} was stored under a layout (${hex}) that the store does not have`;
+      const detail = `${type} ${describe(id)} is stored with layout ${hex}, but the store does not have that layout`;
       throw new MillraceError('record_unreadable', detail);
     }
     try {
@@ -234,7 +232,7 @@ export class EntityIndex {
   }
 }
 
-/** The layout of a type's records as the project declares it now. */
+/** The layout of a type's records in the current project. */
 export function entityLayout(type: EntityType): RecordLayout {
   return new RecordLayout(
     Array.from(type.attributes.values(), ({ name, type: valueType }) => [name, valueType] as const),
@@ -263,13 +261,13 @@ function writeFailure(
 ): MillraceError {
   const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
   if (confirmed.length === 0) {
-    const detail = `Whether any of ${ids.length} ${type} entities is ${done.replace('_ids', '')} is not known; sending it again is safe. ${error.message}`;
+    const detail = `${ids.length} ${type} entities are not confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
     return new MillraceError('store_unavailable', detail, { cause: error });
   }
   const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);
   return new MillraceError(
     'store_partial_write',
-    `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; whether the other ${unconfirmed.length} are is not known. Sending it again is safe. ${error.message}`,
+    `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; the other ${unconfirmed.length} are not confirmed. It is safe to send them again. ${error.message}`,
     { cause: error, extensions: { [done]: confirmed, unconfirmed_ids: unconfirmed } },
   );
 }

@@ -1,6 +1,6 @@
 import { MillraceError } from '../api/errors.js';
 import { eachPiece, inTurns } from '../core/pieces.js';
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import type { EventTimes } from '../core/event-time.js';
@@ -12,24 +12,20 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
+import type { StoreParts } from './store-parts.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
 
-/** Most rows of a push or a deletion. */
+/** Most rows of one push or deletion. */
 export const MAX_ROWS = 1000;
 
-/** How long a deletion is remembered where the view's ttl does not say it, in milliseconds. */
+/** How long a deletion is remembered if the view's ttl does not define it, in milliseconds. */
 const DELETIONS_KEPT = 30 * 86_400_000;
 
-/** Two times that this process gives out within so many milliseconds keep their order. */
+/** Two assigned event times less than this many milliseconds apart keep the order of their calls. */
 const ONE_MOMENT = 1000;
 
-export interface FeatureStoreParts {
-  readonly store: Store;
-  readonly layouts: LayoutRegistry;
-  /** Start of every store key. */
-  readonly prefix: string;
+export interface FeatureStoreParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
-  readonly types: ReadonlyMap<string, EntityType>;
   readonly eventTimes: EventTimes;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
@@ -38,17 +34,17 @@ export interface FeatureStoreParts {
 export interface PushAnswer {
   readonly view: string;
   readonly stored: number;
-  /** Rows that were not stored, since the store has one with a later event time. */
+  /** Rows that were not stored because the store has one with a later event time. */
   readonly older: number;
-  /** Of the rows that were stored: those older than the view's ttl, which rankings read as expired. */
+  /** Stored rows that are older than the view's ttl; rankings read them as expired. */
   readonly expired: number;
 }
 
 export interface DeleteAnswer {
   readonly view: string;
-  /** Rows that are not in the store now, whether they were before or not. */
+  /** Rows that are absent now, whether or not they existed before. */
   readonly deleted: number;
-  /** Rows that were kept, since the store has one with a later event time. */
+  /** Rows that were kept because they have a later event time. */
   readonly older: number;
 }
 
@@ -57,7 +53,7 @@ interface StoredView extends RowShape {
   readonly id: Buffer;
 }
 
-/** The online feature store: takes rows of feature views, and deletes them. */
+/** The online feature store: pushes and deletes rows of feature views. */
 export class FeatureStore {
   readonly #store: Store;
   readonly #layouts: LayoutRegistry;
@@ -65,7 +61,7 @@ export class FeatureStore {
   readonly #views: ReadonlyMap<string, StoredView>;
   readonly #eventTimes: EventTimes;
   readonly #clock: () => number;
-  /** The least time that a row without one gets next. */
+  /** The earliest event time for the next row that has none. */
   #next = -Infinity;
 
   constructor(parts: FeatureStoreParts) {
@@ -88,7 +84,7 @@ export class FeatureStore {
     );
   }
 
-  /** The fields of a view's rows: ids first, then features, then the event time. */
+  /** The fields of a view's rows: ids, then features, then the event time. */
   columnsOf(viewName: string): {
     readonly keys: readonly string[];
     readonly features: FeatureView['features'];
@@ -99,17 +95,17 @@ export class FeatureStore {
   }
 
   /**
-   * Body `{view, rows: [0 to 1000 of {…keys, …features, event_time?}]}`. A row replaces the view's former row of its key
-   * whole, unless that has a later event time. Nothing is stored if anything is wrong with the body.
+   * Body `{view, rows: [0 to 1000 of {…keys, …features, event_time?}]}`. A row replaces the stored row of the same key
+   * as a whole, unless the stored one has a later event time. Nothing is stored if the body is invalid.
    * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was stored, store_partial_write with
-   *   `stored_rows` and `unconfirmed_rows` (positions) if some were
+   *   `stored_rows` and `unconfirmed_rows` (positions) if some rows were stored
    */
   async push(body: unknown): Promise<PushAnswer> {
     const { view, rows } = this.#read(body);
     return this.pushRows(view, rows);
   }
 
-  /** As `push`, for any number of rows. */
+  /** Like `push`, for any number of rows. */
   async pushRows(viewName: string, rows: readonly unknown[]): Promise<PushAnswer> {
     const view = this.#viewOf(viewName);
     const now = this.#now();
@@ -125,18 +121,18 @@ export class FeatureStore {
   }
 
   /**
-   * Body `{view, rows: [0 to 1000 of {…keys, event_time?}]}`. Deletes the view's row of each key, unless that has a later
-   * event time. Rows with an event time up to that of the deletion cannot be stored again while it is remembered: for
-   * the view's ttl; for 30 days where the view has no ttl, or serves expired rows for longer. A row that is not there is no
-   * error. Nothing is deleted if anything is wrong with the body.
-   * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was deleted, store_partial_write with
-   *   `deleted_rows` and `unconfirmed_rows` (positions) if some were
+   * Body `{view, rows: [0 to 1000 of {…keys, event_time?}]}`. Deletes the view's row of each key, unless it has a later
+   * event time. While a deletion is remembered, rows with an event time up to that of the deletion cannot be stored
+   * again. It is remembered for the view's ttl; for 30 days if the view has no ttl; for the longer of both if the view
+   * serves expired rows. Deleting a missing row is not an error. Nothing is deleted if the body is invalid.
+   * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was deleted, store_partial_write
+   *   with `deleted_rows` and `unconfirmed_rows` (positions) if some rows were deleted
    */
   async remove(body: unknown): Promise<DeleteAnswer> {
     const { view: name, rows } = this.#read(body);
     const view = this.#viewOf(name);
     const now = this.#now();
-    // A row that is pushed next without an event time is newer than the deletion.
+    // A row that is pushed next without an event time must be newer than the deletion.
     this.#next = now + 1;
     const keys = await this.#check(rows, view, now, checkKey, 'The deletion');
     const kept = deletionsKept(view.definition);
@@ -147,7 +143,7 @@ export class FeatureStore {
     return { view: view.view, deleted, older: outcomes.length - deleted };
   }
 
-  /** The view and the rows of a body; the rows are not checked. @throws MillraceError invalid_body, unknown_view */
+  /** The view and the unchecked rows of a body. @throws MillraceError invalid_body, unknown_view */
   #read(body: unknown): { readonly view: string; readonly rows: readonly unknown[] } {
     const violations = new Violations();
     if (!isJsonObject(body)) {
@@ -171,7 +167,7 @@ export class FeatureStore {
     return { view: name as string, rows: rows as readonly unknown[] };
   }
 
-  /** @throws MillraceError invalid_body, with all that is wrong with the rows */
+  /** @throws MillraceError invalid_body, with all violations of the rows */
   async #check<T>(
     rows: readonly unknown[],
     view: StoredView,
@@ -189,8 +185,8 @@ export class FeatureStore {
   }
 
   /**
-   * The event time of rows that give none. Within a moment it follows the order of the calls, also where the clock does not
-   * move on between a deletion and a push.
+   * The event time of rows that give none. Calls within ONE_MOMENT get times in the order of the calls, even if the
+   * clock does not advance between a deletion and a push.
    */
   #now(): number {
     const now = this.#clock();
@@ -199,7 +195,7 @@ export class FeatureStore {
     return time;
   }
 
-  /** @param done what is said of a row that is written */
+  /** @param done what happens to a written row, for messages */
   async #merge<T extends RowKey>(
     done: 'stored' | 'deleted',
     view: StoredView,
@@ -215,7 +211,7 @@ export class FeatureStore {
       })),
     );
     try {
-      // The layout first: in a cluster it may lie on another server than the segments that need it.
+      // The layout is written first: in a cluster it may be on another server than the segments that need it.
       if (done === 'stored') await this.#store.write([this.#layouts.record(view.layout)]);
       return await this.#store.mergeSegments(segments);
     } catch (error) {
@@ -226,7 +222,7 @@ export class FeatureStore {
   #viewOf(name: string): StoredView {
     const view = this.#views.get(name);
     if (view?.definition.source !== undefined) {
-      const detail = `view: the rows of ${view.view} are Feast's, and are only read; materialise them with Feast`;
+      const detail = `view: ${view.view} reads its rows from Feast and is read-only; materialise them with Feast`;
       throw new MillraceError('invalid_body', detail);
     }
     if (view !== undefined) return view;
@@ -241,7 +237,7 @@ export class FeatureStore {
   }
 }
 
-/** The layout of a view's segments as the project declares it now. */
+/** The layout of a view's segments in the current project. */
 export function viewLayout(view: FeatureView): RecordLayout {
   return new RecordLayout(
     Array.from(view.features.values(), ({ name, type }) => [name, type] as const),
@@ -250,8 +246,8 @@ export function viewLayout(view: FeatureView): RecordLayout {
 }
 
 /**
- * How long a deletion is remembered, in milliseconds. An older row that comes later would have expired by then, and has no
- * effect unless the view serves expired rows.
+ * How long a deletion is remembered, in milliseconds. After that, an older row that arrives late has expired and has no
+ * effect, unless the view serves expired rows.
  */
 function deletionsKept({ ttl, expired }: FeatureView): number {
   if (ttl === null) return DELETIONS_KEPT;
@@ -262,13 +258,13 @@ function writeFailure(error: StoreWriteError, count: number, done: 'stored' | 'd
   const confirmed = error.confirmed.length === count ? error.confirmed : [];
   const rows = confirmed.flatMap((isDone, i) => (isDone ? [i] : []));
   if (rows.length === 0) {
-    const detail = `Whether any of ${count} rows is ${done} is not known; sending them again is safe. ${error.message}`;
+    const detail = `${count} rows are not confirmed as ${done}; it is safe to send them again. ${error.message}`;
     return new MillraceError('store_unavailable', detail, { cause: error });
   }
   const unconfirmed = confirmed.flatMap((isDone, i) => (isDone ? [] : [i]));
   return new MillraceError(
     'store_partial_write',
-    `${rows.length} of ${count} rows are ${done}; whether the other ${unconfirmed.length} are is not known. Sending them again is safe. ${error.message}`,
+    `${rows.length} of ${count} rows are ${done}; the other ${unconfirmed.length} are not confirmed. It is safe to send them again. ${error.message}`,
     { cause: error, extensions: { [`${done}_rows`]: rows, unconfirmed_rows: unconfirmed } },
   );
 }

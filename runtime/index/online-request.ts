@@ -7,11 +7,11 @@ import { idProblem, idText } from '../core/ids.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { rowKeys } from './row-keys.js';
 
-/** Most rows of a request, and most features. */
+/** Most rows, and most features, of one request. */
 export const MAX_ONLINE_ROWS = 1000;
 export const MAX_ONLINE_FEATURES = 250;
 
-/** A request of `POST /feature/get-online-features`, checked. */
+/** A checked request of `POST /feature/get-online-features`. */
 export interface OnlineRequest {
   readonly rows: number;
   readonly entities: readonly EntityColumn[];
@@ -21,23 +21,23 @@ export interface OnlineRequest {
 /** One list of `entities`. */
 export interface EntityColumn {
   readonly name: string;
-  /** As sent: texts and whole numbers. */
+  /** As sent: strings and whole numbers. */
   readonly sent: readonly (string | number)[];
   readonly ids: readonly string[];
 }
 
 export interface AskedFeature {
-  /** What the answer calls it. */
+  /** The feature's name in the answer. */
   readonly name: string;
   readonly view: FeatureView;
   readonly feature: FeatureDefinition;
-  /** The ids of the view's entities, in its order. */
+  /** The columns with the ids of the view's entities, in the order of the view. */
   readonly keys: readonly EntityColumn[];
 }
 
 /**
  * Checks a body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`. A list of `entities` is
- * named by the key of its entity type, or by the join key of a view that Feast keeps.
+ * named by the key of its entity type, or by the join key of a view in Feast.
  * @throws MillraceError invalid_body, unknown_view
  */
 export function readOnlineRequest(
@@ -55,7 +55,7 @@ export function readOnlineRequest(
     violations.throwIfAny('The body');
     throw new Error('unreachable');
   }
-  /** Lists that are refused as a whole: there, although they have no ids that can be used. */
+  /** Names of lists that were rejected as a whole. They are not reported as missing as well. */
   const refused = new Set<string>();
   const entities = readEntities(own(body, 'entities'), refused, violations);
   const full = own(body, 'full_feature_names');
@@ -106,8 +106,8 @@ function readEntities(value: unknown, refused: Set<string>, violations: Violatio
     }
     const [first] = columns;
     if (first !== undefined && first.ids.length !== list.length) {
-      const detail = `${shownName(name)} has ${list.length} ids, ${shownName(first.name)} ${first.ids.length}`;
-      violations.add(pointer, 'wrong_type', `${detail}; each list has one for every row`);
+      const detail = `${shownName(name)} has ${list.length} ids, but ${shownName(first.name)} has ${first.ids.length}`;
+      violations.add(pointer, 'wrong_type', `${detail}; each list needs one id for each row`);
     }
     const sent = list as readonly (string | number)[];
     columns.push({
@@ -120,8 +120,8 @@ function readEntities(value: unknown, refused: Set<string>, violations: Violatio
 }
 
 /**
- * Ids are texts here and often whole numbers where the request comes from. Callers send an empty text for an entity that
- * they do not know: nothing is stored under it, so that its row is not found.
+ * Converts an id to text; callers often send whole numbers. Callers send an empty text for an entity that they do not
+ * know: no record has that id, so the row is not found.
  */
 function readId(id: unknown, name: string, pointer: string, index: number, violations: Violations): string {
   if (id === '') return id;
@@ -188,7 +188,7 @@ function unknownView(name: string, views: ReadonlyMap<string, FeatureView>): nev
   );
 }
 
-/** The lists that hold the ids of a view's entities. */
+/** The columns that hold the ids of a view's entities. */
 function keysOf(
   view: FeatureView,
   types: ReadonlyMap<string, EntityType>,
@@ -205,13 +205,13 @@ function keysOf(
     if (column !== undefined) return [column];
     if (refused.has(joinKey) || refused.has(key)) return [];
     const named = joinKey === key ? `"${key}"` : `"${joinKey}" or "${key}"`;
-    const detail = `view ${view.name} is of (${view.of.join(', ')}), and entities has no ${named}`;
+    const detail = `view ${view.name} is of (${view.of.join(', ')}), but entities has no ${named}`;
     violations.add(pointer, 'missing_id', detail);
     return [];
   });
 }
 
-/** The answer has each name once. */
+/** Checks that no two features have the same name in the answer. */
 function checkNames(features: readonly AskedFeature[], violations: Violations): void {
   const byName = new Map<string, AskedFeature>();
   for (const asked of features) {
@@ -223,7 +223,7 @@ function checkNames(features: readonly AskedFeature[], violations: Violations): 
       '/features',
       'duplicate_name',
       same
-        ? `${asked.view.name}:${asked.feature.name} is asked for twice`
+        ? `${asked.view.name}:${asked.feature.name} is requested twice`
         : `${other.view.name} and ${asked.view.name} both have a feature ${asked.name}; set full_feature_names`,
     );
   }

@@ -1,8 +1,9 @@
 import type { EntityType, FeatureView } from '../config/project/model.js';
 
 /**
- * The fields of a row that hold the ids of its view's entities, in the view's order: the key of each entity type, e.g.
- * `user_id` and `brand_id`. A name that comes again gets a number: of (user, user), `user_id` and `user_id_2`.
+ * The fields of a row that hold the ids of its view's entities, in the order of the view: the key of each entity type,
+ * e.g. `user_id` and `brand_id`. A repeated name gets a number: the fields of (user, user) are `user_id` and
+ * `user_id_2`.
  */
 export function rowKeys(view: FeatureView, types: ReadonlyMap<string, EntityType>): readonly string[] {
   const seen = new Map<string, number>();
@@ -14,5 +15,5 @@ export function rowKeys(view: FeatureView, types: ReadonlyMap<string, EntityType
   });
 }
 
-/** The field of a row that says when its values were true. */
+/** The field of a row that holds its event time. */
 export const EVENT_TIME = 'event_time';

@@ -1,13 +1,13 @@
 import type { Column } from '../api/columns.js';
 import { DEFAULTED, defaultedCause, Status, statusName, type StatusName } from '../api/status.js';
 
-/** Room for every status byte: names and their defaulted forms. */
+/** Number of status bytes: each status, and its defaulted form. */
 const STATUSES = 2 * DEFAULTED;
 
-/** Of one column; all 0 between columns. */
+/** Counts of one column; all zero between columns. */
 const scratch = new Uint32Array(STATUSES);
 
-/** How many cells of a view have a status; of a defaulted one, why the default was used. */
+/** How many cells of a view have a status; for a defaulted status, also why the default was used. */
 export interface StatusCount {
   readonly view: string;
   readonly status: StatusName;
@@ -15,7 +15,7 @@ export interface StatusCount {
   readonly values: number;
 }
 
-/** Counts the cells of features by view and status, a column at a time. */
+/** Counts feature cells by view and status, one column at a time. */
 export class StatusCounts {
   readonly #byView = new Map<string, Float64Array>();
 
@@ -24,8 +24,8 @@ export class StatusCounts {
     const counts = this.#of(view);
     let row = 0;
     if (status.byteOffset % 8 === 0) {
-      // Present is 0 and by far the most frequent: eight rows at a time while they all are. No status has its highest bit
-      // set, so that a double of eight of them is 0 only where all are.
+      // Most cells are present, which is status 0. Eight of them are tested at once as one double. No status sets its
+      // highest bit, so a double of eight statuses is 0 only if all eight are present.
       const eights = new Float64Array(status.buffer, status.byteOffset, rows >> 3);
       let present = 0;
       for (let i = 0; i < eights.length; i++) {
@@ -48,7 +48,7 @@ export class StatusCounts {
     }
   }
 
-  /** What was counted, by view; nothing that did not occur. */
+  /** The counts that are not zero, by view. */
   list(): StatusCount[] {
     return [...this.#byView].flatMap(([view, counts]) =>
       [...counts].flatMap((values, status) =>
@@ -57,7 +57,7 @@ export class StatusCounts {
     );
   }
 
-  /** Views of which a value could not be read. */
+  /** Views with at least one value that could not be read. */
   failedViews(): string[] {
     const views: string[] = [];
     for (const [view, counts] of this.#byView) if (counts[Status.failed] !== 0) views.push(view);

@@ -7,7 +7,7 @@ import { runPipeline, type PipelineServices } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
 import type { Pipeline } from './types.js';
 
-/** A plan together with the services that run it: what is mounted at a route. */
+/** Combines a plan with the services that run it; the result is mounted at a route. */
 export function mountPipeline(
   plan: Plan,
   entities: ReadonlyMap<string, EntityType>,
@@ -30,7 +30,7 @@ export function mountPipeline(
       const run = runPipeline(plan, mounted, body, context, true);
       services.usage?.hold(run);
       const { explanation } = await run;
-      if (explanation === undefined) throw new Error('an explained run has an explanation');
+      if (explanation === undefined) throw new Error('the explained run has no explanation');
       return explanation;
     },
     describe: () => describePlan(plan),

@@ -25,25 +25,25 @@ import type { RequestContext, RunReport } from './types.js';
 export interface PipelineServices {
   readonly store: Store;
   readonly layouts: LayoutRegistry;
-  /** Undefined where nothing is kept in process. */
+  /** Undefined if nothing is kept in process. */
   readonly resident?: ResidentTables;
-  /** Of features that are kept outside the store: those of the plan (readersOf). */
+  /** Readers of the plan's features outside the store (readersOf). */
   readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onEffectError?: EffectErrorHandler;
-  /** Counts requests, and what they leave running. */
+  /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
 }
 
 export interface PipelineRun {
   readonly answer: PipelineAnswer;
   readonly report: RunReport;
-  /** Undefined where it was not asked for. */
+  /** Undefined unless requested. */
   readonly explanation: Explanation | undefined;
 }
 
-/** The whole of a request: read the body → hydrate → fetch features → components → page. */
+/** Runs one request: read the body → hydrate → fetch features → components → page. */
 export async function runPipeline(
   plan: Plan,
   services: PipelineServices,

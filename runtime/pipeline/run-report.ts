@@ -6,7 +6,7 @@ import type { RankingRequest } from './request/read-request.js';
 import type { StageTimes } from './stages.js';
 import type { RunReport } from './types.js';
 
-/** What metrics and the explanation tell of a request that has passed all stages. */
+/** The data about a finished request for the metrics and the explanation. */
 export function reportOf(
   request: RankingRequest,
   batch: BatchRead,

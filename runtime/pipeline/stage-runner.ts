@@ -2,17 +2,17 @@ import { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import { StageClock, type StageName } from './stages.js';
 
-/** Runs the stages of one request: each is timed, and ends the request if its time is over. */
+/** Runs the stages of one request: it times each stage, and ends the request at its deadline. */
 export class StageRunner {
   readonly clock = new StageClock();
   readonly deadline: Deadline;
 
-  /** @param client aborted when the client is gone */
+  /** @param client aborted when the client disconnects */
   constructor(limitMs: number, client: AbortSignal | undefined, usage: Usage | undefined) {
     this.deadline = new Deadline(limitMs, client, usage, this.clock.started);
   }
 
-  /** @throws MillraceError deadline_exceeded, also if the stage has computed without a pause */
+  /** @throws MillraceError deadline_exceeded, also after a stage that computed without a pause */
   async run<T>(stage: StageName, work: () => T | Promise<T>): Promise<T> {
     const result = await work();
     this.clock.end(stage);
@@ -20,7 +20,7 @@ export class StageRunner {
     return result;
   }
 
-  /** Call when the request is answered, or has failed. */
+  /** Call when the request is answered or has failed. */
   close(): void {
     this.deadline.end();
   }

@@ -1,7 +1,10 @@
-/** The stages of every request, in order: they drive the clock, the metrics, the explanation and the reference. */
+/** The stages of every request, in order. The clock, the metrics, the explanation and the reference use this list. */
 export const STAGES = [
-  { name: 'read', does: 'checks the body and writes what it carries into the frame' },
-  { name: 'hydrate', does: 'reads entities and feature records, one batch a level, and fills attributes' },
+  { name: 'read', does: 'checks the body and writes its ids into the frame' },
+  {
+    name: 'hydrate',
+    does: 'reads entities and feature records, one batch for each level, and fills attributes',
+  },
   {
     name: 'features',
     does: 'waits for the last feature records and fills batch features, with status, expiry and default',
@@ -18,22 +21,22 @@ export type StageTimes = Readonly<Record<StageName, number>>;
 /** Times the stages of one request. */
 export class StageClock {
   readonly #ms = Object.fromEntries(STAGES.map(({ name }) => [name, 0])) as Record<StageName, number>;
-  /** By `performance.now()`. */
+  /** As `performance.now()`. */
   readonly started = performance.now();
   #last = this.started;
   #ended = 0;
 
-  /** Ends a stage. @throws Error if it is not the next one of STAGES */
+  /** Ends a stage. @throws Error if it is not the next stage of STAGES */
   end(stage: StageName): void {
     const expected = STAGES[this.#ended++]?.name;
     if (stage !== expected)
-      throw new Error(`the stage ${stage} ends where ${expected ?? 'no stage'} is expected`);
+      throw new Error(`stage ${stage} ended, but expected ${expected ?? 'no further stage'}`);
     const now = performance.now();
     this.#ms[stage] += now - this.#last;
     this.#last = now;
   }
 
-  /** Runs work without a pause whose time belongs to another stage than the current one. */
+  /** Runs synchronous work whose time counts for another stage than the current one. */
   count(stage: StageName, work: () => void): void {
     const begun = performance.now();
     work();

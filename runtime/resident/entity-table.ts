@@ -2,32 +2,32 @@ import { sizeOfText } from './sizes.js';
 import { TablePart, type PartWants } from './table-part.js';
 import type { Column } from '../api/columns.js';
 
-/** What was counted of one type since the process began, and what its table holds now. */
+/** Counters of one entity type since the process started. */
 export interface TableCounts {
   hits: number;
   misses: number;
-  /** Cells asked for while the table could not be trusted, and so read from the store. */
+  /** Cells read from the store because the table was not current. */
   bypasses: number;
   evictions: number;
   invalidations: number;
   flushes: number;
 }
 
-/** Of the id's map entry, at the load that V8 keeps its maps at, with the table's own bytes for a row. */
+/** Estimated bytes of a map entry at V8's usual load factor, including the table's own bytes for the row. */
 const ENTRY_BYTES = 64;
 const FIRST_CAPACITY = 256;
-/** Rows of a table that is too small for its memory to matter. */
+/** Smaller tables are not worth shrinking. */
 const LEAST_HOLLOW = 4 * FIRST_CAPACITY;
-/** Rows are made a quarter ahead. */
+/** Capacity grows by a quarter. */
 const GROWTH = 1.25;
 
-/** Row numbers of ids: of one that is not in the table, and of a place that names none. */
+/** Row numbers for an id that is not in the table, and for a position without an id. */
 export const NOT_HERE = -1;
 export const NO_ID = -2;
 
 /**
- * The entities of one type that are kept in process, found by id; with their attributes, and the features of views that
- * are of this type alone. Row numbers are good until the next await.
+ * The decoded entities of one type, by id: their attributes, and the features of views of this type alone. A row number
+ * is valid only until the next await.
  */
 export class EntityTable {
   readonly type: string;
@@ -40,15 +40,15 @@ export class EntityTable {
     invalidations: 0,
     flushes: 0,
   };
-  /** Bytes of all rows. */
+  /** Bytes of all rows, with their texts. */
   bytes = 0;
   readonly #rowOf = new Map<string, number>();
   readonly #ids: string[] = [];
   #free: number[] = [];
   #capacity = 0;
-  /** By row: how many parts are there. */
+  /** By row: number of parts that hold it. */
   #held = new Uint8Array(0);
-  /** By row: 1 if it was asked for since the hand last came by. */
+  /** By row: 1 if it was read since the clock hand last passed it. */
   #used = new Uint8Array(0);
   #hand = 0;
   /** Bytes of a row without its texts. */
@@ -68,7 +68,7 @@ export class EntityTable {
     return this.#rowOf.size;
   }
 
-  /** Whether most of the rows that there is memory for are gone: others may need that memory. */
+  /** Whether less than a quarter of the allocated rows is in use, so the memory should be freed. */
   get isHollow(): boolean {
     return this.#capacity > LEAST_HOLLOW && this.size < this.#capacity / 4;
   }
@@ -78,19 +78,19 @@ export class EntityTable {
     return this.#rowOf.get(id) ?? NOT_HERE;
   }
 
-  /** Says that a row was asked for, so that it stays. */
+  /** Marks a row as recently used. */
   touch(row: number): void {
     this.#used[row] = 1;
   }
 
-  /** Keeps a record that was decoded into scratch columns. */
+  /** Stores a record that was decoded into scratch columns. */
   put(part: TablePart, id: string, from: readonly Column[], fromRow: number, validUntil: number): void {
     let row = this.#rowOf.get(id);
     if (row === undefined) {
       row = this.#newRow();
       this.#rowOf.set(id, row);
       this.#ids[row] = id;
-      this.#used[row] = 0; // a row that is asked for only once is the first to go
+      this.#used[row] = 0; // a row that is read only once is evicted first
       this.bytes += this.#rowBytes + sizeOfText(id);
     }
     if (!part.has(row)) this.#held[row] = (this.#held[row] ?? 0) + 1;
@@ -101,7 +101,7 @@ export class EntityTable {
     this.bytes += grown * this.size;
   }
 
-  /** Drops what one part holds of an id. */
+  /** Drops what one part holds for an id. */
   invalidate(part: TablePart, id: string): void {
     const row = this.#rowOf.get(id);
     if (row === undefined || !part.has(row)) return;
@@ -111,7 +111,7 @@ export class EntityTable {
     if (held === 0) this.#remove(row);
   }
 
-  /** Drops everything, and gives the memory back. */
+  /** Drops all rows and frees their memory. */
   flush(): void {
     this.#rowOf.clear();
     this.#ids.length = 0;
@@ -126,9 +126,9 @@ export class EntityTable {
   }
 
   /**
-   * One round of the clock over this table, from where it stopped: evicts rows that were not asked for since it last
-   * came by, until `enough` says so.
-   * @returns whether the round stopped before its end
+   * One round of the clock algorithm over this table, from where the hand stopped: evicts rows that were not used since
+   * the hand last passed, until `enough` returns true.
+   * @returns whether the round stopped early
    */
   evict(enough: () => boolean): boolean {
     for (; this.#hand < this.#capacity; this.#hand++) {

@@ -1,18 +1,18 @@
-/** Keys of overtaken reads that are remembered by name; beyond that, no read under way is kept. */
+/** Most written keys to remember; beyond that, no record of a read in flight is kept. */
 const MOST_REMEMBERED = 65_536;
 
 /**
- * Knows which reads an invalidation overtook: a record that was asked for before its key was written may be the old one,
- * and is used for its request alone. Invalidations are remembered only while reads are under way.
+ * Detects reads that an invalidation overtook: a record that was requested before its key was written may be stale, so
+ * only the request itself uses it. Writes are remembered only while reads are in flight.
  */
 export class InFlight {
   #time = 0;
-  /** Reads that began before this may be of anything. */
+  /** Records of reads that began before this time are not kept. */
   #floor = 0;
   #reading = 0;
   readonly #written = new Map<string, number>();
 
-  /** Call before the read is sent; every `begin` has its `end`. */
+  /** Call before a read is sent; call `end` once for each `begin`. */
   begin(): number {
     this.#reading++;
     return this.#time;
@@ -22,7 +22,7 @@ export class InFlight {
     if (--this.#reading === 0) this.#written.clear();
   }
 
-  /** Says that a key was written. */
+  /** Records that a key was written. */
   written(key: string): void {
     if (this.#reading === 0) return;
     if (this.#written.size >= MOST_REMEMBERED) {
@@ -32,13 +32,13 @@ export class InFlight {
     this.#written.set(key, ++this.#time);
   }
 
-  /** Says that any key may have been written. */
+  /** Records that any key may have been written. */
   anything(): void {
     this.#floor = ++this.#time;
     this.#written.clear();
   }
 
-  /** Whether any read that began then may have been overtaken at all; if not, `isOvertaken` need not be asked. */
+  /** Whether any read that began then may have been overtaken; if not, `isOvertaken` need not be called. */
   any(begun: number): boolean {
     return begun < this.#floor || this.#written.size > 0;
   }

@@ -5,7 +5,7 @@ import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decod
 import { ENTITY_GROUP, featureKey } from '../store/keys.js';
 import type { PartWants } from './table-part.js';
 
-/** Every attribute or feature that some plan wants of one kind of key, each once, in the order of its columns. */
+/** The attributes or features that plans want from one kind of key; each occurs once, in the order of its columns. */
 class Wants<T> {
   readonly all: T[] = [];
   readonly shapes: ColumnShape[] = [];
@@ -34,7 +34,7 @@ interface TypeWants {
   readonly features: ReadonlyMap<string, Wants<WantedFeature>>;
 }
 
-/** The columns of a part that a node or feature read takes, in the order of its own columns. */
+/** The part and its columns that a node or feature read uses, in the order of the read's own columns. */
 export interface TakenColumns {
   readonly type: string;
   /** `entity`, or the key group of feature views. */
@@ -42,7 +42,7 @@ export interface TakenColumns {
   readonly columns: readonly number[];
 }
 
-/** What the tables of a process must hold: all that its plans want, by entity type. */
+/** What the tables of a process must hold: everything that its plans want, by entity type. */
 export class PlanParts {
   readonly #types = new Map<
     string,
@@ -64,7 +64,7 @@ export class PlanParts {
     return this.#types.keys();
   }
 
-  /** Undefined for the views of a composite, of nothing, or kept outside the store: they are always read. */
+  /** Undefined for composite or global views and for views outside the store: they are always read. */
   taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
     return this.#taken.get(by);
   }
@@ -110,7 +110,7 @@ export class PlanParts {
     features.set(read.keyGroup, wants);
     const columns = read.wants.map(({ slot, feature }) => {
       const shape = plan.layout.columns[slot]?.shape;
-      if (shape === undefined) throw new Error('a feature has a column');
+      if (shape === undefined) throw new Error('the feature has no column');
       const { view, feature: one } = feature;
       const definition = [view.name, view.ttl, view.expired, one.name, one.type, one.default];
       return wants.add(`${view.name}:${one.name}`, feature, shape, definition);
@@ -119,7 +119,7 @@ export class PlanParts {
   }
 }
 
-/** Equal for columns that are decoded alike from the same record. */
+/** Equal for columns that decode the same record in the same way. */
 function definitionText(definition: readonly unknown[]): string {
   return JSON.stringify(definition, (_key, value: unknown) => (value instanceof Map ? [...value] : value));
 }

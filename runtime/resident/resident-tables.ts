@@ -6,11 +6,11 @@ import { PlanParts } from './plan-parts.js';
 import type { TablePart } from './table-part.js';
 
 export interface ResidentOptions {
-  /** The types to keep; undefined for all that a plan reads. */
+  /** The entity types to keep; undefined for all types that a plan reads. */
   readonly types?: ReadonlySet<string>;
-  /** Most bytes of all tables together. */
+  /** Limit of the bytes of all tables together. */
   readonly bytes: number;
-  /** Makes what keeps the tables true, given the starts of the keys that they are filled from. */
+  /** Creates the coherence of the tables, given the prefixes of the keys that fill them. */
   readonly coherence: (keyPrefixes: readonly string[]) => Coherence;
 }
 
@@ -18,11 +18,11 @@ export interface ResidentOptions {
 export interface PartBinding {
   readonly table: EntityTable;
   readonly part: TablePart;
-  /** The part's column for each of the read's own. */
+  /** For each column of the read: the column of the part. */
   readonly columns: readonly number[];
 }
 
-/** What one table holds and has counted. */
+/** The size and the counters of one table. */
 export interface TableState extends Readonly<TableCounts> {
   readonly type: string;
   readonly rows: number;
@@ -30,17 +30,17 @@ export interface TableState extends Readonly<TableCounts> {
 }
 
 /**
- * The entities that this process keeps decoded, for all its plans: one table for each entity type, bounded together in
- * bytes. Whoever reads must ask `isCurrent` in the same turn of the event loop.
+ * The entities that this process keeps decoded, for all its plans: one table for each entity type, with one limit of
+ * bytes for all. Readers must call `isCurrent` in the same turn of the event loop.
  */
 export class ResidentTables implements Changes {
   readonly inFlight = new InFlight();
   readonly #mostBytes: number;
   readonly #coherence: Coherence | undefined;
   readonly #tables: readonly EntityTable[];
-  /** By the start of the keys that fill it. */
+  /** By prefix of the keys that fill the part. */
   readonly #parts = new Map<string, { readonly table: EntityTable; readonly part: TablePart }>();
-  /** Weak, since plans come and go while the tables stay. */
+  /** A WeakMap, because plans are replaced while the tables stay. */
   readonly #bindings = new WeakMap<HydrationNode | FeatureRead, PartBinding>();
   readonly #types: ReadonlySet<string> | undefined;
   #hand = 0;
@@ -59,8 +59,8 @@ export class ResidentTables implements Changes {
   }
 
   /**
-   * Serves other plans too, with what is there, if that is all that they read.
-   * @returns false where they read something else, or the same in another way; nothing is changed then
+   * Also serves other plans from the existing tables, if the tables hold everything that they read.
+   * @returns false if the plans read other columns or decode them differently; nothing is changed then
    */
   adopt(plans: readonly Plan[]): boolean {
     return this.#bind(plans, new PlanParts(plans));
@@ -94,12 +94,12 @@ export class ResidentTables implements Changes {
     return this.#types?.has(type) ?? true;
   }
 
-  /** Whether nothing is ever kept. */
+  /** Whether no entity type is kept. */
   get isEmpty(): boolean {
     return this.#tables.length === 0;
   }
 
-  /** Begins to follow what others write. */
+  /** Starts to follow the writes of other processes. */
   start(): void {
     this.#coherence?.start(this);
   }
@@ -109,7 +109,7 @@ export class ResidentTables implements Changes {
     this.flush();
   }
 
-  /** Undefined where the read's type is not kept. */
+  /** Undefined if the type of the read is not kept. */
   bindingOf(read: HydrationNode | FeatureRead): PartBinding | undefined {
     return this.#bindings.get(read);
   }
@@ -119,7 +119,7 @@ export class ResidentTables implements Changes {
     return this.#coherence?.isCurrent() ?? false;
   }
 
-  /** How often everything was dropped: what was current before is not current after. */
+  /** Number of flushes. A table that was current before a flush is not current after it. */
   get generation(): number {
     return this.#generation;
   }
@@ -149,7 +149,9 @@ export class ResidentTables implements Changes {
     }
   }
 
-  /** Evicts, if the tables have outgrown their bytes, and gives back what is hardly used. Call after filling them. */
+  /**
+   * Evicts rows if the tables exceed their limit, and flushes tables that are almost empty. Call it after filling them.
+   */
   trim(): void {
     this.#evict();
     for (const table of this.#tables) if (table.isHollow) table.flush();
@@ -158,7 +160,7 @@ export class ResidentTables implements Changes {
   #evict(): void {
     const enough = (): boolean => this.bytes <= this.#mostBytes;
     if (enough()) return;
-    // Two rounds of the one hand over all tables: the first may only take away what protects a row.
+    // Two rounds of one clock hand over all tables: the first round may only clear the marks of recently used rows.
     for (let visits = 2 * this.#tables.length + 1; visits > 0; visits--) {
       if (this.#tables[this.#hand]?.evict(enough) === true) return;
       this.#hand = (this.#hand + 1) % this.#tables.length;
@@ -181,7 +183,7 @@ export class ResidentTables implements Changes {
   }
 }
 
-/** Where the id begins: after prefix, group and type, none of which holds a colon. */
+/** Offset of the id: it follows the prefix, group and type, none of which contains a colon. */
 function idStart(key: string): number {
   const group = key.indexOf(':') + 1;
   const type = key.indexOf(':', group) + 1;

@@ -4,7 +4,7 @@ import type { ColumnShape } from '../frame/frame-layout.js';
 import { looseColumn, widenVectors } from '../frame/frame.js';
 import { sizeOfList, sizeOfText, type HeldList } from './sizes.js';
 
-/** A column of the rows: its kind, and where its value lies among the row's values of that kind. */
+/** A column of the rows: its kind, and the position of its value among the row's values of that kind. */
 interface Place {
   readonly kind: Column['kind'];
   readonly at: number;
@@ -12,12 +12,12 @@ interface Place {
 
 const NO_TEXT = '';
 const NO_LIST: HeldList = [];
-/** A few hundred bytes each: so many rows fit the first cache. */
+/** Number of rows gathered at a time. A row takes a few hundred bytes, so this many fit the L1 cache. */
 const GATHERED_ROWS = 64;
 
 /**
- * Cells of many rows, kept row by row: the values of one row lie side by side, so that gathering a thousand rows out of
- * a large catalogue touches a few cache lines a row rather than one a cell. A row is replaced whole or not at all.
+ * Cells of many rows, stored by row: gathering a thousand rows of a large catalogue touches a few cache lines for each
+ * row instead of one for each cell. A row is replaced as a whole or not at all.
  */
 export class RowColumns {
   readonly shapes: readonly ColumnShape[];
@@ -30,11 +30,11 @@ export class RowColumns {
   /** By row: 1 if all of its cells are present. */
   #whole = new Uint8Array(0);
   #numbers = new Float64Array(0);
-  /** Of all vectors: float32 until a row has an element that float32 cannot hold, and float64 from then on. */
+  /** Elements of all vectors: float32 until an element does not fit float32, then float64. */
   #elements: Float32Array | Float64Array = new Float32Array(0);
   readonly #texts: string[] = [];
   readonly #lists: HeldList[] = [];
-  /** Scratch of `gather`, which nothing awaits. */
+  /** Scratch memory of `gather`, which runs without an await. */
   #starts = new Int32Array(0);
 
   constructor(shapes: readonly ColumnShape[]) {
@@ -63,13 +63,13 @@ export class RowColumns {
     this.#elementCount = elements;
   }
 
-  /** Bytes that a row takes whether or not it holds any text. It grows once, when vectors become float64. */
+  /** Bytes of a row without its texts. It grows once, when vectors become float64. */
   get rowBytes(): number {
     const cells = this.#numberCount + this.#textCount + this.#listCount;
     return 1 + this.shapes.length + 8 * cells + this.#elements.BYTES_PER_ELEMENT * this.#elementCount;
   }
 
-  /** Makes room for `rows` rows in all; those there are kept. */
+  /** Grows the capacity to `rows` rows; existing rows are kept. */
   grow(rows: number): void {
     const status = new Uint8Array(rows * this.shapes.length);
     status.set(this.#status);
@@ -89,7 +89,7 @@ export class RowColumns {
     while (this.#lists.length < rows * this.#listCount) this.#lists.push(NO_LIST);
   }
 
-  /** Lets go of everything. */
+  /** Frees all memory. */
   reset(): void {
     this.#status = new Uint8Array(0);
     this.#whole = new Uint8Array(0);
@@ -100,12 +100,12 @@ export class RowColumns {
     this.#lists.length = 0;
   }
 
-  /** Columns for `rows` rows of the same shapes, to decode into. */
+  /** Columns of the same shapes for `rows` rows, to decode into. */
   scratch(rows: number): Column[] {
     return this.shapes.map((shape) => looseColumn(shape, rows));
   }
 
-  /** Replaces a row by one of scratch columns; returns the bytes of its texts. */
+  /** Replaces a row with a row of scratch columns; returns the bytes of its texts. */
   put(row: number, from: readonly Column[], fromRow: number): number {
     const status = row * this.shapes.length;
     let bytes = 0;
@@ -155,22 +155,22 @@ export class RowColumns {
     this.#elements.set(vector, to);
   }
 
-  /** Lets go of a row's texts. */
+  /** Drops the texts of a row. */
   clear(row: number): void {
     for (let i = 0; i < this.#textCount; i++) this.#texts[row * this.#textCount + i] = NO_TEXT;
     for (let i = 0; i < this.#listCount; i++) this.#lists[row * this.#listCount + i] = NO_LIST;
   }
 
   /**
-   * Copies cells to columns of the frame: row i from row `rows[i]`, absent where that is negative. Lists are left out,
-   * since a list column is written in ascending order: see `list`.
-   * @param wanted by column of `to`: which of these columns
+   * Copies cells to columns of the frame: row i from row `rows[i]`, or absent if that is negative. List columns are
+   * skipped, because they must be written in ascending order; see `list`.
+   * @param wanted for each column of `to`: the position of the source column
    */
   gather(rows: Int32Array, wanted: readonly number[], to: readonly Column[]): void {
     const count = rows.length;
     const { starts, odd } = this.#sort(rows);
     for (let c = 0; c < to.length; c++) this.#gatherStatus(rows, odd, wanted[c] as number, to[c] as Column);
-    // Some rows at a time, so that a row is in the cache for all of its columns.
+    // A block of rows at a time, so a row stays in the cache for all of its columns.
     for (let first = 0; first < count; first += GATHERED_ROWS) {
       const end = Math.min(count, first + GATHERED_ROWS);
       for (let c = 0; c < to.length; c++) {
@@ -183,7 +183,9 @@ export class RowColumns {
     }
   }
 
-  /** By row of the request: where its numbers start, or negative; and the rows whose cells are not all present. */
+  /**
+   * By row of the request: where its numbers start (negative for none), and the rows with cells that are not present.
+   */
   #sort(rows: Int32Array): { readonly starts: Int32Array; readonly odd: readonly number[] } {
     const count = rows.length;
     if (this.#starts.length < count) this.#starts = new Int32Array(count);
@@ -197,7 +199,7 @@ export class RowColumns {
     return { starts, odd };
   }
 
-  /** Most cells are present: all are marked so at once, then those that may not be are looked at. */
+  /** Marks all cells as present, then corrects the rows that have other cells. */
   #gatherStatus(rows: Int32Array, odd: readonly number[], column: number, to: Column): void {
     if (to.kind === 'texts' || to.kind === 'numbers') return;
     const { status } = to;
@@ -229,7 +231,7 @@ export class RowColumns {
     }
   }
 
-  /** What a cell of a list column holds. It is never changed, so that it outlives the row. */
+  /** The value of a list cell. It is immutable, so it may be used after its row is evicted. */
   list(column: number, row: number): HeldList {
     const { at } = this.#places[column] as Place;
     return this.#lists[row * this.#listCount + at] as HeldList;
@@ -240,7 +242,7 @@ export class RowColumns {
   }
 }
 
-/** The loop that most cells go through, apart so that it is compiled for itself. */
+/** Copies numbers. It is a function of its own so that V8 compiles this hot loop separately. */
 function gatherNumbers(
   numbers: Float64Array,
   starts: Int32Array,

@@ -1,6 +1,6 @@
-/** What values cost in the heap of V8 without pointer compression, in bytes; estimates, rounded up. */
+/** Estimated heap sizes of values in V8 without pointer compression, in bytes, rounded up. */
 
-/** A list of texts or of numbers as a row keeps it. */
+/** A list of texts or of numbers, as a row holds it. */
 export type HeldList = readonly string[] | Float64Array;
 
 const STRING_HEADER = 16;
@@ -8,9 +8,9 @@ const ARRAY_HEADER = 32;
 const TYPED_ARRAY_HEADER = 128;
 const WIDE = /[\u0100-\uffff]/;
 
-/** A text has one byte a character, or two if any of them needs it. */
+/** V8 stores one byte for each character, or two if any character needs two. */
 export function sizeOfText(text: string): number {
-  if (text === '') return 0; // the empty text is there once
+  if (text === '') return 0; // all empty texts share one string
   const bytes = WIDE.test(text) ? 2 * text.length : text.length;
   return STRING_HEADER + 8 * Math.ceil(bytes / 8);
 }

@@ -2,13 +2,13 @@ import type { Column } from '../api/columns.js';
 import type { ColumnShape } from '../frame/frame-layout.js';
 import { RowColumns } from './row-columns.js';
 
-/** Reads the records of one kind of key into columns. */
+/** Decodes the records of one kind of key into columns. */
 export interface RecordDecoder {
   /**
    * Writes one row.
-   * @param record the memory that the record lies in, from `start` to `end`; null where the store has none
+   * @param record the memory that holds the record, from `start` to `end`; null if the store has none
    * @param now epoch milliseconds
-   * @returns until when the row stays as it is, epoch milliseconds; -Infinity where it is not to be kept
+   * @returns until when the row stays valid, epoch milliseconds; -Infinity if it must not be kept
    */
   decode(
     record: Buffer | null,
@@ -20,24 +20,24 @@ export interface RecordDecoder {
   ): number;
 }
 
-/** What is to be kept of the records of one kind of key. */
+/** What to keep of the records of one kind of key. */
 export interface PartWants {
   /** `entity`, or the key group of feature views. */
   readonly group: string;
-  /** Start of the store keys; the id follows. */
+  /** Prefix of the store keys; the id follows. */
   readonly keyPrefix: string;
   readonly shapes: readonly ColumnShape[];
-  /** By column: all that decides what is decoded into it, as text. */
+  /** By column: everything that determines its decoded value, as text. */
   readonly definitions: readonly string[];
   readonly decoder: RecordDecoder;
 }
 
-/** Columns that have been the scratch of many rows are made anew for the next. */
+/** Larger scratch columns are replaced before the next use. */
 const KEPT_SCRATCH = 4096;
 
 /**
  * The part of a table that one kind of store key fills: an entity's attributes, or its feature views of one group. A
- * row of it stands for one record, and is there whole or not at all; also for a key without a record.
+ * row holds one record as a whole or not at all. Missing records are kept as well.
  */
 export class TablePart {
   readonly group: string;
@@ -45,7 +45,7 @@ export class TablePart {
   readonly decoder: RecordDecoder;
   readonly definitions: readonly string[];
   readonly columns: RowColumns;
-  /** By row: until when it may be served, epoch milliseconds; -Infinity where it is not there. */
+  /** By row: until when it may be served, epoch milliseconds; -Infinity if the part does not hold the row. */
   validUntil = new Float64Array(0);
   #textBytes = new Uint32Array(0);
   #scratch: readonly Column[] = [];
@@ -63,7 +63,7 @@ export class TablePart {
     return this.columns.rowBytes + 12;
   }
 
-  /** Scratch columns for a request's misses; the next caller gets the same. */
+  /** Scratch columns for the misses of a request; the next call returns the same columns. */
   scratch(rows: number): readonly Column[] {
     if (rows > this.#scratchRows || this.#scratchRows > KEPT_SCRATCH) {
       this.#scratchRows = Math.max(32, rows);
@@ -92,7 +92,7 @@ export class TablePart {
     return this.validUntil[row] !== -Infinity;
   }
 
-  /** Replaces a row; returns by how many bytes its texts have grown. */
+  /** Replaces a row; returns how many bytes its texts grew. */
   put(row: number, from: readonly Column[], fromRow: number, validUntil: number): number {
     const bytes = this.columns.put(row, from, fromRow);
     const grown = bytes - (this.#textBytes[row] ?? 0);
@@ -101,7 +101,7 @@ export class TablePart {
     return grown;
   }
 
-  /** Drops a row that is there; returns the bytes of its texts. */
+  /** Drops a row; returns the bytes of its texts. */
   drop(row: number): number {
     const bytes = this.#textBytes[row] ?? 0;
     this.validUntil[row] = -Infinity;

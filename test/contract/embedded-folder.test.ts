@@ -43,20 +43,20 @@ describe('the data folder of the embedded store', () => {
   const records = (count: number, size = 200): { key: string; value: Buffer }[] =>
     Array.from({ length: count }, (_, i) => ({ key: `k${i}`, value: Buffer.alloc(size, `${i} `) }));
 
-  describe('who owns it', () => {
-    it('is open to the next process after a crash, whoever the pid that was left behind is now', async () => {
+  describe('its owner', () => {
+    it('is the next process after a crash, even if another process has the pid in the stale file', async () => {
       const writer = fork(script('embedded-writer.js'), [dataDir]);
       await once(writer, 'message');
       await kill(writer);
       expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).to.contain(String(writer.pid));
       await openOnce();
-      // As if the system had given the number to some other program, here to this one's parent.
+      // Simulates that the system reused the number for another program: the parent of this process.
       await writeFile(join(dataDir, 'owner.pid'), `${process.ppid}\n`);
       await openOnce();
       expect(await readdir(dataDir)).not.to.include('owner.pid');
     });
 
-    it('names the process that holds it, not the one that a stale file names', async function () {
+    it('is the process that holds the lock, not the one in a stale file', async function () {
       if (process.platform !== 'linux') this.skip();
       const writer = fork(script('embedded-writer.js'), [dataDir]);
       try {
@@ -72,7 +72,7 @@ describe('the data folder of the embedded store', () => {
       }
     });
 
-    it('says on which machine, where several share the folder', async () => {
+    it('includes the machine if several machines share the folder', async () => {
       const store = await openEmbeddedStore({ dataDir });
       await writeFile(join(dataDir, 'owner.pid'), '17\nanother-machine\n');
       const error = await failure(openEmbeddedStore({ dataDir }));
@@ -82,7 +82,7 @@ describe('the data folder of the embedded store', () => {
   });
 
   describe('its size', () => {
-    it('follows what is in it, not what was ever written', async function () {
+    it('depends on the current content, not on everything that was ever written', async function () {
       this.timeout(60_000);
       const size = 100_000;
       const noise = (): Buffer => {
@@ -95,7 +95,7 @@ describe('the data folder of the embedded store', () => {
       for (let round = 0; round < 50; round++)
         await store.write(keys.map((key) => ({ key, value: noise() })));
       await store.close();
-      // 200 MB went in, and 4 MB are there.
+      // 200 MB were written, and 4 MB are live.
       expect(await folderSize(dataDir)).to.be.lessThan(80e6);
       await openOnce(async (again) => {
         expect((await again.read(keys)).every((value) => value?.length === size)).to.equal(true);
@@ -109,10 +109,10 @@ describe('the data folder of the embedded store', () => {
   });
 
   describe('a full disk', () => {
-    it('fails writes until there is room, and loses none that it acknowledged', async function () {
+    it('fails writes until there is space, and loses no acknowledged write', async function () {
       if (process.platform === 'win32') this.skip();
       this.timeout(60_000);
-      // No file of this process may grow beyond 2 MB: each write that would is cut off in its middle, as on a full disk.
+      // No file of this process may exceed 2 MB: a larger write is truncated, as on a full disk.
       const limited = ['-c', 'ulimit -S -f 2048; exec "$0" "$@"'];
       const writer = spawn('bash', [...limited, process.execPath, script('full-disk-writer.js'), dataDir], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -135,17 +135,17 @@ describe('the data folder of the embedded store', () => {
       await openOnce(async (store) => {
         for (const [key, number] of acknowledged) {
           const [value] = await store.read([key]);
-          // Later ones may have been acknowledged on their way here when the process was killed.
+          // When the process was killed, later acknowledgements may not have arrived here.
           expect(value?.readDoubleLE(0)).to.be.at.least(number);
         }
       });
     });
   });
 
-  describe('a folder that cannot be written', () => {
-    it('says so', async function () {
+  describe('a read-only folder', () => {
+    it('is reported', async function () {
       await chmod(dataDir, 0o555);
-      // Root may write anywhere; so be somebody else for a moment.
+      // Root can write anywhere, so the test switches to another user.
       const isRoot = process.getuid?.() === 0;
       if (isRoot) process.seteuid?.(65_534);
       try {
@@ -176,7 +176,7 @@ describe('the data folder of the embedded store', () => {
       return files.length;
     }
 
-    /** Makes LevelDB put all that it has into tables. */
+    /** Makes LevelDB write its whole log to tables. */
     async function toTables(): Promise<void> {
       const database = new ClassicLevel(join(dataDir, 'records'));
       await database.open();
@@ -194,14 +194,14 @@ describe('the data folder of the embedded store', () => {
       expect(before).to.be.greaterThan(0);
     };
 
-    it('is told: bytes of a table that are not those that were written', async () => {
+    it('is reported: changed bytes of a table', async () => {
       await openOnce((store) => store.write(records(2000)));
       await toTables();
       expect(await scribble('.ldb', 8, 'damaged!')).to.be.greaterThan(0);
       await isTold();
     });
 
-    it('is told: a piece missing from the middle of the log', async () => {
+    it('is reported: a missing part in the middle of the log', async () => {
       await openOnce(async (store) => {
         for (const record of records(2000)) await store.write([record]);
       });
@@ -209,7 +209,7 @@ describe('the data folder of the embedded store', () => {
       await isTold();
     });
 
-    it('is told: a table that is not there', async () => {
+    it('is reported: a missing table', async () => {
       await openOnce((store) => store.write(records(2000)));
       await toTables();
       for (const name of await readdir(join(dataDir, 'records')))
@@ -217,17 +217,17 @@ describe('the data folder of the embedded store', () => {
       await isTold();
     });
 
-    it('is told: records of which one was taken away', async () => {
+    it('is reported: a missing record', async () => {
       await openOnce((store) => store.write(records(100)));
       const database = new ClassicLevel(join(dataDir, 'records'));
       await database.open();
       await database.del('k7');
       await database.close();
       const error = await failure(openEmbeddedStore({ dataDir }));
-      expect(error.message).to.contain('should have 100 records and has 99');
+      expect(error.message).to.contain('should have 100 records but has 99');
     });
 
-    it('is told: a manifest that is none', async () => {
+    it('is reported: an invalid manifest', async () => {
       await openOnce((store) => store.write(records(100)));
       await toTables();
       const folder = join(dataDir, 'records');

@@ -40,7 +40,7 @@ async function failure(opening: Promise<unknown>): Promise<MillraceError> {
 }
 
 describe('the embedded store', () => {
-  it('has its records again after it was closed and opened', async () => {
+  it('has its records after it is closed and opened again', async () => {
     const dataDir = join(await newFolder(), 'made', 'when', 'needed');
     const first = await openEmbeddedStore({ dataDir, sync: true });
     await first.write([
@@ -54,7 +54,7 @@ describe('the embedded store', () => {
     await second.close();
   });
 
-  it('finishes what was begun before it closes', async () => {
+  it('finishes pending writes before it closes', async () => {
     const dataDir = await newFolder();
     const first = await openEmbeddedStore({ dataDir });
     const writes = Array.from({ length: 20 }, (_, i) =>
@@ -68,7 +68,7 @@ describe('the embedded store', () => {
     await second.close();
   });
 
-  it('has every acknowledged write after its process was killed', async () => {
+  it('has every acknowledged write after its process is killed', async () => {
     const dataDir = await newFolder();
     for (let round = 0; round < 3; round++) {
       const writer = startWriter(dataDir);
@@ -85,7 +85,7 @@ describe('the embedded store', () => {
     }
   });
 
-  it('refuses a second process, naming the first', async () => {
+  it('rejects a second process, and names the first', async () => {
     const dataDir = await newFolder();
     const writer = startWriter(dataDir);
     await once(writer, 'message');
@@ -100,7 +100,7 @@ describe('the embedded store', () => {
     expect(error.extensions).to.deep.equal({ owner_pid: writer.pid });
   });
 
-  it('refuses to be opened twice by one process', async () => {
+  it('cannot be opened twice by one process', async () => {
     const dataDir = await newFolder();
     const first = await openEmbeddedStore({ dataDir });
     const error = await failure(openEmbeddedStore({ dataDir }));
@@ -111,11 +111,11 @@ describe('the embedded store', () => {
     await again.close();
   });
 
-  it('says why a folder cannot be used', async () => {
+  it('reports why a folder cannot be used', async () => {
     const file = join(await newFolder(), 'file');
     await writeFile(file, 'not a folder');
     const error = await failure(openEmbeddedStore({ dataDir: file }));
     expect(error.code).to.equal('invalid_setting');
-    expect(error.message).to.contain(`${file} cannot be used: it is no folder`);
+    expect(error.message).to.contain(`${file} cannot be used: it is not a folder`);
   });
 });

@@ -5,7 +5,7 @@ import { ProjectInvalidError } from '../../runtime/app/app.js';
 import { exampleOf } from '../../runtime/http/openapi/example.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** What a request may carry of its entities, at every depth. */
+/** Attributes that a request carries for its entities, at every depth. */
 
 const SCHEMAS = {
   'schemas/entities/product.yaml': `entity: product
@@ -43,7 +43,7 @@ components:
     with: { value: '${value}' }
 `;
 
-describe('what a request carries', () => {
+describe('attributes that a request carries', () => {
   let project: TestProject | undefined;
 
   afterEach(async () => {
@@ -99,11 +99,11 @@ describe('what a request carries', () => {
   }
 
   const cases: readonly (readonly [string, string, object, number])[] = [
-    ['an empty list wins over the index', 'count(product.tags)', { tags: [] }, 0],
+    ['an empty list overrides the index', 'count(product.tags)', { tags: [] }, 0],
     ['a null list is filled', 'count(product.tags)', { tags: null }, 2],
-    ['a list wins whole', 'count(product.tags)', { tags: ['z'] }, 1],
+    ['a list overrides the index as a whole', 'count(product.tags)', { tags: ['z'] }, 1],
     [
-      'fields of a record win one by one',
+      'single fields of a record override the index',
       'product.size.width * 100 + product.size.height',
       { size: { width: 0 } },
       4,
@@ -118,9 +118,9 @@ describe('what a request carries', () => {
     ],
     ['the rest of it from the index', 'product.brand.owner.rating', { brand: { owner: { name: 'N' } } }, 2],
     ['another id two references deep', 'product.brand.owner.rating', { brand: { owner: { code: 'x' } } }, 1],
-    ['a reference of candidates alone', 'product.home.rating', { home: 'y' }, 2],
+    ['a reference that only candidates have', 'product.home.rating', { home: 'y' }, 2],
     [
-      'one that is inline',
+      'an inline reference',
       'product.home.rating + count(product.home.tags)',
       { home_id: 'x', home: { rating: 9 } },
       11,
@@ -144,9 +144,14 @@ describe('what a request carries', () => {
       { variants: [{ seller: { rating: 5 } }, { seller_id: 'y' }, {}] },
       7,
     ],
-    ['a list of records wins whole', 'coalesce(sum(product.variants.price), -1)', { variants: [] }, 0],
     [
-      'the entity reached by two paths is itself on both',
+      'a list of records overrides the index as a whole',
+      'coalesce(sum(product.variants.price), -1)',
+      { variants: [] },
+      0,
+    ],
+    [
+      'an entity reached by two paths is the same on both',
       'product.brand.rating * 10 + product.size.maker.rating',
       { brand: { rating: 5 } },
       51,
@@ -160,13 +165,13 @@ describe('what a request carries', () => {
     });
   }
 
-  it('tells a vector and a false of the request from those of the index', async () => {
+  it('uses a vector and a false of the request instead of those of the index', async () => {
     expect(await scoreOf('if(product.live, 1, 2)', { live: false })).to.equal(2);
     expect(await scoreOf('if(product.title == "", 1, 2)', { title: '' })).to.equal(1);
     expect(await scoreOf('if(known(product.live), 1, 2)', { live: null })).to.equal(1);
   });
 
-  it('keeps two entities of one type, and their references, apart', async () => {
+  it('distinguishes two entities of one type and their references', async () => {
     const value =
       'user.age * 1000 + friend.age + coalesce(user.favourite.rating, 0) + coalesce(friend.favourite.rating, 0)';
     expect(await scoreOf(value, {}, { user: { user_id: 'u' }, friend: { user_id: 'v' } })).to.equal(30051);
@@ -179,7 +184,7 @@ describe('what a request carries', () => {
     );
   });
 
-  it('fills the request itself from the index, and reads its attributes from the body', async () => {
+  it('fills the request entity from the index, and reads its attributes from the body', async () => {
     const { upload, rank } = await start('request.depth + coalesce(request.shop.rating, 0)');
     await upload('request', { request_id: 'r1', depth: 3, shop: 'y' });
     const first = async (more: object): Promise<number | undefined> =>
@@ -191,7 +196,7 @@ describe('what a request carries', () => {
     expect(await first({ request_id: 'r2', depth: 7 })).to.equal(7);
   });
 
-  it('takes a reference that a request must have in either spelling', async () => {
+  it('accepts either spelling of a required reference', async () => {
     const service = await start('request.site.rating', '  site: ref(brand)');
     const schema = service.app.pipelines[0]?.requestSchema ?? {};
     const fits = new Ajv2020({ strict: false }).compile(schema);
@@ -216,13 +221,13 @@ describe('what a request carries', () => {
     for (const [site, pointer, code] of refused) {
       const body = { candidates: [{ product_id: 'p' }], ...site };
       expect(await violationsOf(service, body), JSON.stringify(site)).to.deep.equal([[pointer, code]]);
-      // That two ids differ is beyond what a schema can say.
+      // A JSON Schema cannot express that two ids must be equal.
       expect(fits(body), JSON.stringify(site)).to.equal(code === 'conflicting_reference');
     }
     expect(fits(exampleOf(schema))).to.equal(true);
   });
 
-  it('takes whole numbers as ids at every depth, indexed and carried', async () => {
+  it('accepts whole numbers as ids at every depth, indexed and carried', async () => {
     const service = await start(
       'product.brand.rating + sum(product.variants.seller.rating) + sum(product.similar.price) + user.favourite.rating + product.size.maker.rating',
     );
@@ -255,7 +260,7 @@ describe('what a request carries', () => {
     ]);
   });
 
-  it('refuses a wrong id at every depth and in both spellings', async () => {
+  it('rejects an invalid id at every depth and in both spellings', async () => {
     const service = await start('count(product.variants.seller.name)');
     const half = 'b\ud800';
     const found = await violationsOf(service, {
@@ -285,15 +290,15 @@ describe('what a request carries', () => {
     ]);
   });
 
-  it('wants one meaning for a name of the body', async () => {
+  it('rejects two meanings of a name in the body', async () => {
     for (const field of ['channel: optional(string)', 'depth: optional(user)', 'shop_id: optional(string)']) {
       const error: unknown = await start('1', `  ${field}`).catch((caught: unknown) => caught);
-      if (!(error instanceof ProjectInvalidError)) throw new Error(`${field} was not refused`);
+      if (!(error instanceof ProjectInvalidError)) throw new Error(`${field} was not rejected`);
       expect(error.diagnostics.map(({ code }) => code)).to.include('duplicate_name');
     }
   });
 
-  it('refuses references nested without end', async () => {
+  it('rejects references that are nested too deeply', async () => {
     const service = await start('product.brand.rating');
     let brand: object = { rating: 1 };
     for (let i = 0; i < 20; i++) brand = { owner: brand };
@@ -311,7 +316,7 @@ describe('what a request carries', () => {
     ],
   };
 
-  it('counts fields that nothing declares at every depth', async () => {
+  it('counts undeclared fields at every depth', async () => {
     const { run } = await start('product.price');
     const { report } = await run(strange);
     expect(Object.fromEntries(report.unknownFields)).to.deep.equal({
@@ -325,7 +330,7 @@ describe('what a request carries', () => {
     });
   });
 
-  it('unknown: refuse names each by its place, and the published schema refuses the same', async () => {
+  it('unknown: refuse reports each unknown field with its pointer, and the published schema rejects the same fields', async () => {
     const service = await start('product.price', '  unknown: refuse');
     expect((await violationsOf(service, strange)).sort()).to.deep.equal(
       [

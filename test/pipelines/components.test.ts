@@ -23,7 +23,7 @@ const FILES = {
      } };`,
   ),
   ...pluginFiles('slow', 'feature', `return { outputs: {}, compute: () => new Promise(() => {}) };`),
-  // Each computes for 80 ms without giving the event loop a turn, so that no timer can fire meanwhile.
+  // Each blocks the event loop for 80 ms, so no timer can fire in that time.
   ...pluginFiles(
     'busy',
     'feature',
@@ -99,7 +99,7 @@ describe('the steps of a pipeline', () => {
 
   async function run(service: App, body: object) {
     const [first] = service.pipelines;
-    if (first === undefined) throw new Error('there is a pipeline');
+    if (first === undefined) throw new Error('the project has no pipeline');
     return first.run(body, { requestId: 'r' });
   }
 
@@ -127,7 +127,7 @@ describe('the steps of a pipeline', () => {
   };
   const bySearch = '  - use: score\n    with: { value: product.search_score }';
 
-  it('on_error: skip goes on, the outputs failed, and says so', async () => {
+  it('on_error: skip continues with failed outputs, and reports it', async () => {
     const service = await start(
       `${bySearch}\n  - use: flaky\n    on_error: skip\n  - use: score\n    with: { value: "coalesce(flaky:value + 100, score)" }`,
     );
@@ -144,10 +144,10 @@ describe('the steps of a pipeline', () => {
     expect((error.cause as Error).message).to.equal('the model is away');
   });
 
-  it('ends at the deadline, whatever a step waits for, also under on_error: skip', async () => {
+  it('ends at the deadline even if a step is still waiting, also with on_error: skip', async () => {
     const service = await start('  - use: slow\n    on_error: skip', 'limits: { time: 30ms }');
     expect((await failure(service, body)).code).to.equal('deadline_exceeded');
-    // The next request is not touched by what the slow step may still do.
+    // The slow step does not affect the next request.
     expect((await failure(service, body)).code).to.equal('deadline_exceeded');
   });
 
@@ -156,7 +156,7 @@ describe('the steps of a pipeline', () => {
       ['last', `${bySearch}\n  - use: ${use}\n    on_error: skip`],
       ['first', `  - use: ${use}\n    on_error: skip\n${bySearch}`],
     ] as const) {
-      it(`fails at the deadline where the ${place} step, ${use}, computes past it without a pause`, async () => {
+      it(`fails at the deadline if the ${place} step, ${use}, blocks the event loop past it`, async () => {
         const service = await start(steps, 'limits: { time: 30ms }');
         const error = await failure(service, body);
         expect(error.code).to.equal('deadline_exceeded');
@@ -165,12 +165,12 @@ describe('the steps of a pipeline', () => {
     }
   }
 
-  it('does not fail a request that computes without a pause within its limit', async () => {
+  it('does not fail a request that blocks the event loop within its limit', async () => {
     const service = await start(`${bySearch}\n  - use: busy`, 'limits: { time: 10s }');
     expect(idsOf(rankedIn((await run(service, body)).answer))).to.deep.equal(['c', 'b', 'a']);
   });
 
-  it('keeps the score where a rule writes one that is not finite', async () => {
+  it('keeps the score if a rule writes one that is not finite', async () => {
     const service = await start(`${bySearch}\n  - use: wild`);
     const { answer } = await run(service, body);
     expect(scoresOf(rankedIn(answer))).to.deep.equal({ c: 3, b: 2, a: 1 });
@@ -187,7 +187,7 @@ describe('the steps of a pipeline', () => {
     expect((await first(undefined))?.ranked_score).to.equal(3);
   });
 
-  it('removes filtered candidates from the ranking, keeps undecided ones unless told otherwise', async () => {
+  it('removes filtered candidates from the ranking, and keeps undecided ones unless configured otherwise', async () => {
     const filter = (absent: string): string =>
       `  - use: filter\n    with: { keep: product.price > 5, absent: ${absent} }\n${bySearch}`;
     const sent = {
@@ -205,7 +205,7 @@ describe('the steps of a pipeline', () => {
     expect(idsOf(rankedIn((await run(dropping, sent)).answer))).to.deep.equal(['dear']);
   });
 
-  it('reads features a candidate at a time, by simple and composite identifiers', async () => {
+  it('reads features of single candidates, by simple and composite identifiers', async () => {
     const service = await start('  - use: one_at_a_time');
     await service.features.push({ view: 'product_stats', rows: [{ product_id: 'a', ctr: 0.5 }] });
     await service.features.push({
@@ -222,7 +222,7 @@ describe('the steps of a pipeline', () => {
     expect(scoresOf(rankedIn(answer))).to.deep.equal({ a: 330.5, z: 299 });
   });
 
-  it('refuses at run time a name that the component did not need, and at load one that is nothing', async () => {
+  it('rejects a name that the component did not need at run time, and an unknown name at load', async () => {
     const service = await start('  - use: undeclared');
     const error = await failure(service, body);
     expect((error.cause as Error).message).to.contain("build.need('product_stats:ctr')");
@@ -230,13 +230,13 @@ describe('the steps of a pipeline', () => {
     await rm(root, { recursive: true, force: true });
     app = undefined;
     const refused = await start('  - use: misspelt').catch((caught: unknown) => caught);
-    if (!(refused instanceof ProjectInvalidError)) throw new Error('it was not refused');
+    if (!(refused instanceof ProjectInvalidError)) throw new Error('it was not rejected');
     const [first] = refused.diagnostics.filter(({ severity }) => severity === 'error');
     expect(first?.code).to.equal('unknown_feature');
     expect(first?.help).to.contain('ctr');
   });
 
-  it('answers the same from a frame that was used before, for fewer and for more candidates', async () => {
+  it('returns the same answer from a reused frame, for fewer and for more candidates', async () => {
     const service = await start(`${bySearch}\n  - use: bury\n    with: { where: product.search_score == 3 }`);
     const all = (await run(service, body)).answer;
     const many = {

@@ -4,7 +4,7 @@ import type { ExplainedValue } from '../../runtime/pipeline/explain/explanation.
 import { isWellFormed } from '../../runtime/core/ids.js';
 import { startProject, type TestProject } from '../support/project.js';
 
-/** Everything that made a ranking has an event: attributes, features, definitions and expressions of steps. */
+/** Every value that a ranking used has an event: attributes, features, definitions and expressions of steps. */
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -76,7 +76,7 @@ const BODY = {
   ],
 };
 
-describe('the events of everything that made a ranking', () => {
+describe('the events of all values in a ranking', () => {
   let project: TestProject;
 
   before(async () => {
@@ -107,7 +107,7 @@ describe('the events of everything that made a ranking', () => {
         .map((one) => [String(one.feature_name), one.feature_value]),
     );
 
-  it('tell attributes, features, definitions and expressions of a candidate', async () => {
+  it('include attributes, features, definitions and expressions of a candidate', async () => {
     expect(await told('product', 'p1')).to.deep.equal({
       'product.stock': 1,
       'product.price': 10,
@@ -134,13 +134,13 @@ describe('the events of everything that made a ranking', () => {
     });
   });
 
-  it('tell what a filter removed as far as it came', async () => {
+  it('include the values of a removed candidate up to its filter', async () => {
     const removed = await told('product', 'p3');
     expect(removed).to.include({ 'product.stock': 0, 'product.price': 10, cheap: 1, 'filter:with.keep': 0 });
     expect(Object.keys(removed)).not.to.include('boost#4:with.where');
   });
 
-  it('tell a shared entity once, and again where the request carries another value of it', async () => {
+  it('include a shared entity once, and again if the request carries another value of it', async () => {
     const names = (await features()).filter((one) => one.feature_name === 'product.brand.name');
     expect(names.map((one) => [one.feature_identifier, one.feature_value])).to.deep.equal([
       ['b1', 'Fleet'],
@@ -154,7 +154,7 @@ describe('the events of everything that made a ranking', () => {
     expect(await told('owner', 'o1')).to.deep.equal({ 'product.brand.owner.country': 'DK' });
   });
 
-  it('tell what the request says once', async () => {
+  it('include the values of the request once', async () => {
     expect(await told('user', 'u')).to.deep.equal({ 'user.age': 30, 'user.brand': 'b1' });
     expect(await told('query', 'Fleet')).to.deep.equal({ 'query.query': 'Fleet' });
     expect(await told('request', 'r1')).to.deep.equal({
@@ -181,7 +181,7 @@ describe('the events of everything that made a ranking', () => {
     search_score: maybe(number),
   });
 
-  it('are what the explanation shows, each once, and the text that JSON.stringify would write', () =>
+  it('match the explanation, occur once each, and equal the output of JSON.stringify', () =>
     fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(product, { minLength: 1, maxLength: 5, selector: (one) => one.product_id }),
@@ -219,7 +219,7 @@ describe('the events of everything that made a ranking', () => {
           const values = (explanation?.page ?? []).map((one) => one.values);
           for (const row of [...values, explanation?.request ?? {}])
             for (const [name, value] of Object.entries(row)) {
-              // The identifier of an event says what it is of; an id has an event of its own only where it is read.
+              // The identifier of an event names its entity; an id has its own event only if a step reads it.
               if (/^(product\.product_id|user\.user_id|request\.request_id)$/.test(name)) continue;
               expect([...(known.get(name) ?? [])], name).to.include(shown(value));
             }

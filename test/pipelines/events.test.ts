@@ -65,7 +65,7 @@ describe('events', () => {
   const of = (type: string): Record<string, unknown>[] =>
     events.filter(({ event_type }) => event_type === type).map(({ event_data }) => event_data);
 
-  it('have one envelope', () => {
+  it('have the same envelope', () => {
     for (const event of events) {
       expect(event).to.have.all.keys(
         'request_id',
@@ -84,7 +84,7 @@ describe('events', () => {
     expect(JSON.parse(JSON.stringify(events))).to.deep.equal(events);
   });
 
-  it('have the members that the table of events lists, in its order', () => {
+  it('have the members of the event table, in order', () => {
     for (const [type, { data, optional }] of Object.entries(EVENT_TYPES)) {
       const written = of(type);
       expect(written, type).not.to.have.length(0);
@@ -96,7 +96,7 @@ describe('events', () => {
     }
   });
 
-  it('tell features that are 0, false, "" and [], and each entity once', () => {
+  it('include features that are 0, false, "" and [], and each entity once', () => {
     const features = of('FEATURE');
     const values = features.filter((one) => one.feature_identifier === 'p3');
     expect(Object.fromEntries(values.map((one) => [one.feature_name, one.feature_value]))).to.deep.equal({
@@ -118,7 +118,7 @@ describe('events', () => {
     ]);
   });
 
-  it('tell the model of every candidate that is left, and every candidate in its final order', () => {
+  it('include a prediction for every remaining candidate, and every candidate in its final order', () => {
     expect(of('MODEL').map((one) => [one.model_name, one.model_output])).to.deep.equal(
       new Array(4).fill(['model', 0]),
     );
@@ -132,7 +132,7 @@ describe('events', () => {
     ]);
   });
 
-  it('count impressions over the whole ranking, not over the page', () => {
+  it('number impressions over the whole ranking, not over the page', () => {
     expect(
       of('IMPRESSION').map((one) => [one.entity_identifier, one.impression_score, one.impression_order]),
     ).to.deep.equal([

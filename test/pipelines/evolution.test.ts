@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** Records that were written under other versions of an entity type, ranked together. */
+/** Ranks records that were written with different versions of an entity type. */
 
 const project = (attributes: string, value: string): Promise<TestProject> =>
   startProject({
@@ -15,7 +15,7 @@ describe('a changed entity type', () => {
     await Promise.all(open.splice(0).map((one) => one.close()));
   });
 
-  it('ranks records of every version, and says failed where a stored value does not fit', async () => {
+  it('ranks records of every version, and marks stored values that do not fit as failed', async () => {
     const older = await project('{ price: string, stock: int, title: string, labels: list(string) }', '1');
     open.push(older);
     await older.upload(

@@ -4,7 +4,7 @@ import { feastValue, materialise } from '../support/feast-writer.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
-/** Elements of vectors that no float32 is equal to, on every way through a ranking. */
+/** Vector elements that do not fit float32, on every path through a ranking. */
 
 const WIDE = [58849121863, 0.1, -(2 ** 31) + 1];
 const LARGEST = 2 ** 53 - 1;
@@ -52,7 +52,7 @@ limits: { time: 10s }
 const dot = (a: readonly number[], b: readonly number[]): number =>
   a.reduce((sum, one, i) => sum + one * (b[i] ?? NaN), 0);
 
-describe('vectors whose elements float32 does not hold', () => {
+describe('vectors with elements that do not fit float32', () => {
   let redis: PrivateRedis;
   const projects: TestProject[] = [];
 
@@ -102,7 +102,7 @@ describe('vectors whose elements float32 does not hold', () => {
         include_events: true,
       };
       const expected = dot(WIDE, WIDE) * 2 + dot([LARGEST, 58849121863, -1], [0.5, 0.25, 2]) + 1;
-      // The second time rows come out of resident tables, where there are any.
+      // The second ranking reads rows from resident tables, if there are any.
       for (let again = 0; again < 2; again++) {
         const { ranked, events } = await project.run(body);
         expect(ranked[0]?.candidate_id).to.equal('p1');

@@ -3,7 +3,7 @@ import { explanationText } from '../../runtime/cli/explanation-text.js';
 import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
-/** Why a ranking is as it is: `<route>/explain` and `millrace rank --explain`. */
+/** Explanations of rankings: `<route>/explain` and `millrace rank --explain`. */
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -71,7 +71,7 @@ describe('an explanation', () => {
 
   const explain = async (body: object): Promise<Explanation> => {
     const [pipeline] = project.app.pipelines;
-    if (pipeline === undefined) throw new Error('there is a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return pipeline.explain(body, { requestId: 'made-up', runId: 'run-1' });
   };
   const body = {
@@ -120,7 +120,7 @@ describe('an explanation', () => {
     return found;
   };
 
-  it('answers what the route answers, and says whose request it was', async () => {
+  it('contains the answer of the route, and identifies the request', async () => {
     const { ranked } = await project.run(body);
     expect(told.answer).to.deep.equal({ ranked_candidates: ranked });
     expect(told.page.map((one) => one.candidate_id)).to.deep.equal(ranked.map((one) => one.candidate_id));
@@ -137,7 +137,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('gives every value with its status, and a default with its cause', () => {
+  it('contains every value with its status, and every default with its cause', () => {
     const { values } = candidate('old');
     expect(values['product.price']).to.deep.equal({ value: 20, status: 'present' });
     expect(values['stats:ctr']).to.deep.equal({ value: 0.1, status: 'defaulted', cause: 'expired' });
@@ -153,7 +153,7 @@ describe('an explanation', () => {
     expect(told.request['request.device']).to.deep.equal({ value: null, status: 'absent' });
   });
 
-  it('cuts long values and says how long they are', () => {
+  it('truncates long values and gives their length', () => {
     const { values } = candidate('rich');
     expect(values['product.title']).to.deep.equal({
       value: 'x'.repeat(500),
@@ -167,7 +167,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('tells score and ranked_score apart, and which step did what', () => {
+  it('distinguishes score and ranked_score, and lists the changes of each step', () => {
     const last = candidate('last');
     expect(last.place).to.equal(1);
     expect(last.score).to.be.closeTo(1.3, 1e-9);
@@ -181,7 +181,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('tells what each step did, in the order run', () => {
+  it('describes what each step did, in execution order', () => {
     expect(told.steps.map(({ as, outcome }) => `${as} ${outcome}`)).to.deep.equal([
       'filter ran',
       'value ran',
@@ -206,7 +206,7 @@ describe('an explanation', () => {
     expect(step('ship').reason).to.equal('an explanation has no effects');
   });
 
-  it('tells of a rule or filter which of the values that it reads are not known, and why', async () => {
+  it('lists the unknown values that a rule or filter reads, with the reasons', async () => {
     expect(step('filter').not_known).to.deep.equal({ 'product.stock': { missing_entity: 1 } });
     expect(step('score').not_known?.['stats:clicks']).to.deep.equal({
       null: 1,
@@ -219,7 +219,7 @@ describe('an explanation', () => {
     expect(kiosk.steps.find(({ as }) => as === 'kiosk')?.reason).to.equal('when: is false');
   });
 
-  it('tells what a step of the N best is scoped to', () => {
+  it('gives the scope of a step with `top:`', () => {
     expect(step('rank_within').top).to.equal(2);
   });
 
@@ -234,7 +234,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  it('names fields that nothing declares, stages and reads', () => {
+  it('lists undeclared fields, stages and reads', () => {
     expect(told.unknown_fields).to.deep.equal([
       { field: 'candidates.shade', times: 6 },
       { field: 'colour', times: 1 },
@@ -250,7 +250,7 @@ describe('an explanation', () => {
     expect(told.outside).to.deep.equal({ round_trips: 0, keys_read: 0 });
   });
 
-  it('has no effects, and is JSON as it stands', async () => {
+  it('runs no effects, and is valid JSON', async () => {
     const counter = globalThis as { shipped?: number };
     counter.shipped = 0;
     const again = await explain(body);
@@ -260,7 +260,7 @@ describe('an explanation', () => {
     expect(JSON.parse(JSON.stringify(again))).to.deep.equal(again);
   });
 
-  it('lists some of many removed candidates, and counts them all', async () => {
+  it('lists some of many removed candidates, and counts all of them', async () => {
     await project.upload(
       'product',
       ...Array.from({ length: 60 }, (_, i) => ({ product_id: `no${i}`, stock: 0 })),
@@ -273,7 +273,7 @@ describe('an explanation', () => {
     expect(many.page).to.deep.equal([]);
   });
 
-  it('refuses what the route refuses', async () => {
+  it('rejects what the route rejects', async () => {
     const error = await explain({ candidates: [{ product_id: 7.5 }] }).catch((caught: unknown) => caught);
     expect(error).to.include({ code: 'invalid_body' });
   });

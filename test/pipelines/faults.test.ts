@@ -3,7 +3,7 @@ import { MillraceError } from '../../runtime/api/errors.js';
 import { ProjectInvalidError } from '../../runtime/app/app.js';
 import { idsOf, scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** What earlier services of this kind got wrong; each would fail there. */
+/** Bugs of earlier services of this kind; each test would fail there. */
 
 const product = `
 entity: product
@@ -33,7 +33,7 @@ const SCHEMAS = {
   'schemas/features/brand_stats.yaml': brandStats,
 };
 
-/** A pipeline with the components given, as YAML list items. */
+/** A pipeline with the given components, as YAML list items. */
 function pipeline(components: string, more = ''): Record<string, string> {
   return {
     ...SCHEMAS,
@@ -53,7 +53,7 @@ page: { size: 10, max_size: 50 }
 const score = (value: string): string => `  - use: score\n    with: { value: "${value}" }`;
 const candidates = (...ids: string[]): { product_id: string }[] => ids.map((product_id) => ({ product_id }));
 
-describe('faults that must not come back', () => {
+describe('regressions of earlier services', () => {
   let project: TestProject | undefined;
 
   afterEach(async () => {
@@ -73,11 +73,11 @@ describe('faults that must not come back', () => {
       if (error instanceof ProjectInvalidError) return error;
       throw error;
     }
-    throw new Error('the project was not refused');
+    throw new Error('the project was not rejected');
   }
 
-  describe('1: features are of an entity, not of a bare id', () => {
-    it('keeps product 1 and brand 1 apart', async () => {
+  describe('1: features belong to an entity, not to a bare id', () => {
+    it('distinguishes product 1 and brand 1', async () => {
       const features = 'features:\n  - product_stats\n  - by_brand: brand_stats(product.brand)';
       const { upload, push, rank } = await start(
         pipeline(score('product_stats:ctr * 10 + by_brand:ctr'), features),
@@ -89,15 +89,15 @@ describe('faults that must not come back', () => {
     });
   });
 
-  describe('2: a feature that a rule needs is fetched, and a misspelt one is an error at load', () => {
-    it('fetches features that only a rule names', async () => {
+  describe('2: a feature that a rule needs is fetched, and a misspelled one is an error at load', () => {
+    it('fetches features that only a rule reads', async () => {
       const boost = '  - use: boost\n    with: { where: "product_stats:ctr > 0.3", add: 1 }';
       const { push, rank } = await start(pipeline(boost, 'features: [product_stats]'));
       await push('product_stats', { product_id: 'b', ctr: 0.5 });
       expect(idsOf(await rank({ candidates: candidates('a', 'b') }))).to.deep.equal(['b', 'a']);
     });
 
-    it('says where a misspelt feature is and what was meant', async () => {
+    it('reports the place of a misspelled feature and the nearest name', async () => {
       const boost = '  - use: boost\n    with: { where: "product_stats:crt > 0.3", add: 1 }';
       const { diagnostics } = await refused(pipeline(boost, 'features: [product_stats]'));
       const [first] = diagnostics.filter(({ severity }) => severity === 'error');
@@ -106,14 +106,14 @@ describe('faults that must not come back', () => {
       expect(first?.at.file.text.slice(first.at.start, first.at.end)).to.contain('product_stats:crt');
     });
 
-    it('wants a view that is used to be required', async () => {
+    it('requires a declaration of every view that is used', async () => {
       const { diagnostics } = await refused(pipeline(score('product_stats:ctr')));
       expect(diagnostics.map(({ code }) => code)).to.include('view_not_required');
     });
   });
 
   describe('4: nested hydration', () => {
-    it('ends on a cycle, reads each entity once, one round trip a level', async () => {
+    it('terminates on a cycle, reads each entity once, and makes one round trip for each level', async () => {
       const { upload, run } = await start(pipeline(score('coalesce(product.brand.owner.owner.rating, 0)')));
       await upload('product', { product_id: 'p', brand: 'x' }, { product_id: 'q', brand: 'y' });
       await upload(
@@ -144,7 +144,7 @@ describe('faults that must not come back', () => {
       expect(scoresOf(await rank({ candidates: candidates('a') }))).to.deep.equal({ a: 507 });
     });
 
-    it('keeps nested objects that the client sent, and fills the rest of them', async () => {
+    it('keeps nested objects of the request, and fills their other attributes', async () => {
       const { upload, rank } = await start(
         pipeline(score('product.brand.rating + if(product.brand.name == \\"sent\\", 10, 0)')),
       );
@@ -159,20 +159,20 @@ describe('faults that must not come back', () => {
       expect(scoresOf(await rank({ candidates: sent }))).to.deep.equal({ c: 13, a: 12, b: 2, d: 0 });
     });
 
-    it('refuses two spellings of one reference that differ', async () => {
+    it('rejects two different spellings of one reference', async () => {
       const { rank } = await start(pipeline(score('product.brand.rating')));
       const body = { candidates: [{ product_id: 'd', brand_id: 'y', brand: { brand_id: 'x' } }] };
       const error = await rank(body).then(
         () => undefined,
         (caught: unknown) => caught,
       );
-      if (!(error instanceof MillraceError)) throw new Error('it was not refused');
+      if (!(error instanceof MillraceError)) throw new Error('it was not rejected');
       expect(error.violations.map(({ pointer }) => pointer)).to.deep.equal(['/candidates/0/brand_id']);
     });
   });
 
-  describe('5: what the request carries wins, also 0, false and ""', () => {
-    it('fills only what is absent or null', async () => {
+  describe('5: carried attributes override the index, even 0, false and ""', () => {
+    it('fills only absent and null attributes', async () => {
       const value = 'product.price + if(product.organic, 100, 0) + if(product.title == \\"\\", 1000, 0)';
       const { upload, rank } = await start(pipeline(score(value)));
       for (const product_id of ['a', 'b', 'c']) {
@@ -195,14 +195,14 @@ describe('faults that must not come back', () => {
       { product_id: 'c', search_score: -3 },
     ];
 
-    it('pins to 1 at 1, a score of 0 too, and changes no score', async () => {
+    it('pins position 1 to the first place, even with a score of 0, and changes no score', async () => {
       const { rank } = await start(pipeline(rules('  - use: pin\n    with: { positions: { 1: b } }')));
       const ranked = await rank({ candidates: sent });
       expect(idsOf(ranked)).to.deep.equal(['b', 'a', 'c']);
       expect(scoresOf(ranked)).to.deep.equal({ b: 2, a: 2, c: -3 });
     });
 
-    it('never demotes by a boost, negative scores neither', async () => {
+    it('never demotes a candidate with a boost, even if scores are negative', async () => {
       const { rank } = await start(pipeline(rules('  - use: boost\n    with: { multiply: 2 }')));
       expect(scoresOf(await rank({ candidates: sent }))).to.deep.equal({ a: 4, b: 0, c: 0 });
     });
@@ -214,8 +214,8 @@ describe('faults that must not come back', () => {
     });
   });
 
-  describe('7: every rule sees the order, and a pure reorder changes no score', () => {
-    it('logs no score change for a pin, and the true ones for a boost', async () => {
+  describe('7: every rule sees the order, and reordering alone changes no score', () => {
+    it('logs no score change for a pin, and the real changes of a boost', async () => {
       const steps = [
         score('product.search_score'),
         '  - use: boost\n    with: { where: "product.search_score > 1", add: 1 }',
@@ -244,7 +244,7 @@ describe('faults that must not come back', () => {
       ]);
     });
 
-    it('scopes the first rule to the best, although nothing sorted before it', async () => {
+    it('scopes the first rule to the best candidates, although no step sorted before it', async () => {
       const steps = `${score('product.search_score')}\n  - use: boost\n    top: 1\n    with: { add: 5 }`;
       const { rank } = await start(pipeline(steps));
       const sent = [
@@ -258,12 +258,12 @@ describe('faults that must not come back', () => {
   describe('8: paging', () => {
     const body = { candidates: candidates('a', 'b', 'c', 'd', 'e') };
 
-    it('answers an empty page past the end', async () => {
+    it('returns an empty page past the end', async () => {
       const { rank } = await start(pipeline(score('1')));
       expect(await rank({ ...body, user_page: 9, user_page_size: 2 })).to.deep.equal([]);
     });
 
-    it('skips nothing where sizes do not divide', async () => {
+    it('skips no candidate if page sizes do not divide evenly', async () => {
       const { rank } = await start(pipeline(score('1')));
       const pages = [];
       for (let user_page = 0; user_page < 3; user_page++) {
@@ -272,7 +272,7 @@ describe('faults that must not come back', () => {
       expect(pages).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
     });
 
-    it('refuses a page size of 0, fractions, negative numbers and a page before the candidates', async () => {
+    it('rejects a page size of 0, fractions, negative numbers and a page before the candidates', async () => {
       const { rank } = await start(pipeline(score('1')));
       for (const paging of [
         { user_page_size: 0 },
@@ -291,15 +291,15 @@ describe('faults that must not come back', () => {
       }
     });
 
-    it('answers no candidates with an empty list', async () => {
+    it('returns an empty list for no candidates', async () => {
       const { rank } = await start(pipeline(score('1')));
       expect(await rank({ candidates: [] })).to.deep.equal([]);
       expect(await rank({ candidates: [], candidate_page_size: 0 })).to.deep.equal([]);
     });
   });
 
-  describe("10: badly typed data is the uploader's error, never the ranking client's", () => {
-    it('refuses it at upload, by position and pointer, without echoing the entity', async () => {
+  describe('10: wrong types are an error of the upload, never of the ranking', () => {
+    it('rejects the upload with position and pointer, without echoing the entity', async () => {
       const { app } = await start(pipeline(score('1')));
       const secret = 'x'.repeat(500);
       const entities = [{ product_id: 'a' }, { product_id: 'b', price: { secret } }];
@@ -307,14 +307,14 @@ describe('faults that must not come back', () => {
         () => undefined,
         (caught: unknown) => caught,
       );
-      if (!(error instanceof MillraceError)) throw new Error('it was not refused');
+      if (!(error instanceof MillraceError)) throw new Error('it was not rejected');
       expect(error.violations.map(({ pointer }) => pointer)).to.deep.equal(['/entities/1/price']);
       expect(JSON.stringify([error.message, error.violations])).not.to.contain(secret);
       const { entities: found } = await app.entities.get({ entity_type: 'product', entity_ids: ['a'] });
       expect(found.a).to.equal(null);
     });
 
-    it('ranks on where an attribute was indexed before it was declared otherwise', async () => {
+    it('still ranks if an attribute was indexed before its declaration changed', async () => {
       const { upload, rank } = await start({
         ...pipeline(score('coalesce(product.weight, -1)')),
         'schemas/entities/product.yaml': `${product}  weight: float\n`,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createApp, type App } from '../../runtime/app/app.js';
-import type { OnlineAnswer, OnlineFeatures } from '../../runtime/index/online-features.js';
+import type { OnlineAnswer } from '../../runtime/index/online-answer.js';
+import type { OnlineFeatures } from '../../runtime/index/online-features.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { feastValue, materialise, type FeastRow } from '../support/feast-writer.js';
 import { MemoryStore } from '../support/memory-store.js';
@@ -8,7 +9,7 @@ import { rankedIn, scoresOf, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 import { rm } from 'node:fs/promises';
 
-/** Features that Feast materialised into a Redis, through a ranking and through get-online-features. */
+/** Features that Feast materialised into a Redis, read by a ranking and by get-online-features. */
 
 const NOW = Date.UTC(2026, 0, 2);
 const HOUR = 3_600_000;
@@ -82,11 +83,11 @@ interface FeatureEvent {
 }
 
 function pipelineOf({ pipelines: [pipeline] }: App): App['pipelines'][number] {
-  if (pipeline === undefined) throw new Error('the project has a pipeline');
+  if (pipeline === undefined) throw new Error('the project has no pipeline');
   return pipeline;
 }
 
-describe('features that Feast keeps', () => {
+describe('features in Feast', () => {
   let redis: PrivateRedis;
   let app: App;
   let root = '';
@@ -141,7 +142,7 @@ describe('features that Feast keeps', () => {
     return scoresOf(rankedIn(answer));
   };
 
-  it('are read like the store’s own: by every kind of key, expired, missing, with defaults', async () => {
+  it('are read like those of the store: with every kind of key, expired, missing, with defaults', async () => {
     const base = 4_000_000 + 10_000_000;
     expect(await rank('1001')).to.deep.equal({
       p1: base + 0.125 + 2000 + 0.008 + 0.5 + 0.5,
@@ -150,15 +151,15 @@ describe('features that Feast keeps', () => {
     });
   });
 
-  it('are missing for ids that Feast’s join key cannot hold', async () => {
+  it('are missing for ids that do not fit the join key', async () => {
     const base = 9_000_000 + 10_000_000;
     expect((await rank('not a number')).p3).to.equal(base + 100 + 5000 + 0.003 + 0.25);
   });
 
-  it('are told in the report beside what was read of the store', async () => {
+  it('are counted in the report separately from store reads', async () => {
     const body = { user: { user_id: '1001' }, candidates: [{ product_id: 'p1' }, { product_id: 'p2' }] };
     const { report } = await pipelineOf(app).run(body, { requestId: 'r' });
-    // Two products, a user, (user, brand), the site: each kind of key is a read of its own.
+    // Two products, a user, (user, brand), the site: each kind of key is a separate read.
     expect(report.outside).to.deep.equal({ roundTrips: 4, keysRead: 5 });
     expect(report.featureStatuses.list()).to.deep.include({
       view: 'stats',
@@ -168,7 +169,7 @@ describe('features that Feast keeps', () => {
     });
   });
 
-  it('are the same to get-online-features', async () => {
+  it('are the same in get-online-features', async () => {
     const { metadata, results } = await getOnline(app.online, {
       features: ['stats:ctr', 'stats:orders', 'own:clicks', 'stats:words'],
       entities: { product_id: ['p1', 'p2', 'p3'] },
@@ -195,7 +196,7 @@ describe('features that Feast keeps', () => {
     ]);
   });
 
-  it('have one value and status in a ranking’s events and in get-online-features', async () => {
+  it('have the same value and status in the events of a ranking and in get-online-features', async () => {
     const ids = ['p1', 'p2', 'p3'];
     const body = {
       user: { user_id: '1001' },
@@ -225,7 +226,7 @@ describe('features that Feast keeps', () => {
     expect(compared).to.equal(features.length * ids.length);
   });
 
-  it('are found by their join keys or ours, also by numbers, also composite and global', async () => {
+  it('are found by join key or entity key, also by numbers, composite and global', async () => {
     const { results } = await getOnline(app.online, {
       features: ['user_stats:visits', 'taste:score', 'site:factor'],
       entities: { customer: [1001, 1], user_id: ['1001', 1001], brand_id: ['b1', 'b2'] },
@@ -243,10 +244,10 @@ describe('features that Feast keeps', () => {
       .push({ view: 'stats', rows: [{ product_id: 'p1', ctr: 1 }] })
       .catch((caught: unknown) => caught);
     expect(error).to.include({ code: 'invalid_body' });
-    expect(String(error)).to.contain("are Feast's");
+    expect(String(error)).to.contain('reads its rows from Feast and is read-only');
   });
 
-  it('fail a ranking while Feast’s Redis is away, and are back with it', async function () {
+  it('fail a ranking while Feast’s Redis is down, and work again afterwards', async function () {
     this.timeout(20_000);
     await redis.stop();
     const error: unknown = await rank('1001').catch((caught: unknown) => caught);

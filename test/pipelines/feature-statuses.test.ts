@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** Batch features through ranking: keys of several entities, what is missing and why, expiry, defaults. */
+/** Batch features in a ranking: keys of several entities, causes of missing values, expiry, defaults. */
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-03-01T00:00:00Z');
@@ -65,7 +65,7 @@ describe('batch features in a ranking', () => {
     return project;
   }
 
-  /** The statuses of one candidate's features, as its events tell them. */
+  /** The statuses of one candidate's features in its events. */
   async function statusesOf(service: TestProject, body: object): Promise<Record<string, unknown>> {
     const { events } = await service.run({ ...body, include_events: true });
     return Object.fromEntries(
@@ -75,7 +75,7 @@ describe('batch features in a ranking', () => {
     );
   }
 
-  it('reads one entity by several paths, each key once, and views of one group together', async () => {
+  it('reads one entity by several paths with each key once, and views of one group together', async () => {
     const { upload, push, run } = await start(
       'of_brand:sales + 10 * of_maker:sales + 100 * of_owner:sales + 1000 * of_favourite:sales',
     );
@@ -92,12 +92,12 @@ describe('batch features in a ranking', () => {
       user: { user_id: 'u' },
     });
     expect(scoresOf(ranked)).to.deep.equal({ p: 1221, q: 1212 });
-    // Two products, a user; two brands; two brands' features.
+    // Two products and a user; two brands; features of two brands.
     expect(report.keysRead).to.equal(7);
     expect(report.roundTrips).to.equal(2);
   });
 
-  it('reads views of one group from one record, and those of another from their own', async () => {
+  it('reads views of one group from one record, and those of another group from another record', async () => {
     const { push, run } = await start(
       'stats:ctr + 10 * more:ctr + 100 * apart:ctr + 1000 * site:factor + count(stats:words)',
     );
@@ -111,7 +111,7 @@ describe('batch features in a ranking', () => {
     expect(report.roundTrips).to.equal(1);
   });
 
-  it('keeps lists of features apart in a frame that was used for more and for fewer candidates', async () => {
+  it('keeps feature lists separate in a frame that is reused for more and for fewer candidates', async () => {
     const { push, rank } = await start('count(stats:words) + coalesce(if(known(stats:ctr), 10, 0), 0)');
     for (let i = 0; i < 40; i++)
       await push('stats', {
@@ -130,7 +130,7 @@ describe('batch features in a ranking', () => {
     }
   });
 
-  it('says why a feature of a composite is missing, and takes its default', async () => {
+  it('reports why a composite feature is missing, and uses its default', async () => {
     const service = await start(
       'liking:clicks + 10 * coalesce(liking:ctr, -1) + coalesce(of_owner:sales, 0)',
     );
@@ -154,7 +154,7 @@ describe('batch features in a ranking', () => {
     expect((await statusesOf(service, one('p', other)))['liking:ctr']).to.equal('missing_feature');
   });
 
-  it('expires by the policy of the view, to the millisecond', async () => {
+  it('expires rows by the policy of the view, to the millisecond', async () => {
     const service = await start(
       'short:value + coalesce(short:bare, -1) * 10 + old:value * 100 + coalesce(strict:value, -2) * 1000',
     );
@@ -178,7 +178,7 @@ describe('batch features in a ranking', () => {
     });
   });
 
-  it('keeps strange ids apart, in entities, features and composites', async () => {
+  it('distinguishes unusual ids in entities, features and composites', async () => {
     const { upload, push, rank } = await start(
       'stats:ctr + 1000 * product.price + 1000000 * coalesce(liking:ctr, 0)',
     );

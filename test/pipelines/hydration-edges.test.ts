@@ -17,7 +17,7 @@ const SCHEMAS = {
 const pipeline = (value: string, more = ''): string =>
   `pipeline: ranking\nrank: product\nrequest: { user: optional(user) }\n${more}components:\n  - use: score\n    with: { value: '${value}' }\n`;
 
-describe('hydration at its edges', () => {
+describe('edge cases of hydration', () => {
   let project: TestProject | undefined;
 
   afterEach(async () => {
@@ -25,7 +25,7 @@ describe('hydration at its edges', () => {
     project = undefined;
   });
 
-  it('a part of a composite whose read failed makes the feature failed, whatever the other parts are', async () => {
+  it('a failed part of a composite key makes the feature failed for any status of the other parts', async () => {
     project = await startProject({
       ...SCHEMAS,
       'pipelines/ranking.yaml': pipeline(
@@ -33,10 +33,10 @@ describe('hydration at its edges', () => {
         'features:\n  - by: liking(product.brand, user)\n',
       ),
     });
-    // Indexed by a version of the project in which `brand` was a number, and no id.
+    // Indexed by a version of the project in which `brand` was a number, not an id.
     const { entities } = project.app;
     const type = project.app.config.entities.get('product');
-    if (type === undefined) throw new Error('there is a product');
+    if (type === undefined) throw new Error('the project has no type product');
     const older = await startProject({
       'schemas/entities/product.yaml':
         'entity: product\nextends: ProductEntity\nattributes: { brand: float }\n',
@@ -52,13 +52,13 @@ describe('hydration at its edges', () => {
       product_id: 'p',
       brand: 7.5,
     });
-    // A default never covers a failed read.
+    // A default never replaces a failed read.
     const candidates = [{ product_id: 'p' }];
     expect(scoresOf(await project.rank({ candidates, user: { user_id: 'u' } }))).to.deep.equal({ p: -1 });
     expect(scoresOf(await project.rank({ candidates }))).to.deep.equal({ p: -1 });
   });
 
-  it('inline objects below lists of lists stay with their own elements', async () => {
+  it('inline objects below lists of lists are assigned to their own elements', async () => {
     project = await startProject({
       ...SCHEMAS,
       'pipelines/ranking.yaml': pipeline('sum(product.similar.similar.price)'),
@@ -75,7 +75,7 @@ describe('hydration at its edges', () => {
     expect(scoresOf(ranked)).to.deep.equal({ a: 1011 });
   });
 
-  it('a store that does not answer for a layout is held to the deadline', async () => {
+  it('a layout read that gets no reply ends at the deadline', async () => {
     const root = await writeProject({
       ...SCHEMAS,
       'pipelines/ranking.yaml': pipeline('product.price', 'limits: { time: 50ms }\n'),

@@ -17,7 +17,7 @@ const TYPES = {
   'schemas/entities/household.yaml': 'entity: household\n',
 };
 
-/** A step that counts, then the score from its outputs. */
+/** An interaction step, followed by a score from its outputs. */
 const counting = (
   options: string,
   value: string,
@@ -48,7 +48,7 @@ const PRODUCTS = [
   { product_id: 'c', kind: 'sofa', brand: 'lumen', tags: [] },
 ];
 
-describe('interactions in a pipeline', () => {
+describe('the interaction plugin in a pipeline', () => {
   let project: TestProject | undefined;
   let now = 0;
 
@@ -69,7 +69,7 @@ describe('interactions in a pipeline', () => {
     over: Readonly<Record<string, unknown>> = {},
   ): Promise<Omit<FeedbackAnswer, 'request_id'>> => {
     const body = { request_id: 'r1', user: { user_id: 'u' }, events, ...over };
-    const sent: unknown = JSON.parse(JSON.stringify(body)); // undefined is nothing
+    const sent: unknown = JSON.parse(JSON.stringify(body)); // drops members that are undefined
     const { answer } = (await project?.app.feedback.record(sent)) ?? {};
     const { stored, duplicates, too_old, unused } = answer as FeedbackAnswer;
     return { stored, duplicates, too_old, unused };
@@ -89,7 +89,7 @@ describe('interactions in a pipeline', () => {
     project = undefined;
   });
 
-  it('counts by the brand, which feedback finds in the index', async () => {
+  it('counts by brand, which feedback reads from the index', async () => {
     await start(clicks('product.brand'));
     expect(await scores()).to.deep.equal({ a: 0, b: 0, c: 0, lost: -1 });
     expect(await send([did('click', 'a'), did('click', 'c'), did('impression', 'b')])).to.deep.equal({
@@ -103,26 +103,26 @@ describe('interactions in a pipeline', () => {
     expect(await scores({ user: undefined })).to.deep.equal({ a: -1, b: -1, c: -1, lost: -1 });
   });
 
-  it('counts by the candidate itself, also one that the index does not have', async () => {
+  it('counts by the candidate itself, even if it is not in the index', async () => {
     await start(clicks('product'));
     await send([did('click', 'lost'), did('click', 'b')]);
     expect(await scores()).to.deep.equal({ a: 0, b: 1, c: 0, lost: 1 });
   });
 
-  it('counts by what a reference leads to', async () => {
+  it('counts by an attribute of a referenced entity', async () => {
     await start(clicks('product.brand.country'));
     await send([did('click', 'a'), did('click', 'b')]);
     expect(await scores()).to.deep.equal({ a: 2, b: 2, c: 2, lost: -1 });
   });
 
-  it('counts an event once for a list, and of a list that value which has most', async () => {
+  it('counts an event once for a list, and uses the list value with the highest count', async () => {
     await start(clicks('product.tags'));
     await send([did('click', 'a'), did('click', 'b', { product: { product_id: 'b' } })]);
     // x: 1, y: 2, z: 1
     expect(await scores()).to.deep.equal({ a: 2, b: 2, c: 0, lost: -1 });
   });
 
-  it('prefers what the feedback carries, in every spelling of a reference', async () => {
+  it('prefers attributes in the feedback, in every spelling of a reference', async () => {
     await start(clicks('product.brand'));
     await send([
       { type: 'click', product: { product_id: 'a', brand: 'halcyon' } },
@@ -133,7 +133,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.equal({ a: 1, b: 3, c: 1, lost: -1 });
   });
 
-  it('gives counts, items, whether any, and how long ago, of one kind or several', async () => {
+  it('outputs counts, items, existence and time since the last event, of one or several kinds', async () => {
     await start(
       counting(
         `{ of: user, with: product, outputs: {
@@ -151,7 +151,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.equal({ a: 31_042, b: 70_002, c: 0, lost: 0 });
   });
 
-  it('ends a window to the millisecond', async () => {
+  it('ends a window exactly to the millisecond', async () => {
     await start(clicks('product'));
     await send([did('click', 'a', { time: now - 7 * DAY }), did('click', 'b', { time: now - 7 * DAY + 1 })]);
     expect(await scores()).to.deep.include({ a: 0, b: 1 });
@@ -159,7 +159,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.include({ a: 0, b: 0 });
   });
 
-  it('counts an event that is sent again once, and says so', async () => {
+  it('counts a repeated event once, and reports the duplicate', async () => {
     await start(clicks('product'));
     const events = [
       did('click', 'a', { time: now - HOUR }),
@@ -173,7 +173,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.include({ a: 2, b: 2 });
   });
 
-  it('drops what is older than any window, and keeps what is late', async () => {
+  it('drops events that are older than every window, and keeps late events', async () => {
     await start(clicks('product'));
     await send([did('click', 'a', { time: now })]);
     const late = [did('click', 'a', { time: now - 6 * DAY }), did('click', 'a', { time: now - 8 * DAY })];
@@ -182,7 +182,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.include({ a: 2 });
   });
 
-  it('takes feedback of nobody, and of what nothing counts', async () => {
+  it('accepts feedback without an owner, and feedback that no step counts', async () => {
     await start(clicks('product'));
     expect(await send([did('click', 'a')], { user: null })).to.deep.include({ unused: 1 });
     expect(await send([{ type: 'click', brand: { brand_id: 'lumen' } }])).to.deep.include({ unused: 1 });
@@ -191,7 +191,7 @@ describe('interactions in a pipeline', () => {
     expect(await send([did('click', 'a')], household)).to.deep.include({ unused: 1 });
   });
 
-  it('counts for an entity that the request reaches through another', async () => {
+  it('counts for an entity that the request refers to through another entity', async () => {
     await start(
       counting(
         '{ of: user.household, with: product, outputs: { clicks: { event: click, window: 7d } } }',
@@ -204,7 +204,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores({ user: { user_id: 'single' } })).to.deep.include({ a: -1 });
   });
 
-  it('goes to each of several entities', async () => {
+  it('adds events to the history of each owner', async () => {
     const files = clicks('product');
     files['pipelines/other.yaml'] = (files['pipelines/ranking.yaml'] ?? '')
       .replace('pipeline: ranking', 'pipeline: other')
@@ -227,7 +227,7 @@ describe('interactions in a pipeline', () => {
     expect(scoresOf(run?.answer.ranked_candidates ?? [])).to.deep.equal({ a: 1, b: 1 });
   });
 
-  it('reads the history in the round trip of the level, and only where it is asked for', async () => {
+  it('reads the history in the round trip of its level, and only if a step needs it', async () => {
     const { run } = await start(clicks('product.brand'));
     const body = { candidates: [{ product_id: 'a' }], user: { user_id: 'u' } };
     const reads = async (of: object): Promise<number[]> => {
@@ -237,14 +237,14 @@ describe('interactions in a pipeline', () => {
     const described = project?.app.pipelines[0]
       ?.describe()
       .reads.map(({ level, what, wants }) => [level, what, wants]);
-    expect(described).to.deep.include([1, 'interactions of user', ['clicks by product.brand']]);
+    expect(described).to.deep.include([1, 'feedback history of user', ['clicks by product.brand']]);
     expect(await reads(body)).to.deep.equal([1, 2]);
-    // The product is kept in process by now, a history never is.
+    // The product is now in a resident table; a history never is.
     expect(await reads(body)).to.deep.equal([1, 1]);
     expect(await reads({ candidates: body.candidates })).to.deep.equal([0, 0]);
   });
 
-  it('says failed where the history is damaged, and begins anew with the next feedback', async () => {
+  it('is failed if the history is damaged, and restarts with the next feedback', async () => {
     await start(clicks('product'));
     const damaged = Buffer.from('not a history, but long enough for one');
     damaged[16] = 1; // its format
@@ -254,7 +254,7 @@ describe('interactions in a pipeline', () => {
     expect(await scores()).to.deep.include({ a: 1, b: 0 });
   });
 
-  it('keeps the newest thousand of a kind, and tells what had to go', async () => {
+  it('keeps the newest thousand events of a kind, and reports evicted ones', async () => {
     await start(clicks('product'));
     const events = (from: number, count: number): object[] =>
       Array.from({ length: count }, (_, i) =>
@@ -269,7 +269,7 @@ describe('interactions in a pipeline', () => {
     expect(scoresOf(ranked ?? [])).to.deep.equal({ p29: 0, p30: 1, p1029: 1 });
   });
 
-  it('counts as a plain list of events would, whatever is sent in whatever order', async () => {
+  it('counts like a plain list of events for any feedback in any order', async () => {
     const files = counting(
       `{ of: user, with: product.brand, outputs: {
       clicks: { event: click, window: 2d }, all: { event: [impression, click, order], window: 1d },
@@ -323,12 +323,12 @@ describe('interactions in a pipeline', () => {
 
   const mistakes: readonly [what: string, options: string, message: string][] = [
     [
-      'an entity that is no entity',
+      'an unknown entity',
       '{ of: device, with: product, outputs: { x: { event: click, window: 1d } } }',
       'device: nothing here is called `device`',
     ],
     [
-      'a value of the request in the place of an entity',
+      'a value of the request instead of an entity',
       '{ of: request.place, with: product, outputs: { x: { event: click, window: 1d } } }',
       'request.place: `request.place` is no entity of the request, such as `user`',
     ],
@@ -343,12 +343,12 @@ describe('interactions in a pipeline', () => {
       'lower(product.kind): `lower(product.kind)` is no path of a candidate',
     ],
     [
-      'what only rankings carry',
+      'an attribute that only rankings carry',
       '{ of: user, with: product.shelf, outputs: { x: { event: click, window: 1d } } }',
       'product.shelf: only rankings carry `product.shelf`, feedback does not',
     ],
     [
-      'a window that is none',
+      'an invalid window',
       '{ of: user, with: product, outputs: { x: { event: click, window: 7 days } } }',
       '7 days: expected a time up to 366d, found `7 days`',
     ],
@@ -359,7 +359,7 @@ describe('interactions in a pipeline', () => {
     ],
   ];
   for (const [what, options, message] of mistakes) {
-    it(`refuses ${what} at load`, async () => {
+    it(`rejects ${what} at load`, async () => {
       const files = counting(options, '1', 'user: optional(user), place: optional(string)');
       const error: unknown = await startProject(files).catch((caught: unknown) => caught);
       if (!(error instanceof ProjectInvalidError)) throw new Error('the project has no mistake');

@@ -4,7 +4,7 @@ import { ProjectInvalidError } from '../../runtime/app/app.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** A LightGBM model that adds a stump for each column: 1 where it is above 0.5, 0 where it is not known. */
+/** A LightGBM model with a stump for each column: above 0.5 it adds a power of ten, below or if unknown it adds 0. */
 function model(...columns: readonly string[]): string {
   const trees = columns.map(
     (_, i) =>
@@ -59,7 +59,7 @@ async function messageOf(components: string): Promise<string> {
       return renderDiagnostics(error.diagnostics, { color: false, width: 1000 });
     throw error;
   }
-  return expect.fail('the project was taken');
+  return expect.fail('the project was accepted');
 }
 
 describe('models in a pipeline', () => {
@@ -87,13 +87,13 @@ describe('models in a pipeline', () => {
 
   after(() => project.close());
 
-  it('bind by name: attributes, features, definitions, outputs of earlier steps, paths', async () => {
+  it('bind columns by name: attributes, features, definitions, outputs of earlier steps, paths', async () => {
     const candidates = ['all', 'price', 'none', 'unknown'].map((product_id) => ({ product_id }));
     const ranked = await project.rank({ request_id: 'r', candidates });
     expect(scoresOf(ranked)).to.deep.equal({ all: 11111, price: 1001, none: 0, unknown: 0 });
   });
 
-  it('warn of a file whose end nothing marks, and name it', async () => {
+  it('warn about a file without an end marker, and name the file', async () => {
     const old = model('product__price')
       .replace('num_class=1', 'version=v2\nnum_class=1')
       .replace('end of trees\n', '\nfeature importances:\nproduct__price=1\n')
@@ -110,7 +110,7 @@ describe('models in a pipeline', () => {
     expect(warning?.help).to.include('save it again');
   });
 
-  it('score by a dump of XGBoost with what its options tell', async () => {
+  it('score with an XGBoost dump and the data in the options', async () => {
     const leaf = (nodeid: number, value: number): object => ({ nodeid, leaf: value });
     const root = {
       nodeid: 0,
@@ -133,7 +133,7 @@ describe('models in a pipeline', () => {
     expect(scoresOf(ranked)).to.deep.equal({ high: Math.fround(1 / (1 + Math.exp(-1))), low: 0.5 });
   });
 
-  it('say what a column is not bound to, at its place', async () => {
+  it('report a column that is bound to the wrong input, with its place', async () => {
     const mistakes: readonly (readonly [components: string, message: string])[] = [
       ['{ model: models/unnamed.txt }', 'the columns of the model have no names'],
       ['{ model: models/unnamed.txt, inputs: [product.price] }', 'the model has 2 columns, and `inputs` 1'],
@@ -159,7 +159,7 @@ describe('models in a pipeline', () => {
     }
   });
 
-  it('take a list that does not contradict the names of the columns, and any list where there are no names', async () => {
+  it('accept a list that does not contradict the column names, and any list if the model has no names', async () => {
     for (const options of [
       '{ model: models/swapped.txt, inputs: [product.price, stats:ctr] }',
       '{ model: models/swapped.txt, inputs: [log1p(stats:ctr), product.price * 2] }',

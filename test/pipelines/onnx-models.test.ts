@@ -49,7 +49,7 @@ describe(withOnnxRuntime('ONNX models in a pipeline'), () => {
     expect(step?.version).to.match(/^[0-9a-f]{12}$/);
   });
 
-  it('have their mistakes at their places', async function () {
+  it('report mistakes with their places', async function () {
     const runtime = findOnnxRuntime();
     if (runtime === undefined) this.skip();
     await mkdir(join(root, 'node_modules'));

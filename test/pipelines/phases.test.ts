@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
-/** Phases: steps that see only the best so far (`top:`), and models that read what other models gave. */
+/** Phases: steps that see only the best candidates so far (`top:`), and models that read outputs of other models. */
 
 const TREES = {
   name: 'tree',
@@ -99,7 +99,7 @@ page: { size: 100, max_size: 1000 }
   const score = (value: string, more = ''): string =>
     `  - use: score\n${more}    with: { value: "${value}" }\n`;
 
-  it('run a costly model on the best of a cheap one; the rest keep their order below all of these', async () => {
+  it('run an expensive model on the best candidates of a cheap one; the others keep their order below them', async () => {
     const { rank } = await start(
       score('product.cheap') +
         '  - use: counts_rows\n    as: deep\n    top: 20\n' +
@@ -108,7 +108,7 @@ page: { size: 100, max_size: 1000 }
     const candidates = Array.from({ length: 100 }, (_, i) => ({
       product_id: `p${i}`,
       cheap: (i * 37) % 100,
-      // The best by far of the costly model are those that it must never see.
+      // The candidates with the highest expensive scores are those that it must never see.
       quality: -((i * 37) % 100) - 1000,
     }));
     const ranked = await rank({ candidates });
@@ -119,7 +119,7 @@ page: { size: 100, max_size: 1000 }
     expect(ranked[0]?.ranked_score).to.equal(-1080);
   });
 
-  it('leave what lies outside absent: a fallback is coalesce, and explain and events say so', async () => {
+  it('leave outputs outside the scope absent: coalesce provides a fallback; explain and events show it', async () => {
     const { app, run } = await start(
       score('product.cheap') +
         '  - use: counts_rows\n    as: deep\n    top: 2\n' +
@@ -147,7 +147,7 @@ page: { size: 100, max_size: 1000 }
     expect(explained?.page[2]?.changes).to.deep.include({ step: 2, as: 'deep', put_below: true });
   });
 
-  it('filter and boost the best alone', async () => {
+  it('filter and boost only the best candidates', async () => {
     const { rank } = await start(
       score('product.cheap') +
         '  - use: filter\n    top: 3\n    with: { keep: product.price > 1 }\n' +
@@ -159,13 +159,13 @@ page: { size: 100, max_size: 1000 }
       price: cheap === 4 || cheap === 2 ? 0 : 9,
     }));
     const ranked = await rank({ candidates });
-    // p4 is out; p2 would not be kept either, but is not among the best three.
+    // p4 is removed; p2 does not match either, but it is not among the best three.
     expect(ids(ranked)).to.deep.equal(['p5', 'p3', 'p2', 'p1']);
     expect(ranked[0]?.ranked_score).to.equal(-95);
     expect(isNonIncreasing(ranked)).to.equal(true);
   });
 
-  it('nest: are what a simple reference says (property)', async () => {
+  it('nest, and match a simple reference implementation (property)', async () => {
     const { rank } = await start(
       score('product.cheap') + score('product.deep', '    top: 8\n') + score('product.third', '    top: 3\n'),
     );
@@ -179,7 +179,7 @@ page: { size: 100, max_size: 1000 }
           third,
         }));
         const ranked = await rank({ candidates });
-        // Each phase sorts its part of the list anew, and leaves the rest behind it as it is.
+        // Each phase sorts its part of the list again, and leaves the rest unchanged.
         let list = candidates.map(({ product_id: id, cheap }, at) => ({ id, at, score: cheap ?? 0 }));
         const phase = (most: number, field: 'deep' | 'third'): void => {
           list.sort((a, b) => b.score - a.score || a.at - b.at);
@@ -196,7 +196,7 @@ page: { size: 100, max_size: 1000 }
         const expected = [...list, ...tails.flat()];
         expect(ids(ranked)).to.deep.equal(expected.map(({ id }) => id));
         expect(isNonIncreasing(ranked)).to.equal(true);
-        // The best stand where their scores put them.
+        // The best candidates are ordered by their scores.
         expect(ranked.slice(0, list.length).map((one) => one.ranked_score)).to.deep.equal(
           list.map((one) => one.score),
         );
@@ -205,7 +205,7 @@ page: { size: 100, max_size: 1000 }
     );
   });
 
-  it('fuse text and model, then rerank the best', async () => {
+  it('fuse text and model scores, then rerank the best candidates', async () => {
     const { rank } = await start(
       `  - use: fuse
     as: both
@@ -261,9 +261,9 @@ ${first === 'linear' ? '    with: { weights: { product.price: 1 }, bias: 1 }' : 
     ],
   };
 
-  it('hands on what each gives, with expressions in between', async () => {
+  it('passes outputs on, with expressions in between', async () => {
     project = await startProject({ ...FILES, 'pipelines/ranking.yaml': pipeline('linear') });
-    // cheap: price + 1; deep: 4 above 5, else 2 where half the price is above 1 or unknown; last: 2 deep + 10 cheap
+    // cheap: price + 1; deep: 4 above 5, otherwise 2 if half the price is above 1 or unknown; last: 2 deep + 10 cheap
     expect(await project.rank(body)).to.deep.equal([
       { candidate_id: 'dear', ranked_score: 118 },
       { candidate_id: 'middling', ranked_score: 54 },
@@ -272,7 +272,7 @@ ${first === 'linear' ? '    with: { weights: { product.price: 1 }, bias: 1 }' : 
     ]);
   });
 
-  it('hands on that one failed: missing to a model, absent to an expression, failed to all who ask', async () => {
+  it('passes a failure on: missing for a model, absent for an expression, failed for readers of the status', async () => {
     project = await startProject({ ...FILES, 'pipelines/ranking.yaml': pipeline('breaks') });
     const { ranked, report } = await project.run(body);
     expect(report.skippedSteps).to.deep.equal(['cheap']);

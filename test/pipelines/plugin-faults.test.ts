@@ -4,7 +4,7 @@ import { idsOf, pluginFiles, startProject } from '../support/project.js';
 
 const CANDIDATES = { candidates: ['a', 'b', 'c'].map((product_id) => ({ product_id })) };
 
-/** What a plugin does wrong in a request: its kind, its `create`, and what is said of it. */
+/** A mistake of a plugin in a request: its name, the kind of plugin, its `create`, and the message. */
 const FAULTS: readonly (readonly [string, string, string, string])[] = [
   [
     'writes a status that does not exist',
@@ -13,7 +13,7 @@ const FAULTS: readonly (readonly [string, string, string, string])[] = [
     'the column `value` has the status 77 in row 1',
   ],
   [
-    'writes such a status of a text',
+    'writes an invalid status of a text',
     'feature',
     `return { outputs: { value: 'text' }, compute(input, output) { output.text('value').status[0] = 7; } };`,
     'the column `value` has the status 7 in row 0',

@@ -21,7 +21,7 @@ ${components}
 `,
 });
 
-/** A step, then the score from its outputs. */
+/** A step, followed by a score from its outputs. */
 const scored = (step: string, value: string): Record<string, string> =>
   pipeline(`${step}\n  - use: score\n    with: { value: "${value}" }`);
 
@@ -80,7 +80,7 @@ describe('real-time features in a pipeline', () => {
     expect(await scores(scored(step, value))).to.deep.equal({ a: 1 / 3, b: 1 / 2, c: -1, lost: -1 });
   });
 
-  it('rank_within what a filter leaves', async () => {
+  it('rank_within the candidates that a filter keeps', async () => {
     const steps = `  - use: filter
     with: { keep: product.price != 30 }
   - use: rank_within
@@ -90,7 +90,7 @@ describe('real-time features in a pipeline', () => {
     expect(await scores(scored(steps, value))).to.deep.equal({ a: 2, c: 1, lost: 9 });
   });
 
-  it('category_index of a reference, from a file, in ids as they are written', async () => {
+  it('category_index of a reference, from a file, by ids as written', async () => {
     const step =
       '  - use: category_index\n    with: { of: product.brand, file: models/brands.csv, unknown: -1 }';
     const value = 'coalesce(category_index:code, -2)';
@@ -100,7 +100,7 @@ describe('real-time features in a pipeline', () => {
     expect(await scores(scored(list, value))).to.deep.equal({ a: 0, b: 1, c: -2, lost: -2 });
   });
 
-  it('one_hot, whose outputs are conditions', async () => {
+  it('one_hot with outputs as conditions', async () => {
     const step =
       '  - use: one_hot\n    as: kind\n    with: { of: product.kind, categories: { lamps: Lamps, sofas: Sofas } }';
     const value = 'if(kind:lamps, 1, if(kind:sofas or kind:other, 2, 3))';
@@ -114,17 +114,17 @@ describe('real-time features in a pipeline', () => {
       'user.embedding: `user.embedding` is a vector(3), `product.thumbnail` a vector(2)',
     ],
     [
-      'what is no vector',
+      'an input that is not a vector',
       '  - use: similarity\n    with: { vectors: [product.price, user.embedding] }',
       'product.price: expected a vector, but `product.price` is a number',
     ],
     [
-      'a vector that nothing declares',
+      'an undeclared vector',
       '  - use: similarity\n    with: { vectors: [product.embeding, user.embedding] }',
       'embeding: entity type `product` has no attribute `embeding`',
     ],
     [
-      'one vector alone',
+      'a single vector',
       '  - use: similarity\n    with: { vectors: [user.embedding] }',
       '[user.embedding]: `vectors`: must have at least 2 items',
     ],
@@ -134,18 +134,18 @@ describe('real-time features in a pipeline', () => {
       'product.kind: expected a number, but `product.kind` is a text',
     ],
     [
-      'a category that is no name',
+      'a category that is not a valid name',
       '  - use: one_hot\n    with: { of: product.kind, categories: { Lamps: Lamps } }',
       'Lamps: `Lamps` is not a valid name',
     ],
     [
-      'an output of no category',
+      'an output of an unknown category',
       '  - use: one_hot\n    with: { of: product.kind, categories: { lamps: Lamps } }\n  - use: score\n    with: { value: "if(one_hot:lamp, 1, 0)" }',
       'one_hot:lamp: `one_hot` produces no `lamp`',
     ],
   ];
   for (const [what, components, message] of wrong) {
-    it(`refuses ${what} at its place`, async () => {
+    it(`rejects ${what}, with its place`, async () => {
       expect(await mistakes(pipeline(components))).to.include(message);
     });
   }

@@ -54,7 +54,7 @@ describe('remote models in a pipeline', () => {
     return project;
   }
 
-  /** What /metrics says of the step. */
+  /** The metrics of the step. */
   async function counted({ app }: Pick<TestProject, 'app'>): Promise<object> {
     const text = await app.metrics.registry.metrics();
     const number = (name: string): number =>
@@ -74,14 +74,14 @@ describe('remote models in a pipeline', () => {
   const body = { request_id: 'r', candidates: ['a', 'b', 'c'].map((product_id) => ({ product_id })) };
   const fallback = { a: 1, b: 2, c: 5 };
 
-  it('score the candidates; one that lacks an input has the fallback', async () => {
+  it('score the candidates; one without an input gets the fallback', async () => {
     const { rank } = await start('on_error: fail');
     expect(scoresOf(await rank(body))).to.deep.equal({ a: 4, b: 3, c: 5 });
     expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer none');
   });
 
   for (const [name, behaviour] of Object.entries(FAULTS)) {
-    it(`do as on_error says where the server ${name}`, async () => {
+    it(`follow on_error if the server ${name}`, async () => {
       const skipping = await start('on_error: skip');
       server.behaviours = [behaviour];
       const { ranked, report } = await skipping.run(body);
@@ -105,7 +105,7 @@ describe('remote models in a pipeline', () => {
     expect(error).to.be.instanceOf(MillraceError).with.property('code', 'deadline_exceeded');
   });
 
-  it('are not asked while their server hangs, and are once it answers again', async () => {
+  it('are not called while their server hangs, and are called again once it responds', async () => {
     const { rank, app } = await start('on_error: skip');
     server.behaviours = [FAULTS['never answers'] ?? sum];
     const refused = async (): Promise<boolean> => {
@@ -131,7 +131,7 @@ describe('remote models in a pipeline', () => {
     await project.upload('product', { product_id: 'a', price: 3, rating: 1 });
     expect(scoresOf(await project.rank(body))).to.deep.equal({ a: 1, b: 0, c: 0 });
     expect(await counted(project)).to.deep.equal({
-      // Asked once as it warmed up, and twice by the ranking.
+      // One request to warm up, and two of the ranking.
       requests: { unreachable: 3 },
       retries: 1,
       timed: 3,
@@ -151,7 +151,7 @@ describe('remote models in a pipeline', () => {
       await rank(body);
     }
     expect(await counted({ app })).to.deep.equal({
-      // Two of 2xx are the questions about the model as it warmed up.
+      // Two of the 2xx responses are metadata requests of the warm-up.
       requests: { '2xx': 4, '5xx': 1, closed: 1, timeout: 1 },
       retries: 1,
       timed: 7,
@@ -166,17 +166,17 @@ describe('remote models in a pipeline', () => {
         return renderDiagnostics(error.diagnostics, { color: false, width: 1000 });
       throw error;
     }
-    return expect.fail('the project was taken');
+    return expect.fail('the project was accepted');
   }
 
-  it('are called at no host that the operator did not allow', async () => {
+  it('are called only on hosts that the operator allowed', async () => {
     const message = await messageOf(remote(server.url, 'on_error: fail'));
     expect(message).to.include('pipelines/ranking.yaml:11:12');
     expect(message).to.include(`MILLRACE_MODEL_HOSTS=127.0.0.1:${server.port}`);
     expect(server.requests).to.be.empty;
   });
 
-  it('differ from what their server says only in projects that do not start', async () => {
+  it('must match the metadata of their server, or the project does not start', async () => {
     server.metadata = { inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 3] }] };
     const env = { MILLRACE_MODEL_HOSTS: '127.0.0.1' };
     const message = await messageOf(remote(server.url, 'on_error: fail'), env);

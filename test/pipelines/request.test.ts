@@ -52,7 +52,7 @@ describe('a ranking request', () => {
 
   const user = { user_id: 'u' };
 
-  it('tells every violation at once, each with its JSON pointer', async () => {
+  it('reports all violations at once, each with its JSON pointer', async () => {
     const found = await violations({
       request_id: 7.5,
       user: { user_id: '' },
@@ -82,7 +82,7 @@ describe('a ranking request', () => {
     ]);
   });
 
-  it('refuses what is no object, no list, too many candidates and half a surrogate pair', async () => {
+  it('rejects values that are not objects or lists, too many candidates and lone surrogates', async () => {
     for (const body of [null, [], 'x', 3]) expect(await violations(body)).to.have.length(1);
     expect((await violations({ user })).map(({ pointer }) => pointer)).to.deep.equal(['/candidates']);
     const six = Array.from({ length: 6 }, (_, i) => ({ product_id: `p${i}` }));
@@ -91,13 +91,13 @@ describe('a ranking request', () => {
     expect((await violations({ user, candidates: half }))[0]?.pointer).to.equal('/candidates/0/product_id');
   });
 
-  it('wants the entities that are not optional, and takes an empty query', async () => {
+  it('requires entities that are not optional, and accepts an empty query', async () => {
     expect((await violations({ candidates: [] })).map(({ pointer }) => pointer)).to.deep.equal(['/user']);
     expect(await violations({ candidates: [], user, query: { query: '' } })).to.deep.equal([]);
     expect(await violations({ candidates: [], user, query: null })).to.deep.equal([]);
   });
 
-  it('ignores and counts what nothing declares, prototypes too', async () => {
+  it('ignores and counts undeclared fields, including prototype names', async () => {
     const body = JSON.parse(
       '{"user":{"user_id":"u"},"__proto__":{"x":1},"nonsense":1,"candidates":[{"product_id":"a","colour":"red","__proto__":{"price":3}},{"product_id":"b","colour":"blue"}]}',
     ) as object;
@@ -106,14 +106,14 @@ describe('a ranking request', () => {
     expect(Object.fromEntries(report.unknownFields)).to.deep.equal({
       nonsense: 1,
       'candidates.colour': 2,
-      // As an own key it is a field like any other that nothing declares.
+      // As an own key it is an undeclared field like any other.
       ['__proto__']: 1,
       'candidates.__proto__': 1,
     });
     expect(({} as { x?: number }).x).to.equal(undefined);
   });
 
-  it('ranks a repeated candidate once, as it came first, and counts the others', async () => {
+  it('ranks the first occurrence of a repeated candidate, and counts the others', async () => {
     const candidates = [
       { product_id: 'a', price: 1 },
       { product_id: 7, price: 2 },
@@ -134,21 +134,21 @@ describe('a ranking request', () => {
     expect(explanationText(told as Explanation, 100)).to.contain(
       'Candidates left out because their id appeared earlier: 2 (a, 7)',
     );
-    // What is wrong with a duplicate is told as of any other.
+    // Violations of a duplicate are reported like all others.
     const wrong = [{ product_id: 'a' }, { product_id: 'a', price: 'x' }];
     expect((await violations({ user, candidates: wrong })).map(({ pointer }) => pointer)).to.deep.equal([
       '/candidates/1/price',
     ]);
   });
 
-  it('pages over the candidates that were sent, repeated ones too', async () => {
+  it('pages over all candidates that were sent, including repeated ones', async () => {
     const page = (more: object) =>
       project.rank({
         user,
         candidates: ['a', 'a', 'b', 'c'].map((product_id, i) => ({ product_id, price: -i })),
         ...more,
       });
-    // The second of two pages of four: the list that the client pages over has eight candidates.
+    // The second of two pages of four: the list of the client has eight candidates.
     expect(idsOf(await page({ candidate_page: 1, user_page: 2, user_page_size: 2 }))).to.deep.equal([
       'a',
       'b',
@@ -156,7 +156,7 @@ describe('a ranking request', () => {
     expect(idsOf(await page({ user_page_size: 4, candidate_page_size: 4 }))).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('refuses a page larger than the candidate page only where the body states both', async () => {
+  it('rejects a page larger than the candidate page only if the body has both sizes', async () => {
     const candidates = [{ product_id: 'a' }, { product_id: 'b' }];
     const sizes = { user_page_size: 4, candidate_page_size: 2 };
     expect(await violations({ user, candidates, ...sizes })).to.deep.equal([
@@ -176,7 +176,7 @@ describe('a ranking request', () => {
     expect(await violations({ user, candidates: [], ...sizes })).to.deep.equal([]);
   });
 
-  it('refuses a repeated candidate where the pipeline says so', async () => {
+  it('rejects a repeated candidate if the pipeline says so', async () => {
     const strict = await startProject({
       ...FILES,
       'pipelines/ranking.yaml': FILES['pipelines/ranking.yaml'].replace(
@@ -192,7 +192,7 @@ describe('a ranking request', () => {
         {
           pointer: '/candidates/2/product_id',
           code: 'duplicate_id',
-          detail: 'this candidate is in the list already, and the pipeline refuses duplicates',
+          detail: 'this candidate is already in the list, and the pipeline rejects duplicates',
         },
       ]);
     } finally {
@@ -200,9 +200,9 @@ describe('a ranking request', () => {
     }
   });
 
-  it('takes exactly what its published JSON Schema takes (property)', async () => {
+  it('accepts exactly what its published JSON Schema accepts (property)', async () => {
     const schema = project.app.pipelines[0]?.requestSchema;
-    if (schema === undefined) throw new Error('there is a pipeline');
+    if (schema === undefined) throw new Error('the project has no pipeline');
     const validate = new Ajv2020({ strict: false, ownProperties: true, validateFormats: false }).compile(
       schema,
     );

@@ -4,15 +4,15 @@ import { pluginFiles, startProject, type TestProject } from '../support/project.
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /**
- * A feature is one value with one status, whoever reads it: a plugin by column or by identifier, an event, an
- * explanation, get-online-features. All types, all statuses, keys of one entity, of two, of three, of none, and of an
- * entity reached by hydration; on both engines, read from the store and from the resident tables.
+ * A feature has one value and one status for every reader: a plugin by column or by identifier, an event, an
+ * explanation, get-online-features. Covers all types and statuses; keys of one, two, three and no entities, and of an
+ * entity reached by hydration; both engines; reads from the store and from the resident tables.
  */
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 
-/** Of each type: what is pushed, and the default of its twin. */
+/** For each type: the pushed value, and the default of a second feature of the same type. */
 const TYPES = {
   int: { type: 'int', value: -3, default: '7' },
   float: { type: 'float', value: 0.1, default: '1.5' },
@@ -24,7 +24,7 @@ const TYPES = {
 } as const;
 const FEATURES = Object.keys(TYPES).flatMap((name) => [name, `${name}_or`]);
 
-/** By the start of the views' names: what they are of, and how the pipeline binds them. */
+/** By prefix of the view names: their entity types, and how the pipeline binds them. */
 const KEYS = {
   single: { of: ['product'], path: 'product' },
   reached: { of: ['brand'], path: 'product.brand' },
@@ -39,7 +39,7 @@ const VIEWS = Object.entries(KEYS).flatMap(([key, { of, path }]) =>
 );
 const NAMES = VIEWS.flatMap(({ name }) => FEATURES.map((feature) => `${name}:${feature}`));
 
-/** What a product's rows are like; also the ids of its brand and category, and of the product itself. */
+/** The states of a product's rows; also the ids of the product, its brand and its category. */
 const STATES = ['full', 'null', 'empty', 'none', 'old', 'lost'] as const;
 type State = (typeof STATES)[number];
 
@@ -103,7 +103,7 @@ page: { size: 50 }
 `,
 };
 
-/** What a view must say of a candidate's features without a default, and the cause of a default's. */
+/** The expected status of a candidate's features without a default, which is also the cause of a default. */
 function expected(key: string, policy: string, state: State): StatusName {
   const ofSite = key === 'site';
   if (state === 'lost' && key !== 'single' && !ofSite) return 'missing_entity';
@@ -119,7 +119,7 @@ function expected(key: string, policy: string, state: State): StatusName {
   }
 }
 
-/** The same once all rows are past their time: an old row goes on telling what it does not hold. */
+/** The same after all rows have expired: a stale row still reports what it does not hold. */
 function later(key: string, policy: string, state: State): StatusName {
   const first = expected(key, policy, state);
   const hasRow = key === 'site' || state === 'full' || state === 'null' || state === 'empty';
@@ -136,11 +136,11 @@ const ONLINE: Readonly<Partial<Record<StatusName, FeastStatus>>> = {
   failed: 'INVALID',
 };
 
-/** True and 1 are one value of a column. */
+/** True and 1 are the same value in a column. */
 const plain = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : (value ?? null));
 
 for (const engine of ['embedded', 'redis'] as const) {
-  describe(`a feature, whoever reads it, on the ${engine} store`, () => {
+  describe(`a feature read in several ways on the ${engine} store`, () => {
     let project: TestProject;
     let redis: PrivateRedis | undefined;
     let now = NOW;
@@ -188,7 +188,7 @@ for (const engine of ['embedded', 'redis'] as const) {
       await redis?.remove();
     });
 
-    /** Ranks once; what each reader saw. */
+    /** Ranks once; returns what each reader saw. */
     async function look(): Promise<Readonly<Record<'getFeature' | 'column' | 'event' | 'explain', Sight>>> {
       const sights = { getFeature: sight(), column: sight(), event: sight(), explain: sight() };
       probed.probe = (name, id, by, seen) =>
@@ -243,7 +243,7 @@ for (const engine of ['embedded', 'redis'] as const) {
             const isKnown = cause === 'present' || cause === 'stale';
             const stands: unknown =
               type === 'text' ? 'none' : type === 'words' ? ['x'] : (JSON.parse(otherwise) as unknown);
-            // A default never covers a failed read.
+            // A default never replaces a failed read.
             const defaulted: Seen =
               isKnown || cause === 'failed'
                 ? { value: isKnown ? value : undefined, status: cause }
@@ -272,7 +272,7 @@ for (const engine of ['embedded', 'redis'] as const) {
                   value: plain(want.value),
                 });
               }
-              if (id === 'lost' && key !== 'single' && key !== 'site') continue; // no id to ask by
+              if (id === 'lost' && key !== 'single' && key !== 'site') continue; // there is no id to request
               const outside = online.get(name)?.get(id);
               expect(plain(outside?.value), `${place} online`).to.deep.equal(plain(want.value));
               expect(outside?.status, `${place} online`).to.equal(ONLINE[cause] ?? 'NOT_FOUND');
@@ -306,16 +306,16 @@ for (const engine of ['embedded', 'redis'] as const) {
       return seen;
     }
 
-    it('is one value with one status, from the store', () => checkAll());
+    it('has one value and status when read from the store', () => checkAll());
 
-    it('and from the resident tables', async () => {
+    it('has the same value and status when read from the resident tables', async () => {
       const hits = (): number => project.app.resident.states().reduce((sum, one) => sum + one.hits, 0);
       const before = hits();
       await checkAll();
       expect(hits()).to.be.above(before);
     });
 
-    it('expires while it is kept in process, to the millisecond', async () => {
+    it('expires in the resident tables, to the millisecond', async () => {
       now = NOW + 1000;
       await checkAll();
       now = NOW + 1001;

@@ -9,7 +9,7 @@ import type { RunReport } from '../../runtime/pipeline/types.js';
 import type { PipelineAnswer } from '../../runtime/pipeline/answer-types.js';
 import { pluginFiles, startProject, writeProject, type TestProject } from '../support/project.js';
 
-/** Pipelines that give one score of one entity. */
+/** Pipelines that compute one score of one entity. */
 
 const SCHEMAS = {
   'package.json': '{ "type": "module" }',
@@ -81,13 +81,13 @@ describe('a pipeline that scores', () => {
 
   async function run(body: unknown): Promise<{ answer: PipelineAnswer; report: RunReport }> {
     const [pipeline] = project?.app.pipelines ?? [];
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return await pipeline.run(body, { requestId: 'made-up' });
   }
 
   async function explain(body: unknown): Promise<Explanation> {
     const [pipeline] = project?.app.pipelines ?? [];
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('the project has no pipeline');
     return await pipeline.explain(body, { requestId: 'made-up' });
   }
 
@@ -99,14 +99,14 @@ describe('a pipeline that scores', () => {
       expect(error.code).to.equal('invalid_body');
       return error.violations.map(({ pointer, code }) => `${pointer} ${code}`);
     }
-    return expect.fail('the body was taken');
+    return expect.fail('the body was accepted');
   }
 
-  /** A pipeline of these steps, that answers what `seen` gives beside the score. */
+  /** A pipeline with these steps, which also returns the values of `answer`. */
   const steps = (text: string, answer = ''): string =>
     `pipeline: one\nscore: order\nlimits: { time: 100ms }\ncomponents:\n${text}\n${answer}`;
 
-  it('answers the score of one entity, hydrated, with the features that bind themselves', async () => {
+  it('returns the score of one hydrated entity, with automatically bound features', async () => {
     const { upload, push } = await start(RISK);
     await upload('shop', { shop_id: 's', country: 'FR' });
     await upload('user', { user_id: 'u', country: 'DE' });
@@ -137,7 +137,7 @@ describe('a pipeline that scores', () => {
     expect(phone.answer).to.include({ score: 23, amount: 0, large: true });
   });
 
-  it('has no score until a step sets it, and never 0 in its place', async () => {
+  it('has no score until a step sets it, and never 0 instead', async () => {
     await start(RISK);
     const body = { order: { order_id: 'unknown', basket: 1 }, user: { user_id: 'u' }, channel: 'phone' };
     const { answer, report } = await run(body);
@@ -158,7 +158,7 @@ describe('a pipeline that scores', () => {
       ranked_score: null,
       changes: [],
     });
-    // The boosts had nothing to raise.
+    // The boosts had no score to raise.
     expect(told.steps.slice(1).map(({ applied, skipped }) => [applied, skipped])).to.deep.equal([
       [0, 1],
       [0, 1],
@@ -198,7 +198,7 @@ describe('a pipeline that scores', () => {
     expect(await scored({ rush: true })).to.deep.equal({ order_id: 'o', score: 2, was: true });
   });
 
-  it('goes on without a model that fails, and says so; a fallback is coalesce', async () => {
+  it('continues without a failed model, and reports it; coalesce provides a fallback', async () => {
     const skipped = `  - use: breaks\n    as: deep\n    on_error: skip\n  - use: score\n    with: { value: "VALUE" }`;
     const answers = 'answer: { deep: deep:score }';
     const { app } = await start(steps(skipped.replace('VALUE', 'deep:score'), answers));
@@ -212,10 +212,10 @@ describe('a pipeline that scores', () => {
     expect((await run(body)).answer).to.deep.equal({ order_id: 'o', score: 3, deep: null });
   });
 
-  it('fails with a step that fails, and at its deadline', async () => {
+  it('fails if a step fails, and at its deadline', async () => {
     const failure = async (): Promise<unknown> =>
       await run({ order: { order_id: 'o' } }).then(
-        () => expect.fail('it was answered'),
+        () => expect.fail('the request did not fail'),
         (error: unknown) => (error as MillraceError).code,
       );
     const { app } = await start(steps('  - use: breaks'));
@@ -225,7 +225,7 @@ describe('a pipeline that scores', () => {
     expect(await failure()).to.equal('deadline_exceeded');
   });
 
-  it('tells its events: features, predictions, scores and what is answered, and no impression', async () => {
+  it('returns events for features, predictions, scores and answered values, but no impression', async () => {
     await start(
       steps(
         '  - use: linear\n    as: model\n    with: { weights: { order.amount: 2 } }\n  - use: score\n    with: { value: model:score }\n  - use: boost\n    with: { add: 1 }',
@@ -271,7 +271,7 @@ describe('a pipeline that scores', () => {
     expect(answer).to.include({ order_id: 'o', score: 7, double: 14, missing: null });
   });
 
-  it('refuses a body that does not name its entity, and what is wrong with it', async () => {
+  it('rejects a body without its entity, and invalid fields of the entity', async () => {
     await start(RISK);
     expect(await refusal({})).to.deep.equal(['/order missing']);
     expect(await refusal({ order: null })).to.deep.equal(['/order missing']);
@@ -283,7 +283,7 @@ describe('a pipeline that scores', () => {
     );
   });
 
-  it('counts the fields of a ranking as unknown ones', async () => {
+  it('counts the fields of a ranking as unknown fields', async () => {
     await start(RISK);
     const body = { order: { order_id: 'o', colour: 'red' }, candidates: [], user_page: -1 };
     const { report } = await run(body);
@@ -294,7 +294,7 @@ describe('a pipeline that scores', () => {
     ]);
   });
 
-  it('takes values of the entity for options that are of the request', async () => {
+  it('accepts values of the entity in options for request values', async () => {
     const match =
       '  - use: text_match\n    as: match\n    with: { query: order.note, field: order.shop.country }';
     const { upload } = await start(steps(match, 'answer: { overlap: match:overlap }'));
@@ -305,7 +305,7 @@ describe('a pipeline that scores', () => {
     expect(await scored('house')).to.include({ overlap: 1 });
   });
 
-  it('scores a query, an empty one too', async () => {
+  it('scores a query, even an empty one', async () => {
     await start(
       'pipeline: intent\nscore: query\ncomponents:\n  - use: score\n    with: { value: 1 }\nanswer: { text: query.query }\n',
     );
@@ -340,7 +340,7 @@ describe('a pipeline that scores', () => {
     expect(answered({ order_id: 'o', score: 'high' })).to.equal(false);
   });
 
-  it('refuses steps that work on candidates, and wrong answers, all at once', async () => {
+  it('reports steps that need candidates and invalid answers, all at once', async () => {
     const withoutPlugins = Object.entries(SCHEMAS).filter(([path]) => path.startsWith('schemas/'));
     const root = await writeProject({
       ...Object.fromEntries(withoutPlugins),

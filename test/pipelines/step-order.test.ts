@@ -4,7 +4,7 @@ import { compileProject } from '../../runtime/app/app.js';
 import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { pluginFiles, scoresOf, startProject, writeProject, type TestProject } from '../support/project.js';
 
-/** Feature steps that stand together run in the order of their needs, however they are written. */
+/** Adjacent feature steps run in the order of their needs, in any written order. */
 
 const twice = (name: string, input: string): Record<string, string> =>
   pluginFiles(
@@ -48,14 +48,14 @@ describe('the order of feature steps', () => {
 
   const order = (): string[] => project?.app.pipelines[0]?.describe().components.map(({ as }) => as) ?? [];
 
-  it('follows what options name, over several steps', async () => {
+  it('follows names in options, across several steps', async () => {
     const steps = linear('c', 'b:score * 10') + linear('b', 'a:score + 1') + linear('a', 'product.price');
     expect(await scores(pipeline(steps + score('c:score')))).to.deep.equal({ p: 40, q: 60 });
     expect(order()).to.deep.equal(['a', 'b', 'c', 'score']);
   });
 
-  it('follows what plugins need by name, also through definitions', async () => {
-    // `double` is used by the step that is given up for the sake of another, and by that other one.
+  it('follows the needs of plugins by name, also through definitions', async () => {
+    // `double` is used by the step that is postponed and by the step that it needs.
     const define = '{ half: (two:value + double - double) / 2, double: product.price * 2 }';
     const steps =
       linear('sum', 'double + three:value + 0 * double') + '  - use: three\n  - use: two\n  - use: one\n';
@@ -69,19 +69,19 @@ describe('the order of feature steps', () => {
     expect(await scores(pipeline(steps + score('late:score'), define))).to.deep.equal({ p: 404, q: 606 });
   });
 
-  it('leaves as written what needs no other order', async () => {
+  it('keeps the written order of independent steps', async () => {
     const steps = linear('b', 'product.price') + linear('a', 'product.price') + linear('c', 'd:score');
     await scores(pipeline(steps + linear('d', 'a:score') + score('c:score')));
     expect(order()).to.deep.equal(['b', 'a', 'd', 'c', 'score']);
   });
 
-  it('sees the same candidates and scores wherever a step was written', async () => {
+  it('gives a step the same candidates and scores wherever it is written', async () => {
     const steps =
       score('product.price') +
       linear('late', 'place:rank * 10 + score') +
       '  - use: rank_within\n    as: place\n    top: 1\n    with: { value: score }\n';
     const one = await scores(pipeline(steps + score('late:score')));
-    expect(one).to.deep.equal({ p: 0, q: 15 }); // p has no place: it is not of the top 1
+    expect(one).to.deep.equal({ p: 0, q: 15 }); // p has no place: it is not in the top 1
   });
 
   async function told(files: Record<string, string>): Promise<string> {
@@ -106,7 +106,7 @@ describe('the order of feature steps', () => {
     expect(text).to.contain('1 error');
   });
 
-  it('names a whole circle with its places, once', async () => {
+  it('reports a whole cycle with its places, once', async () => {
     const text = await told(
       pipeline(
         linear('a', 'b:score') + linear('b', 'through') + linear('c', 'a:score') + score('a:score'),
@@ -120,13 +120,13 @@ describe('the order of feature steps', () => {
     expect(text).to.contain('1 error');
   });
 
-  it('says of a step that reads itself that it does', async () => {
+  it('reports a step that reads itself', async () => {
     const text = await told(pipeline(linear('a', 'a:score') + score('a:score')));
     expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of this very step');
     expect(text).to.contain('1 error');
   });
 
-  it('tells other mistakes of a step that is compiled twice once', async () => {
+  it('reports other mistakes of a step that is compiled twice only once', async () => {
     const text = await told(
       pipeline(
         '  - use: linear\n    as: b\n    with: { weights: { product.prize: 1, a:score: 1 } }\n' +
@@ -138,7 +138,7 @@ describe('the order of feature steps', () => {
     expect(text).to.contain('1 error');
   });
 
-  it('knows the nearest name of a step still to come', async () => {
+  it('suggests the name of a later step', async () => {
     const text = await told(
       pipeline(linear('b', 'intrest:score') + linear('interest', '1') + score('b:score')),
     );

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { idsOf, pluginFiles, scoresOf, startProject, type TestProject } from '../support/project.js';
 
-/** How steps act on each other: scopes, pins and buries, conditions, definitions, failures. */
+/** Interactions of steps: scopes, pins and buries, conditions, definitions, failures. */
 
 const FILES = {
   'package.json': '{ "type": "module" }',
@@ -146,7 +146,7 @@ describe('steps together', () => {
     throw new Error(`no MillraceError: ${String(error)}`);
   }
 
-  it('top: within top:, and wider after narrower', async () => {
+  it('top: within a smaller top:, and a wider one after a narrower one', async () => {
     const inner = await start([
       bySearch,
       step('boost', 'top: 3', '{ add: -10 }'),
@@ -163,7 +163,7 @@ describe('steps together', () => {
     expect(idsOf(await outer.rank(five))).to.deep.equal(['p4', 'p5', 'p3', 'p2', 'p1']);
   });
 
-  it('bury, top: and pin together; answered scores never increase', async () => {
+  it('bury, top: and pin together; returned scores never increase', async () => {
     const { rank } = await start([
       bySearch,
       step('bury', '', '{ where: product.search_score == 5 }'),
@@ -175,7 +175,7 @@ describe('steps together', () => {
     expect(ranked.map(({ ranked_score }) => ranked_score)).to.deep.equal([5, 4, 4, 4, 2]);
   });
 
-  it('a step that when: leaves out scopes nothing and produces nothing', async () => {
+  it('a step that when: skips sets no scope and produces no output', async () => {
     const { run } = await start([
       bySearch,
       step('model_of_one', 'when: request.device == "kiosk"\n    top: 1'),
@@ -191,7 +191,7 @@ describe('steps together', () => {
     expect(models(asked.events)).to.have.length(5);
   });
 
-  it('a definition first used by a step that is left out serves the later ones', async () => {
+  it('a definition first used by a skipped step is computed for later steps', async () => {
     const define = 'define:\n  doubled: product.search_score * 2\n  more: doubled + 1';
     const { rank } = await start(
       [step('boost', 'when: request.device == "kiosk"', '{ add: more }'), score('more + doubled')],
@@ -200,7 +200,7 @@ describe('steps together', () => {
     expect(scoresOf(await rank(five))).to.deep.equal({ p1: 5, p2: 9, p3: 13, p4: 17, p5: 21 });
   });
 
-  it('on_error: skip undoes what a rule wrote, its scope too', async () => {
+  it('on_error: skip rolls back what a rule wrote, including its scope', async () => {
     const { rank } = await start([
       bySearch,
       step('breaks_after_writing', 'on_error: skip\n    top: 2'),
@@ -209,7 +209,7 @@ describe('steps together', () => {
     expect(scoresOf(await rank(five))).to.deep.equal({ p1: -1, p2: -2, p3: -3, p4: -4, p5: -5 });
   });
 
-  it('what a skipped step writes late reaches no step and no later request', async () => {
+  it('a late write of a skipped step reaches no other step and no later request', async () => {
     const steps = [
       step('writes_later', 'on_error: skip'),
       step('waits'),
@@ -222,7 +222,7 @@ describe('steps together', () => {
     for (const one of both) expect(one).to.deep.equal(ranked);
   });
 
-  it('what a rule does to the ranking after its step changes nothing', async () => {
+  it('a change of the ranking after the step of a rule has no effect', async () => {
     for (const late of [step('changes_later', 'on_error: skip'), step('pins_later')]) {
       const service = await start([bySearch, late, step('waits'), score('10 * score')]);
       const both = await Promise.all([service.rank(five), pause(2).then(() => service.rank(five))]);
@@ -234,7 +234,7 @@ describe('steps together', () => {
     }
   });
 
-  it('a pin that is no position is an error of the step, and loses no candidate', async () => {
+  it('a pin to an invalid position is an error of the step, and loses no candidate', async () => {
     const failing = await start([bySearch, step('pins_nowhere')]);
     expect((await failure(failing, five)).code).to.equal('component_failed');
     await failing.close();
@@ -242,12 +242,12 @@ describe('steps together', () => {
     expect(await skipping.rank(five)).to.have.length(5);
   });
 
-  it('a score that is not finite is undone outside the scope of the step too', async () => {
+  it('a score that is not finite is rolled back even outside the scope of the step', async () => {
     const { rank } = await start([bySearch, step('writes_elsewhere', 'top: 2')]);
     expect(scoresOf(await rank(five))).to.deep.equal({ p1: 1, p2: 2, p3: 3, p4: 4, p5: 5 });
   });
 
-  it('reads attributes of the request and of candidates by identifier, of every candidate', async () => {
+  it('reads attributes of the request and of every candidate by identifier', async () => {
     const { upload, rank } = await start(
       [step('reads_by_identifier')],
       'define:\n  twice: product.search_score * 2',
@@ -259,7 +259,7 @@ describe('steps together', () => {
     expect(scores).to.deep.equal({ p1: 3442, p2: 3454, p3: 3396, p4: 3398, p5: 3400 });
   });
 
-  it('ends at once for a client that is gone before it begins', async () => {
+  it('ends immediately if the client disconnected before it started', async () => {
     const { app } = await start([step('waits'), bySearch]);
     const [first] = app.pipelines;
     const error: unknown = await first?.run(five, { requestId: 'r', signal: AbortSignal.abort() }).then(
@@ -269,7 +269,7 @@ describe('steps together', () => {
     expect((error as MillraceError).code).to.equal('deadline_exceeded');
   });
 
-  it('answers fifty requests at once as one after the other', async () => {
+  it('gives fifty concurrent requests the same answers as sequential ones', async () => {
     const { upload, rank } = await start([
       step('waits'),
       score('coalesce(product.brand.rating, 0) * waits:one + product.search_score'),
@@ -294,7 +294,7 @@ describe('steps together', () => {
 });
 
 describe('an effect', () => {
-  it('keeps nobody waiting, fails no ranking, and reads its own request to the end', async () => {
+  it('does not delay or fail a ranking, and can read its request until it ends', async () => {
     const saw = ((globalThis as { sinkSaw?: string[] }).sinkSaw = []) as string[];
     const project = await startProject({
       'package.json': '{ "type": "module" }',

@@ -7,7 +7,7 @@ import { NO_SOURCES } from '../../index/feature-source.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
-import { trackingOf } from '../../feedback/tracking.js';
+import { historyNeedsOf } from '../../feedback/history-needs.js';
 import { redisSettings } from '../../settings/redis-settings.js';
 import type { Settings } from '../../settings/settings.js';
 import { leaseResidentTables } from './resident.js';
@@ -104,7 +104,7 @@ function registerReaders(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          tracking: trackingOf(plans),
+          needs: historyNeedsOf(plans),
           oldestEvent: oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),

@@ -24,7 +24,7 @@ export function describePlan(plan: Plan): PlanDescription {
       ...level.histories.map((read) => ({
         level: index + 1,
         of: read.type,
-        what: `interactions of ${read.of}`,
+        what: `feedback history of ${read.of}`,
         wants: [...new Set(read.wants.map((want) => `${want.type}s by ${want.name}`))],
       })),
     ]),

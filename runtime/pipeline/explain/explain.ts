@@ -26,7 +26,7 @@ const MOST_DUPLICATE_IDS = 20;
 const MOST_ELEMENTS = 16;
 const MOST_CHARACTERS = 500;
 
-/** A request that has run. */
+/** A finished request. */
 export interface FinishedRun {
   readonly plan: Plan;
   readonly request: RankingRequest;
@@ -40,7 +40,7 @@ export interface FinishedRun {
   readonly answer: PipelineAnswer;
 }
 
-/** Tells why a request was answered as it was. The frame must still be the request's. */
+/** Explains the answer of a request. The frame must still hold the request. */
 export function* explain(run: FinishedRun): Pieces<Explanation> {
   const { plan, request, frame, ranking, report } = run;
   return {
@@ -122,14 +122,14 @@ function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
   };
 }
 
-/** Why a step did not run whose `when:` was not true. */
+/** The reason why the `when:` of a step was not true. */
 function whyNot({ when }: StepReport['step'], frame: Frame): string {
   if (when === undefined) return '';
   const { value, status } = readCell(frame, when.slot, 0);
   return value === undefined ? `when: is not known (${status})` : 'when: is false';
 }
 
-/** Of the names that a step reads, those that are not known for all candidates that are left. */
+/** The names that a step reads and that are unknown for some remaining candidates, with their statuses. */
 function notKnown(
   step: StepReport['step'],
   { plan, frame, ranking }: FinishedRun,
@@ -168,7 +168,7 @@ function* explainPage({
   trace,
 }: FinishedRun): Pieces<ExplainedCandidate[]> {
   const changes = new Map<number, ExplainedChange[]>(page.map(({ row }) => [row, []]));
-  // Both lists are in the order run; a step's score changes come before its moves.
+  // Both lists are in execution order; the score changes of a step precede its moves.
   const edits = [
     ...trace.changes.map(({ step, row, before, after }) => ({
       row,
@@ -188,9 +188,9 @@ function* explainPage({
   edits.sort((a, b) => (order.get(a.step) ?? 0) - (order.get(b.step) ?? 0));
   for (const { row, change } of edits) changes.get(row)?.push(change);
   const places = new Map(ranking.slice(0, ranking.rows.length).map(({ row }, place) => [row, place + 1]));
-  const told: ExplainedCandidate[] = [];
+  const explained: ExplainedCandidate[] = [];
   for (const { row, score } of page) {
-    told.push({
+    explained.push({
       candidate_id: request.ids[row] ?? '',
       place: places.get(row) ?? 0,
       ranked_score: finiteOrNull(score),
@@ -200,10 +200,10 @@ function* explainPage({
     });
     yield;
   }
-  return told;
+  return explained;
 }
 
-/** What the plan reads and computes of one row; `score` is shown separately. */
+/** The values that the plan reads and computes for one row; `score` is shown separately. */
 function valuesOf(
   columns: readonly NamedColumn[],
   frame: Frame,
@@ -222,7 +222,7 @@ function explainCell(frame: Frame, slot: number, row: number): ExplainedValue {
   const most = typeof value === 'string' ? MOST_CHARACTERS : MOST_ELEMENTS;
   const length = value.length > most ? { length: value.length } : {};
   const cut = value.slice(0, most);
-  // What is not known in a list is NaN, for which JSON has no word.
+  // Unknown list elements are NaN, which JSON cannot represent.
   const shown = typeof cut === 'string' ? cut : cut.map((one) => (Number.isNaN(one) ? null : one));
   return { value: shown, status, ...more, ...length };
 }

@@ -4,7 +4,10 @@ import type { Degradation } from '../page/degraded.js';
 import type { PipelineAnswer } from '../answer-types.js';
 import type { StageName } from '../stages.js';
 
-/** Why one request was answered as it was: what `<route>/explain` answers. Bounded by the page and the plan. */
+/**
+ * The answer of `<route>/explain`: why one request was answered as it was. Its size is bounded by the page and the
+ * plan.
+ */
 export interface Explanation {
   readonly request_id: string;
   readonly run_id: string;
@@ -12,67 +15,70 @@ export interface Explanation {
   readonly route: string;
   readonly candidates: {
     readonly sent: number;
-    /** Left out, since their id came before: how many, and some of their ids. */
+    /** Candidates that were dropped because their id occurred earlier: their number, and some of their ids. */
     readonly duplicates: { readonly count: number; readonly ids: readonly string[] };
-    /** Left once the filters had run. */
+    /** Candidates that remain after all filters. */
     readonly left: number;
   };
-  /** What makes the answer worse than the pipeline promises; the route says it in its header `Millrace-Degraded`. */
+  /** The reasons why the answer is degraded; the route sends them in the header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
   /** In the order of the stages. */
   readonly stages: readonly { readonly stage: StageName; readonly ms: number }[];
   readonly store: { readonly round_trips: number; readonly keys_read: number };
-  /** The same of features that are kept outside the store. */
+  /** The same counts for features that are stored outside the store. */
   readonly outside: { readonly round_trips: number; readonly keys_read: number };
-  /** Fields of the body that nothing declares, the most frequent first; at most 50 of them. */
+  /** Undeclared fields of the body, most frequent first; at most 50. */
   readonly unknown_fields: readonly { readonly field: string; readonly times: number }[];
-  /** How many values of each view had which status. */
+  /** Number of values of each view with each status. */
   readonly features: readonly {
     readonly view: string;
     readonly status: StatusName;
-    /** Of `defaulted`: why the default was used. */
+    /** If the status is `defaulted`: why the default was used. */
     readonly cause?: StatusName;
     readonly values: number;
   }[];
-  /** In the order run. */
+  /** In execution order. */
   readonly steps: readonly ExplainedStep[];
-  /** What the request knows once, by name. */
+  /** Values with one value for the whole request, by name. */
   readonly request: Readonly<Record<string, ExplainedValue>>;
-  /** Of a pipeline that scores: what `answer:` names. */
+  /** For a pipeline that scores: the values of `answer:`. */
   readonly answered?: Readonly<Record<string, ExplainedValue>>;
-  /** The candidates of the answered page, in its order; the one entity that is scored. */
+  /** The candidates of the answered page, in order; for a pipeline that scores, the scored entity. */
   readonly page: readonly ExplainedCandidate[];
-  /** What the route would have answered. */
+  /** The answer that the route would have returned. */
   readonly answer: PipelineAnswer;
 }
 
 export interface ExplainedStep {
-  /** 1-based, as written. */
+  /** 1-based, in the order of the file. */
   readonly step: number;
   readonly use: string;
   readonly as: string;
   readonly kind: ComponentKind;
-  /** Of a model's file. */
+  /** The version of a model's file. */
   readonly version?: string;
   readonly when?: string;
   readonly top?: number;
-  /** `not_asked_for`: `when:` was not true, or the step is an effect, which an explanation leaves out. */
+  /** `not_asked_for`: `when:` was not true, or the step is an effect, which an explanation does not run. */
   readonly outcome: 'ran' | 'not_asked_for' | 'failed';
-  /** Of a filter, why it removed; of a failed step, its error; of one that was not asked for, why not. */
+  /**
+   * For a filter, why it removed candidates; for a failed step, its error; for a step that was not asked for, why it
+   * did not run.
+   */
   readonly reason?: string;
-  /** Of a filter: how many it removed, and some of them. */
+  /** For a filter: the number of removed candidates, and some of their ids. */
   readonly removed?: { readonly count: number; readonly ids: readonly string[] };
-  /** Of a filter: candidates kept only because its condition was absent. */
+  /** For a filter: candidates that were kept only because the condition was absent. */
   readonly undecided?: number;
-  /** Of a rule: candidates that it set. */
+  /** For a rule: number of candidates that it changed. */
   readonly applied?: number;
-  /** Of a rule: candidates left as they were because a value was not known or not finite. */
+  /** For a rule: candidates that it left unchanged because a value was unknown or not finite. */
   readonly skipped?: number;
-  /** Of a rule or filter, by the name that it reads: for how many candidates it is not known, by status. */
+  /** For a rule or filter, by the name that it reads: for how many candidates the value is unknown, by status. */
   readonly not_known?: Readonly<Record<string, Readonly<Partial<Record<StatusName, number>>>>>;
-  /** Names that it reads. */
+  /** The names that the step reads. */
   readonly reads: readonly string[];
-  /** Of a feature step or model: how many cells of each output had which status. */
+  /** For a feature step or model: number of cells of each output with each status. */
   readonly outputs?: Readonly<Record<string, Readonly<Partial<Record<StatusName, number>>>>>;
 }
 
@@ -81,15 +87,17 @@ export interface ExplainedCandidate {
   /** 1-based, in the whole ranking. */
   readonly place: number;
   readonly ranked_score: number | null;
-  /** What the steps made of it; differs from `ranked_score` only where a rule fixed the place. Null: no step set it. */
+  /**
+   * The score after all steps; it differs from `ranked_score` only if a rule fixed the place. Null if no step set it.
+   */
   readonly score: number | null;
-  /** Which step changed the score or the place, in the order run. */
+  /** The steps that changed the score or the place, in execution order. */
   readonly changes: readonly ExplainedChange[];
-  /** Everything known of it that the plan reads or computes, by name. */
+  /** All known values that the plan reads or computes for the candidate, by name. */
   readonly values: Readonly<Record<string, ExplainedValue>>;
 }
 
-/** `step` is its number, as written: several rules may have one name. */
+/** `step` is the number in the order of the file, because several rules may have the same name. */
 export type ExplainedChange = { readonly step: number; readonly as: string } & (
   | { readonly before: number | null; readonly after: number | null }
   | { readonly pinned_to: number }
@@ -97,11 +105,11 @@ export type ExplainedChange = { readonly step: number; readonly as: string } & (
 );
 
 export interface ExplainedValue {
-  /** Null where the status is not a known one. A bool is 0 or 1, a time epoch milliseconds. */
+  /** Null if the status is not a known one. A bool is 0 or 1; a time is epoch milliseconds. */
   readonly value: number | string | readonly (number | string | null)[] | null;
   readonly status: StatusName;
-  /** Of `defaulted`: why the default was used. */
+  /** If the status is `defaulted`: why the default was used. */
   readonly cause?: StatusName;
-  /** Elements or characters there are, where `value` holds the first of them alone. */
+  /** Total number of elements or characters, if `value` holds only the first ones. */
   readonly length?: number;
 }

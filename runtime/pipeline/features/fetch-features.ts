@@ -5,9 +5,9 @@ import type { ReadServices } from '../hydrate/read-services.js';
 import { fillFeatures, type PendingFeatures } from './fill-features.js';
 
 /**
- * Waits for the features of the last level and fills them; those of earlier levels are filled already. No record is kept in
- * process after it.
- * @returns how many values of each view have which status
+ * Waits for the features of the last level and fills them; those of earlier levels are already filled. Afterwards no
+ * record of the request enters the resident tables.
+ * @returns how many values of each view have each status
  * @throws MillraceError store_unavailable, deadline_exceeded
  */
 export async function fetchFeatures(

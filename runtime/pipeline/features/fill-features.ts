@@ -4,16 +4,16 @@ import type { Frame } from '../../frame/frame.js';
 import type { CellRead } from '../hydrate/cell-read.js';
 import { resolveLayouts, type ReadServices } from '../hydrate/read-services.js';
 
-/** The feature reads of one level: sent together with its entities, and not filled yet. */
+/** The feature reads of one level: sent together with the reads of its entities, and not filled yet. */
 export interface PendingFeatures {
   readonly reads: ReadonlyMap<FeatureRead, CellRead>;
-  /** Resolves when all their records are there. */
+  /** Resolves when all their records have arrived. */
   readonly arrived: Promise<unknown>;
 }
 
 /**
- * Waits for the records of features, and fills the features: each with its status, its view's expiry at the request's
- * time, and its declared default.
+ * Waits for the records of features and fills the features: each with its status, the expiry of its view at the time of
+ * the request, and its declared default.
  */
 export async function fillFeatures(
   frame: Frame,
@@ -38,7 +38,7 @@ function fillRead(frame: Frame, read: FeatureRead, cells: CellRead): void {
   }
 }
 
-/** Some entity of the key has no id; why it has none is why the feature is missing. */
+/** The reason why a feature is missing if an entity of its key has no id. */
 function causeOf(read: FeatureRead, frame: Frame, row: number): number {
   let cause: number = Status.missing_feature;
   for (const slot of read.ids) {

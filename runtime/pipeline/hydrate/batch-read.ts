@@ -2,22 +2,22 @@ import { RecordBatch } from '../../store/codec/record-batch.js';
 import type { Store } from '../../store/store.js';
 import type { Deadline } from '../../core/deadline.js';
 
-/** Fewer keys than this are not sent for before the others. */
+/** Fewer keys than this are not sent ahead of the others. */
 const WORTH_SPLITTING = 256;
 
-/** The records that one request has read: each key once, over all its round trips. */
+/** The records that one request reads: each key once, across all round trips. */
 export class BatchRead {
   readonly #store: Store;
   readonly deadline: Deadline;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
-  /** Of the round trip that is being prepared: what is sent for already. */
+  /** The next round trip: the read that was already sent, if any. */
   #first: Promise<void> | undefined;
   #rest: Promise<void>[] = [];
   roundTrips = 0;
-  /** Reads of features that are kept outside the store, beside the round trips. */
+  /** Reads of features outside the store, in parallel to the round trips. */
   readonly outside = { roundTrips: 0, keysRead: 0 };
-  /** What was read, by the numbers that `ask` gave. */
+  /** The records, by the numbers that `ask` returned. */
   readonly records = new RecordBatch();
 
   constructor(store: Store, deadline: Deadline) {
@@ -29,7 +29,7 @@ export class BatchRead {
     return this.records.length;
   }
 
-  /** Asks for a key with the next round trip; returns the number under which `records` has it. */
+  /** Adds a key to the next round trip; returns its number in `records`. */
   ask(key: string): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -38,20 +38,20 @@ export class BatchRead {
     return number;
   }
 
-  /** The same for a key that nothing else of the request asks for. */
+  /** Like `ask`, for a key that no other read of the request asks for. */
   askDistinct(key: string): number {
     return this.records.length + this.#pending.push(key) - 1;
   }
 
   /**
-   * Says that what is asked for from here on is not needed before `rest`. What was asked for before is sent for at once,
-   * if it is much: the store then works while the other keys are made, and they come while its values are used.
+   * Marks the keys that follow as not needed before `rest`. If there are many earlier keys, they are sent immediately:
+   * the store works while the remaining keys are built, and those arrive while the first values are used.
    */
   defer(): void {
     if (this.#pending.length >= WORTH_SPLITTING) this.#first = this.#send();
   }
 
-  /** Reads what was asked for since the last round trip, but for what was deferred; none if nothing was asked for. */
+  /** Reads the keys added since the last round trip, except deferred ones; sends nothing if there are none. */
   async roundTrip(): Promise<void> {
     const first = this.#first;
     this.#first = undefined;
@@ -64,7 +64,7 @@ export class BatchRead {
     }
   }
 
-  /** When all that was deferred until now is there. */
+  /** Resolves when all keys deferred so far have arrived. */
   rest(): Promise<unknown> {
     const rest = Promise.all(this.#rest);
     this.#rest = [];
@@ -78,7 +78,7 @@ export class BatchRead {
     this.#pending = [];
     const first = this.records.extend(keys.length);
     const reading = this.deadline.within(this.#store.readInto(keys, this.records, first, signal));
-    reading.catch(() => undefined); // who awaits it is told; others may not come to that
+    reading.catch(() => undefined); // the awaiting caller gets the error, but an early failure may prevent the await
     return reading;
   }
 }

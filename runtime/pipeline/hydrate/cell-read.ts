@@ -3,41 +3,41 @@ import { copyCell } from '../../frame/cells.js';
 import type { RecordDecoder } from '../../resident/table-part.js';
 import type { BatchRead } from './batch-read.js';
 
-/** Reads records of one kind, and knows which layouts it has not met. */
+/** Decodes records of one kind, and reports unknown layouts. */
 export interface LayoutDecoder extends RecordDecoder {
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void;
 }
 
 /**
- * The cells of one hydration node or feature read in one request: made before the round trip, which it asks for what it
- * needs, and poured into columns after it.
+ * The cells of one hydration node or feature read in one request. It is created before the round trip, adds the keys
+ * that it needs to it, and fills columns afterwards.
  */
 export interface CellRead {
-  /** Rows of the node; elements, for a node of lists. */
+  /** Rows of the node; elements for a node of lists. */
   readonly count: number;
-  /** False where there is no id, so that nothing was read; such a row is the caller's to fill. */
+  /** False if there is no id, so nothing was read; the caller fills such a row. */
   hasId(row: number): boolean;
-  /** Adds the layouts of read records that this process does not know yet. */
+  /** Adds the layouts of the read records that this process does not know yet. */
   missingLayouts(into: Set<string>): void;
-  /** Call once after the round trip; from then until the last `fill` there must be no await. */
+  /** Call once after the round trip; there must be no await between this call and the last `fill`. */
   begin(): void;
   /**
-   * Fills a row that has an id. Rows come in ascending order.
+   * Fills a row that has an id. Rows must be filled in ascending order.
    * @param isFinal whether nothing else will be written to the row
    */
   fill(row: number, isFinal: boolean): void;
 }
 
-/** Cells that come from the store alone. */
+/** Cells that are read from the store only. */
 export class DirectRead implements CellRead {
   readonly count: number;
   readonly #decoder: LayoutDecoder;
   readonly #columns: readonly Column[];
-  /** By row: number of its record, -1 where there is no id. */
+  /** By row: number of its record; -1 if it has no id. */
   readonly #numbers: Int32Array;
   readonly #batch: BatchRead;
   readonly #now: number;
-  /** Where each record was decoded first; undefined where no two rows share one. */
+  /** By record: the row that it was decoded into first; undefined if no two rows share a record. */
   readonly #first: Map<number, number> | undefined;
 
   constructor(
@@ -71,7 +71,7 @@ export class DirectRead implements CellRead {
   }
 
   begin(): void {
-    // Every row is decoded as it comes.
+    // `fill` decodes each row.
   }
 
   fill(row: number, isFinal: boolean): void {

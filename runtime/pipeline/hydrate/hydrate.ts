@@ -10,13 +10,13 @@ import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { resolveLayouts, type ReadServices } from './read-services.js';
 
-/** What of a plan says how entities are filled. */
+/** The part of a plan that describes how entities are filled. */
 export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
 
 /**
- * Fills the request's entities from the index: one round trip a level, each entity read once, the feature records of
- * the same level in the same round trip; none where the resident tables hold all of a level. The features of a level are
- * filled while the next one is waited for.
+ * Fills the entities of a request from the index. Each level needs one round trip, which reads each entity once and
+ * also the feature records of that level; no round trip is made if the resident tables hold all of them. The features
+ * of a level are filled while the next level is in flight.
  * @returns the features of the last level, for `fetchFeatures`
  * @throws MillraceError store_unavailable, deadline_exceeded
  */
@@ -44,11 +44,11 @@ export async function hydrate(
       return { node, elements, cells: ask.entities(node, elements ?? frame.groups[node.group] ?? []) };
     });
     const histories = level.histories.map((read) => ({ read, number: ask.history(read) }));
-    // The next level needs none of the features: they come, and are filled, while it is waited for.
+    // The next level needs no features, so they arrive and are filled while it is in flight.
     services.batch.defer();
     for (const read of level.features) features.set(read, ask.features(read, frame.groups[read.group] ?? []));
     const trip = ask.roundTrip();
-    trip.catch(() => undefined); // told below, unless the earlier features fail first
+    trip.catch(() => undefined); // awaited below, unless the earlier features fail first
     if (earlier.reads.size > 0) await fillFeatures(frame, earlier, services);
     await trip;
     for (const { read, number } of histories)
@@ -76,7 +76,7 @@ function rowsOf(scope: 'request' | 'candidate', frame: Frame): number {
   return scope === 'candidate' ? frame.count : 1;
 }
 
-/** Attributes that no index has: what the request does not carry is absent. */
+/** Fills attributes that are not indexed: they are absent unless the request carries them. */
 function fillCarriedOnly(
   node: HydrationNode,
   frame: Frame,
@@ -118,7 +118,7 @@ function fillNode(
   }
 }
 
-/** Writes what the request carries of an attribute; false if it carries nothing. */
+/** Writes the value of an attribute that the request carries; false if it carries none. */
 function writeCarried(
   want: WantedAttribute,
   node: HydrationNode,
@@ -135,7 +135,7 @@ function writeCarried(
   return true;
 }
 
-/** How many references each element of a list leads to, so that what the request carries stays with its own. */
+/** The number of references in each element of a list, which maps carried objects to their elements. */
 function sizesBelow(
   { node, path }: NonNullable<HydrationNode['parent']>,
   frame: Frame,
@@ -152,7 +152,10 @@ function sizesBelow(
   };
 }
 
-/** Columns for the entities of lists, one after another: each is filled beside the frame, then gathered. */
+/**
+ * Columns outside the frame for the entities of lists, one after another; their values are gathered into the frame
+ * later.
+ */
 function elementColumns(node: HydrationNode, frame: Frame): Column[] {
   const { length } = frame.texts(node.ids).values;
   return node.wants.filter((want) => want.indexed).map((want) => looseColumn(want.element, length));

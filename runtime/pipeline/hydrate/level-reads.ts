@@ -10,7 +10,10 @@ import type { ReadServices } from './read-services.js';
 import type { ResidentSession } from './resident-session.js';
 import { SourceCells, type SourceReaders } from './source-cells.js';
 
-/** Starts the reads of one round trip: what the resident tables hold is taken at once, the rest is asked for. */
+/**
+ * Starts the reads of one level: takes rows from the resident tables, and adds the keys of all other rows to the round
+ * trip.
+ */
 export class LevelReads {
   readonly #prefix: string;
   readonly #frame: Frame;
@@ -18,7 +21,10 @@ export class LevelReads {
   readonly #session: ResidentSession | undefined;
   readonly #readers: SourceReaders | undefined;
   readonly #outside: SourceCells[] = [];
-  /** Rows found, by the slot of the ids: an entity's attributes and features are looked up once. */
+  /**
+   * Rows of the resident tables, by the slot of the ids, so an entity is looked up once for its attributes and
+   * features.
+   */
   readonly #rows = new Map<number, Int32Array>();
 
   constructor(prefix: string, frame: Frame, services: ReadServices) {
@@ -30,7 +36,7 @@ export class LevelReads {
     this.#session?.look();
   }
 
-  /** @param columns those of the node's group, or of its elements */
+  /** @param columns the columns of the node's group, or of its elements */
   entities(node: HydrationNode, columns: readonly Column[]): CellRead {
     const ids = node.list ? this.#frame.texts(node.ids).values : this.#frame.text(node.ids).values;
     const count = node.list ? ids.length : this.#count(node.scope);
@@ -63,13 +69,16 @@ export class LevelReads {
     return new DirectRead(read.decoder, columns, numbers, read.distinct, this.#batch, this.#frame.now);
   }
 
-  /** Asks for the interactions of an entity; they are never kept in process. Returns the record's number, -1 without an id. */
+  /**
+   * Adds the feedback history of an entity to the round trip. Histories are never kept in process. Returns the number
+   * of the record, or -1 if there is no id.
+   */
   history({ ids, keyPrefix }: HistoryRead): number {
     const id = this.#frame.text(ids).values[0] ?? '';
     return id === '' ? -1 : this.#batch.ask(keyPrefix + id);
   }
 
-  /** The one round trip; what is kept outside the store is read beside it. */
+  /** Makes the one round trip of the level, and reads features outside the store in parallel. */
   async roundTrip(): Promise<void> {
     const { deadline } = this.#batch;
     for (const { keys } of this.#outside) {
@@ -93,7 +102,7 @@ export class LevelReads {
     distinct: boolean,
     session: ResidentSession | undefined,
   ): CellRead {
-    if (session === undefined) throw new Error('a binding comes from a session');
+    if (session === undefined) throw new Error('the binding has no session');
     let rows = this.#rows.get(slot);
     if (rows === undefined) {
       rows = findRows(binding.table, ids, count);

@@ -5,19 +5,19 @@ import type { CellRead } from './cell-read.js';
 import type { ResidentSession } from './resident-session.js';
 import type { SourceReaders } from './source-cells.js';
 
-/** What a request's reads go through. */
+/** The services that a request reads through. */
 export interface ReadServices {
   readonly batch: BatchRead;
   readonly layouts: LayoutRegistry;
-  /** Undefined where nothing is kept in process. */
+  /** Undefined if nothing is kept in process. */
   readonly resident: ResidentSession | undefined;
-  /** Of features that are kept outside the store. */
+  /** Readers of features outside the store. */
   readonly readers?: SourceReaders | undefined;
-  /** Undefined where the time of the stages is not measured. */
+  /** Undefined if the stages are not timed. */
   readonly clock?: Pick<StageClock, 'count'> | undefined;
 }
 
-/** Records may have been written under layouts that this process has not met. */
+/** Loads the layouts of read records that this process does not know yet. */
 export async function resolveLayouts(
   reads: Iterable<CellRead>,
   { layouts, batch }: ReadServices,

@@ -7,10 +7,10 @@ import type { BatchRead } from './batch-read.js';
 import type { CellRead, LayoutDecoder } from './cell-read.js';
 import type { ResidentSession } from './resident-session.js';
 
-/** The first miss is this; the next ones count down. */
+/** Code of the first miss; the next ones count down. */
 const FIRST_MISS = -3;
 
-/** A list column, and what it held for the rows that were hits. */
+/** A list column, and its values for the rows that were hits. */
 interface ListCells {
   readonly column: Column;
   readonly partColumn: number;
@@ -18,7 +18,7 @@ interface ListCells {
   readonly status: Uint8Array;
 }
 
-/** Rows of a table, by row of the request; NOT_HERE, or NO_ID where the request names none. */
+/** Finds the table rows of the request's rows: NOT_HERE if the table has no such id, NO_ID if the request has no id. */
 export function findRows(table: EntityTable, ids: readonly string[], count: number): Int32Array {
   const rows = new Int32Array(count);
   for (let row = 0; row < count; row++) {
@@ -29,8 +29,8 @@ export function findRows(table: EntityTable, ids: readonly string[], count: numb
 }
 
 /**
- * Cells of which a table has some. Those are copied before the round trip, while the table's row numbers hold; the rest
- * comes from the store, into the table and to the request.
+ * Cells that are partly in a resident table. Hits are copied before the round trip, while the row numbers of the table
+ * are valid. Misses are read from the store, and written to the table and to the request.
  */
 export class ResidentRead implements CellRead {
   readonly count: number;
@@ -39,17 +39,17 @@ export class ResidentRead implements CellRead {
   readonly #batch: BatchRead;
   readonly #session: ResidentSession;
   readonly #now: number;
-  /** By row: the table's row, NO_ID, or FIRST_MISS - m for miss m. */
+  /** By row: the row of the table, NO_ID, or FIRST_MISS - m for miss m. */
   readonly #from: Int32Array;
-  /** By miss. */
+  /** Ids by miss. */
   readonly #missing: string[] = [];
   readonly #numbers: number[] = [];
   readonly #lists: ListCells[] = [];
   #scratch: readonly Column[] = [];
 
   /**
-   * @param rows what `findRows` found, in this turn of the event loop
-   * @param distinct whether no two rows share an id, nor any other read of the plan the keys
+   * @param rows the result of `findRows` in the same turn of the event loop
+   * @param distinct whether no two rows share an id, and no other read of the plan reads the same keys
    */
   constructor(
     binding: PartBinding,
@@ -71,7 +71,7 @@ export class ResidentRead implements CellRead {
     this.#takeHits();
   }
 
-  /** Tells hits from misses, and asks for the misses. */
+  /** Separates hits from misses, and adds the misses to the round trip. */
   #sort(ids: readonly string[], rows: Int32Array, distinct: boolean): Int32Array {
     const { table, part } = this.#binding;
     const { validUntil } = part;
@@ -167,7 +167,7 @@ export class ResidentRead implements CellRead {
     this.#session.filled();
   }
 
-  /** Copies decoded cells to the rows that miss them; lists are left to `fill`. */
+  /** Copies decoded cells to the rows of their misses; `fill` copies lists. */
   #spread(from: Column, to: Column): void {
     const rows = this.#from;
     if (from.kind === 'number' && to.kind === 'number') {

@@ -1,13 +1,13 @@
 import type { FeatureRead, HydrationNode } from '../../compile/plan.js';
 import type { PartBinding, ResidentTables } from '../../resident/resident-tables.js';
 
-/** One request's dealings with the resident tables, from its first look-up to the last record that it keeps. */
+/** The use of the resident tables by one request, from its first lookup to the last record that it keeps. */
 export class ResidentSession {
   readonly #tables: ResidentTables;
-  /** When its reads began, by the count of `InFlight`; undefined before and after. */
+  /** Start of its reads, in the time of `InFlight`; undefined before and after. */
   #begun: number | undefined;
   #current = false;
-  /** The tables' generation of which this request was told, since it began, that they are current. */
+  /** The generation of the tables that a renewal of this request confirmed as current. */
   #renewed = -1;
 
   constructor(tables: ResidentTables) {
@@ -15,15 +15,15 @@ export class ResidentSession {
   }
 
   /**
-   * Call before `look`, and wait for it. A process that is busy hears late from Redis; a short question then is cheaper
-   * than to read everything from the store, which would keep it busy all the more.
+   * Call and await this before `look`. In a busy process, messages of Redis arrive late. A short confirmation is
+   * cheaper than reading everything from the store, which would make the process even busier.
    */
   renewal(): Promise<void> | undefined {
     if (this.#isCurrent()) return undefined;
-    // Of before the question: what is dropped while it is under way may have been dropped for a lost connection.
+    // The generation before the renewal was sent: a flush while it is in flight may be due to a lost connection.
     const { generation } = this.#tables;
-    return this.#tables.renew()?.then((isTold) => {
-      if (isTold) this.#renewed = generation;
+    return this.#tables.renew()?.then((isConfirmed) => {
+      if (isConfirmed) this.#renewed = generation;
     });
   }
 
@@ -31,13 +31,13 @@ export class ResidentSession {
     return this.#tables.isCurrent() || this.#renewed === this.#tables.generation;
   }
 
-  /** Call before the look-ups of a round trip: the tables may be used until the next await, or not at all. */
+  /** Call before the lookups of a round trip: decides whether the tables may be used until the next await. */
   look(): void {
     this.#current = this.#isCurrent();
     if (this.#current) this.#begun ??= this.#tables.inFlight.begin();
   }
 
-  /** Where a read looks first; undefined where only the store can tell. */
+  /** The table and part that a read looks up first; undefined if only the store can be used. */
   bindingOf(read: HydrationNode | FeatureRead, count: number): PartBinding | undefined {
     const binding = this.#tables.bindingOf(read);
     if (this.#current || binding === undefined) return binding;
@@ -45,7 +45,7 @@ export class ResidentSession {
     return undefined;
   }
 
-  /** Whether a record that was read may be kept: not if its key was written meanwhile. */
+  /** Whether a record may be kept: not if its key was written during the read. */
   mayKeep(keyPrefix: string, id: string): boolean {
     const begun = this.#begun;
     if (begun === undefined) return false;
@@ -53,12 +53,12 @@ export class ResidentSession {
     return !inFlight.any(begun) || !inFlight.isOvertaken(keyPrefix + id, begun);
   }
 
-  /** Says that records were kept. */
+  /** Call after records were kept. */
   filled(): void {
     this.#tables.trim();
   }
 
-  /** Call when nothing more will be kept; again does no harm. */
+  /** Call when no more records will be kept. It is idempotent. */
   end(): void {
     if (this.#begun === undefined) return;
     this.#begun = undefined;

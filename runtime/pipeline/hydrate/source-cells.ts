@@ -6,10 +6,10 @@ import type { Frame } from '../../frame/frame.js';
 import type { CellRead } from './cell-read.js';
 import type { Deadline } from '../../core/deadline.js';
 
-/** How a plan's features outside the store are read. */
+/** Readers of a plan's features that are outside the store. */
 export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
 
-/** Prepares a plan's reads of features outside the store, when the pipeline is mounted. */
+/** Prepares a plan's reads of features outside the store. It runs when the pipeline is mounted. */
 export function readersOf(plan: Plan, sources: FeatureSources | undefined): SourceReaders {
   const readers = new Map<FeatureRead, SourceReader>();
   for (const { features } of plan.levels)
@@ -19,16 +19,16 @@ export function readersOf(plan: Plan, sources: FeatureSources | undefined): Sour
   return readers;
 }
 
-/** Cells of features that are kept outside the store: read beside the round trip of their level. */
+/** Cells of features outside the store, read in parallel to the round trip of their level. */
 export class SourceCells implements CellRead {
   readonly count: number;
   readonly #reader: SourceReader;
   readonly #columns: readonly Column[];
   readonly #now: number;
   readonly #keys: (readonly string[])[] = [];
-  /** By row: number of its key, -1 where there is no id. */
+  /** By row: number of its key; -1 if an id is missing. */
   readonly #numbers: Int32Array;
-  /** By key: where its row was written first. */
+  /** By key: the first row that was filled from it. */
   readonly #first: Int32Array;
   #rows: SourceRows | undefined;
 
@@ -47,14 +47,14 @@ export class SourceCells implements CellRead {
     this.#first = new Int32Array(this.#keys.length).fill(-1);
   }
 
-  /** How many it reads. */
+  /** Number of keys to read. */
   get keys(): number {
     return this.#keys.length;
   }
 
   #number(key: readonly string[], known: Map<string, number> | undefined): number {
     if (known === undefined) return this.#keys.push(key) - 1;
-    // One id is its own text; of several, each goes after its length, so that no two keys have one text.
+    // A single id is used as it is; several ids are each prefixed with their length, so no two keys have the same text.
     const text = key.length === 1 ? (key[0] as string) : key.map((id) => `${id.length}:${id}`).join('');
     const number = known.get(text) ?? this.#keys.push(key) - 1;
     known.set(text, number);
@@ -75,7 +75,7 @@ export class SourceCells implements CellRead {
   }
 
   begin(): void {
-    // Every row is decoded as it comes.
+    // `fill` decodes each row.
   }
 
   fill(row: number): void {

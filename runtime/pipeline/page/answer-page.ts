@@ -9,15 +9,15 @@ import { answerOf } from './answer.js';
 import { eventsOf } from './events.js';
 import { cutPage } from './page.js';
 
-/** What is answered, and the rows of the page that it shows. */
+/** The answer, and the rows of its page. */
 export interface AnsweredPage {
   readonly page: readonly RankedRow[];
   readonly answer: PipelineAnswer;
 }
 
 /**
- * Orders the candidates, cuts the page and writes the answer, with its events where the request asks for them.
- * @param check called before each slice of a long answer; what it throws ends the request
+ * Orders the candidates, cuts the page and writes the answer, with events if the request asks for them.
+ * @param check called before each slice of a long answer; an exception ends the request
  */
 export async function answerPage(
   plan: Plan,

@@ -6,7 +6,7 @@ import type { RankingRequest } from '../request/read-request.js';
 import { readCell } from '../components/step-view.js';
 import type { PipelineAnswer } from '../answer-types.js';
 
-/** The fields of the answer that the pipeline itself makes. @param page of a pipeline that scores: its one entity */
+/** The fields of the answer without events. @param page for a pipeline that scores: its one entity */
 export function answerOf(
   plan: Plan,
   frame: Frame,
@@ -29,12 +29,12 @@ export function answerOf(
   };
 }
 
-/** A score as JSON has it: null where there is none. */
+/** A score as JSON; null if there is none. */
 export function finiteOrNull(score: number): number | null {
   return Number.isFinite(score) ? score : null;
 }
 
-/** The value of an expression of the one entity; null where it is not known, whatever the reason. */
+/** The value of an expression of the scored entity; null if it is unknown for any reason. */
 function answeredValue({ slot, type }: AnsweredValue, frame: Frame): JsonValue {
   const { value } = readCell(frame, slot, 0);
   if (value === undefined) return null;

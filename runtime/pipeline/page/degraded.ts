@@ -3,18 +3,18 @@ import type { Ranking } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /**
- * What makes an answer worse than its pipeline promises, in the order told; the causes of the header `Millrace-Degraded`.
- * Each answer has a cause `unscored` at most once, the others once for each step or view.
+ * The causes of a degraded answer, in the order reported; also the causes of the header `Millrace-Degraded`. An answer
+ * has the cause `unscored` at most once, and the others once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
-  unscored: 'candidates that a step which sets the score left without one, and no other step scored',
-  skipped: 'a step that failed and was skipped, as on_error: skip says',
-  failed: 'a feature view of which a value could not be read',
+  unscored: 'candidates that got no score from a step that sets the score, nor from any other step',
+  skipped: 'a step that failed and was skipped because of `on_error: skip`',
+  failed: 'a feature view with a value that could not be read',
 } as const;
 
 export interface Degradation {
   readonly cause: keyof typeof DEGRADATION_CAUSES;
-  /** Of `unscored`: candidates without a score / candidates ranked; else the name of the step or view. */
+  /** For `unscored`: candidates without a score / ranked candidates; otherwise the name of the step or view. */
   readonly value: string;
 }
 
@@ -33,7 +33,7 @@ export function degradationsOf(
   return found;
 }
 
-/** `cause=value`, as header and command line show it. */
+/** `cause=value`, as in the header and on the command line. */
 export function degradationText({ cause, value }: Degradation): string {
   return `${cause}=${value}`;
 }
@@ -42,8 +42,8 @@ const SCORED = 1;
 const LEFT = 2;
 
 /**
- * How many candidates of the ranking have no score, though a step that sets the score ran over them. Looks at single
- * candidates only if a step has left some.
+ * Counts ranked candidates without a score although a step that sets the score ran over them. It checks single
+ * candidates only if a step left some unscored.
  */
 export function unscoredOf(steps: readonly StepReport[], ranking: Ranking): number {
   const setting = steps.flatMap(({ scored }) => scored ?? []);

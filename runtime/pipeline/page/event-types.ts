@@ -1,15 +1,15 @@
 interface EventRow {
-  /** What each event describes. */
+  /** What one event describes. */
   readonly each: string;
-  /** The members of `event_data`, in the order written. */
+  /** The members of `event_data`, in order. */
   readonly data: readonly string[];
-  /** Members that only some events have, as a default's cause. */
+  /** Members that only some events have, e.g. the cause of a default. */
   readonly optional: readonly string[];
 }
 
 const CANDIDATE = ['entity_identifier', 'entity_identifier_type'] as const;
 
-/** The one table of wire events, by their `event_type`. */
+/** The table of all wire events, by `event_type`. */
 export const EVENT_TYPES = {
   FEATURE: {
     each: 'value that the pipeline reads or computes, see below',

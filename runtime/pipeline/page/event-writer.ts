@@ -5,14 +5,14 @@ import { JsonWriter, type JsonText } from '../../core/json-writer.js';
 import { valueAt } from '../components/step-view.js';
 import type { EventType } from './event-types.js';
 
-/** Writes a list of events as text: what all events of a type begin with is written once. */
+/** Writes a list of events as text. The common start of all events of a type is encoded once. */
 export class EventWriter {
   readonly #writer = new JsonWriter();
   readonly #envelope: string;
   readonly #heads = new Map<EventType, string>();
   #isEmpty = true;
 
-  /** @param envelope the fields that all events begin with */
+  /** @param envelope the fields at the start of every event */
   constructor(envelope: JsonObject) {
     this.#envelope = JSON.stringify(envelope).slice(0, -1);
   }
@@ -34,12 +34,12 @@ export class EventWriter {
   }
 }
 
-/** A number as JSON has it. */
+/** A number as JSON; null if it is not finite. */
 export function numberText(value: number): string {
   return Number.isFinite(value) ? String(value) : 'null';
 }
 
-/** By name of the status field: its member for each status byte, with that of the cause. */
+/** By name of the status field: the JSON of the status and its cause, for each status byte. */
 const statusTexts = new Map<string, readonly string[]>();
 
 function statusTextsOf(field: string): readonly string[] {
@@ -55,8 +55,8 @@ function statusTextsOf(field: string): readonly string[] {
 }
 
 /**
- * The cells of a column as members of `event_data`: the value, null where it is not known, its status, and of a default
- * the cause. What `readCell` says of the cell, as text.
+ * The cells of a column as members of `event_data`: the value (null if unknown), its status, and the cause of a
+ * default. The content is the same as that of `readCell`.
  */
 export function cellTexts(column: Column, valueField: string, statusField: string): (row: number) => string {
   const statuses = statusTextsOf(statusField);

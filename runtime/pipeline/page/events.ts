@@ -9,13 +9,13 @@ import type { RankingRequest } from '../request/read-request.js';
 import { keyOf } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
 
-/** Events that are written before others may have their turn. */
+/** Events to write before other work on the event loop may run. */
 const PIECE = 32;
 
 /**
- * The events of one request, as `include_events` answers them: every attribute, feature, expression and prediction with
- * its status, every score that a rule really changed, every candidate in its final order, and the impressions of the
- * page with their place in the whole ranking. Orders are 0-based. The plan knows the columns.
+ * The events of one request for `include_events`: every attribute, feature, expression and prediction with its status,
+ * every score that a rule changed, every candidate in its final order, and the impressions of the page with their place
+ * in the whole ranking. Orders are 0-based. The plan lists the columns.
  */
 export function* eventsOf(
   plan: Plan,
@@ -31,22 +31,22 @@ export function* eventsOf(
     api_source: plan.definition.name,
     event_timestamp: new Date(frame.now).toISOString(),
   });
-  const told = new RequestEvents(writer, plan, frame, request);
-  for (const attribute of plan.attributes) yield* told.attribute(attribute);
-  for (const { features } of plan.levels) for (const read of features) yield* told.features(read);
-  // Definitions are features like any other, of the candidate or of the request; so is what `answer:` names.
-  for (const named of [...plan.definitions, ...plan.answer.named]) yield* told.value(named, told.sent);
-  // A condition is asked of the request, whether or not its step then ran.
-  for (const { when } of plan.steps) if (when?.computes) yield* told.value(when.computes, told.sent);
+  const events = new RequestEvents(writer, plan, frame, request);
+  for (const attribute of plan.attributes) yield* events.attribute(attribute);
+  for (const { features } of plan.levels) for (const read of features) yield* events.features(read);
+  // Definitions are features of the candidate or of the request; so are the values of `answer:`.
+  for (const named of [...plan.definitions, ...plan.answer.named]) yield* events.value(named, events.sent);
+  // A condition belongs to the request, whether or not its step ran.
+  for (const { when } of plan.steps) if (when?.computes) yield* events.value(when.computes, events.sent);
   for (const { step, rows } of trace.runs) {
-    for (const named of step.computes) yield* told.value(named, rows);
+    for (const named of step.computes) yield* events.value(named, rows);
     for (const [output, slot] of step.outputs) {
-      if (step.kind === 'model') yield* told.predictions(step, slot, ranking.rows);
-      else yield* told.value({ name: `${step.as}:${output}`, slot }, ranking.rows);
+      if (step.kind === 'model') yield* events.predictions(step, slot, ranking.rows);
+      else yield* events.value({ name: `${step.as}:${output}`, slot }, ranking.rows);
     }
   }
-  yield* told.changes(trace);
-  yield* told.places(ranking, page);
+  yield* events.changes(trace);
+  yield* events.places(ranking, page);
   return writer.end();
 }
 
@@ -58,9 +58,9 @@ class RequestEvents {
   readonly #plan: Plan;
   readonly #frame: Frame;
   readonly #request: RankingRequest;
-  /** Of each candidate, by row: its id as JSON. */
+  /** The ids of the candidates as JSON, by row. */
   readonly #ids: readonly string[];
-  /** The members that name the candidate, by row. */
+  /** The members that identify the candidate, by row. */
   readonly #entities: readonly string[];
 
   constructor(writer: EventWriter, plan: Plan, frame: Frame, request: RankingRequest) {
@@ -74,7 +74,9 @@ class RequestEvents {
     this.#entities = this.#ids.map((id) => `"entity_identifier":${id},"entity_identifier_type":${type}`);
   }
 
-  /** An entity that several rows share is told once, unless the request carries other values of it in another row. */
+  /**
+   * Rows that share an entity get one event, unless the request carries different values of the entity in another row.
+   */
   *attribute({ name, slot, type, ids, scope, shared }: AttributeColumn): Pieces<void> {
     const { values, stride } = this.#frame.text(ids);
     const cell = this.#cells(slot);
@@ -92,7 +94,10 @@ class RequestEvents {
     }
   }
 
-  /** The features of a view, or of several with one key: told once for each key, however many rows share it. */
+  /**
+   * The features of one or several views with the same key: one event for each key and feature, even if several rows
+   * share the key.
+   */
   *features({ ids, scope, types, wants }: FeatureRead): Pieces<void> {
     const keys = ids.map((slot) => this.#frame.text(slot));
     const rows = scope === 'candidate' ? this.#frame.count : 1;
@@ -110,7 +115,10 @@ class RequestEvents {
     }
   }
 
-  /** A value of each candidate, or of the request. @param rows that are told of, where it is of candidates */
+  /**
+   * A value of each candidate, or of the request. @param rows the candidates to write; ignored for a value of the
+   * request
+   */
   *value({ name, slot }: NamedColumn, rows: Int32Array): Pieces<void> {
     const cell = this.#cells(slot);
     if (this.#plan.layout.columns[slot]?.shape.scope === 'request') {
@@ -159,7 +167,7 @@ class RequestEvents {
       this.#writer.add('CANDIDATE', `${this.#entities[row] ?? ''},${of}`);
       if (place % PIECE === PIECE - 1) yield;
     }
-    // One entity is scored for its score: nobody is shown it.
+    // A pipeline that scores shows no page, so there are no impressions.
     if (this.#plan.definition.task === 'score') return;
     for (const [i, { row, score }] of page.entries()) {
       const of = `"impression_score":${numberText(score)},"impression_order":${order.get(row) ?? 0}`;
@@ -179,7 +187,7 @@ class RequestEvents {
   }
 }
 
-/** The members between a feature's identifier and its value. */
+/** The JSON members between the identifier of a feature and its value. */
 function featureOf(type: string, name: string): string {
   return `,"feature_identifier_type":${JSON.stringify(type)},"feature_name":${JSON.stringify(name)},`;
 }

@@ -4,16 +4,16 @@ import { idText } from '../../core/ids.js';
 import { isJsonList, isJsonObject, own } from '../../core/value-fit.js';
 
 /**
- * What a request carries of its entities. An attribute that the request carries wins over the index, also 0, false
- * and ""; one that is absent or null is filled.
+ * Attributes that the request carries for its entities. A carried attribute overrides the index, even if it is 0, false
+ * or ""; an absent or null attribute is filled from the index.
  */
 
-/** An object of the request at each row of a node (or a list of them, where a row holds several). */
+/** A carried object for each row of a node, or a list of objects if a row holds several. */
 export type CarriedRows = readonly (JsonObject | readonly (JsonObject | undefined)[] | undefined)[];
 
 /**
- * The value that an object carries at a path, or undefined where it carries none. A path through a list gives a list.
- * @param type of the leaf: a reference is carried as `brand`, as `brand_id`, or inline
+ * The value that an object carries at a path; undefined if it carries none. A path through a list returns a list.
+ * @param type type of the leaf; a reference may be carried as `brand`, as `brand_id`, or inline
  */
 export function carriedValue(
   object: JsonObject,
@@ -51,7 +51,10 @@ function leafValue(
   return value;
 }
 
-/** The id of a reference, in any of its spellings: `brand: "b1"`, `brand: {brand_id: "b1"}`, `brand_id: "b1"`; or 7. */
+/**
+ * The id of a reference in any spelling: `brand: "b1"`, `brand: {brand_id: "b1"}`, `brand_id: "b1"`; a number becomes
+ * text.
+ */
 export function carriedId(
   object: JsonObject,
   name: string,
@@ -63,8 +66,8 @@ export function carriedId(
 }
 
 /**
- * The objects that the rows of a child node are carried as: inline references of the parents' objects.
- * @param sizeOf where a row holds several parents: how many children each of them has
+ * The carried objects for the rows of a child node: the inline references of the parent objects.
+ * @param sizeOf if a row holds several parents: the number of children of each parent
  */
 export function carriedChildren(
   parents: CarriedRows,

@@ -13,16 +13,16 @@ import {
 } from '../../core/value-fit.js';
 import { carriedId } from './carried.js';
 
-/** Inline references nested deeper than this are refused. */
+/** Inline references with deeper nesting are rejected. */
 const MOST_NESTED = 8;
 
-/** Fields of a body that nothing declares: counted, and refused where the pipeline says so. */
+/** Undeclared fields of a body: they are counted, and rejected if the pipeline says so. */
 export class UnknownFields {
-  /** How often each came, by dotted field of the body without positions. */
+  /** Number of occurrences, by dotted field of the body without list positions. */
   readonly counts = new Map<string, number>();
   readonly #refusing: Violations | undefined;
 
-  /** @param refusing who is told of each; undefined where unknown fields are ignored */
+  /** @param refusing receives a violation for each field; undefined if unknown fields are ignored */
   constructor(refusing?: Violations) {
     this.#refusing = refusing;
   }
@@ -32,15 +32,15 @@ export class UnknownFields {
     this.#refusing?.add(
       pointer,
       'unknown_field',
-      'nothing declares this field, and the pipeline refuses unknown ones',
+      'this field is not declared, and the pipeline rejects unknown fields',
     );
   }
 }
 
-/** Where an object stands in the body, and who is told. */
+/** The place of an object in the body, and the receivers of its problems. */
 export interface CarriedPlace {
   readonly pointer: string;
-  /** Dotted field of the body, without positions; '' for the body itself. */
+  /** Dotted field of the body without list positions; '' for the body itself. */
   readonly field: string;
   readonly violations: Violations;
   readonly unknown: UnknownFields;
@@ -50,8 +50,9 @@ export interface CarriedPlace {
 type Entities = ReadonlyMap<string, EntityType>;
 
 /**
- * Checks the attributes that the body carries of one entity: declared ones must fit or be null; others are unknown.
- * @returns whether it carries any declared attribute.
+ * Checks the attributes that the body carries for one entity: declared attributes must fit or be null; others are
+ * unknown fields.
+ * @returns whether the body carries any declared attribute
  */
 export function checkCarried(
   object: JsonObject,
@@ -65,7 +66,7 @@ export function checkCarried(
   return checkFields(object, typeOf, entity.key, entities, place);
 }
 
-/** @param key the field of the id, which is checked apart; undefined for a record */
+/** @param key the field of the id, which is checked separately; undefined for a record */
 function checkFields(
   object: JsonObject,
   typeOf: (name: string) => ValueType | undefined,
@@ -100,7 +101,7 @@ function fieldBelow({ field }: CarriedPlace, name: string): string {
   return field === '' ? name : `${field}.${name}`;
 }
 
-/** `brand`, or the id inside an inline brand, and `brand_id` must agree; told once, at `brand_id`. */
+/** `brand` (or the id of an inline brand) and `brand_id` must be equal; a conflict is reported once, at `brand_id`. */
 function checkSpelling(
   object: JsonObject,
   reference: string,
@@ -120,7 +121,11 @@ function checkInline(value: JsonObject, type: string, entities: Entities, place:
   const depth = (place.depth ?? 0) + 1;
   if (entity === undefined) return;
   if (depth > MOST_NESTED) {
-    place.violations.add(place.pointer, 'too_deep', `at most ${MOST_NESTED} nested entities`);
+    place.violations.add(
+      place.pointer,
+      'too_deep',
+      `expected at most ${MOST_NESTED} levels of nested entities`,
+    );
     return;
   }
   const id = own(value, entity.key);
@@ -128,16 +133,16 @@ function checkInline(value: JsonObject, type: string, entities: Entities, place:
   checkCarried(value, entity, new Map(), entities, { ...place, depth });
 }
 
-/** The text of an id; undefined for what is none, which is told. */
+/** The text of an id; an invalid id is reported and returns undefined. */
 export function readId(value: unknown, pointer: string, violations: Violations): string | undefined {
   const problem = idProblem(value);
   if (problem === undefined) return idText(value);
-  if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, and it is missing');
+  if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, but it is missing');
   else violations.add(pointer, 'invalid_id', `${problem}, found ${describe(value)}`);
   return undefined;
 }
 
-/** Like an indexed value, except that a reference may be an inline object. */
+/** Checks a value like an indexed one, except that a reference may be an inline object. */
 function checkTyped(value: JsonValue, type: ValueType, entities: Entities, place: CarriedPlace): void {
   if (type.kind === 'record') {
     checkRecord(value, type.fields, entities, place);
@@ -160,7 +165,7 @@ function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: C
   if (found !== undefined) violations.add(pointerTo(pointer, ...found.path), found.code, found.detail);
 }
 
-/** Unlike an attribute, an element of a list is never null. */
+/** Unlike an attribute, an element of a list must not be null. */
 function checkElement(
   element: JsonValue,
   type: ListElementType,

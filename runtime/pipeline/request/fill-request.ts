@@ -3,7 +3,7 @@ import type { Plan } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { RankingRequest } from './read-request.js';
 
-/** Writes the ids that the request names into the frame: the candidates' and the other entities'. */
+/** Writes the ids in the request into the frame: those of the candidates and of the other entities. */
 export function fillRequest(plan: Plan, frame: Frame, request: RankingRequest): void {
   for (const node of plan.nodes) {
     if (node.parent !== undefined) continue;

@@ -3,15 +3,15 @@ import type { Frame } from '../../frame/frame.js';
 import { fillRequest } from './fill-request.js';
 import { readRequest, type RankingRequest } from './read-request.js';
 
-/** A checked request, and a frame that holds its ids. */
+/** A checked request, and a frame with its ids. */
 export interface OpenedRequest {
   readonly request: RankingRequest;
   readonly frame: Frame;
 }
 
 /**
- * Checks a body and writes the ids that it names into a frame.
- * @param requestId of a body that has none
+ * Checks a body and writes its ids into a frame.
+ * @param requestId used if the body has no request id
  * @param now epoch milliseconds
  * @throws MillraceError invalid_body
  */

@@ -5,7 +5,7 @@ export interface Paging {
   readonly candidatePageSize: number;
 }
 
-/** s of the definition above; s + user_page_size ≤ 0 means that the page lies before these candidates. */
+/** The value s in the definition of `cutPage`; if s + user_page_size ≤ 0, the page lies before these candidates. */
 export function pageStart({ userPage, userPageSize, candidatePage, candidatePageSize }: Paging): number {
   return userPage * userPageSize - candidatePage * candidatePageSize;
 }

@@ -8,39 +8,39 @@ import { checkCarried, readId, UnknownFields, type CarriedPlace } from './check-
 import type { CarriedRows } from './carried.js';
 import { pageStart, type Paging } from './paging.js';
 
-/** A request whose every declared field fits. */
+/** A valid request. */
 export interface RankingRequest {
   readonly requestId: string;
   readonly includeEvents: boolean;
-  /** Candidate ids, in the order sent, each once; where one entity is scored, its id alone. */
+  /** Candidate ids in the order sent, each once; for a pipeline that scores, the id of its one entity. */
   readonly ids: readonly string[];
-  /** The ids of candidates that were left out, since their id came before. */
+  /** The ids of candidates that were dropped because their id occurred earlier. */
   readonly duplicates: readonly string[];
-  /** The id of each other entity of the body; absent where none was sent. */
+  /** The id of each other entity in the body; a missing entity has no entry. */
   readonly entityIds: ReadonlyMap<string, string>;
-  /** What the request carries beside ids, by root node; a root that carries nothing is not there. */
+  /** What the request carries besides ids, by root node; a root that carries nothing has no entry. */
   readonly carried: ReadonlyMap<string, CarriedRows>;
   readonly paging: Paging;
-  /** Fields that nothing declares, with how often each came. */
+  /** Undeclared fields, with their number of occurrences. */
   readonly unknownFields: ReadonlyMap<string, number>;
 }
 
-/** Greatest page number. */
+/** Highest page number. */
 export const MOST_PAGES = 1_000_000;
 
-/** The page of a pipeline that has none. */
+/** The paging of a pipeline without pages. */
 const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
 
 /**
- * Checks a body against what the pipeline declares.
- * @throws MillraceError invalid_body with every violation, up to a bound.
+ * Checks a body against the declarations of the pipeline.
+ * @throws MillraceError invalid_body with all violations, up to a limit
  */
 export function readRequest(plan: Plan, body: unknown, requestId: string): RankingRequest {
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
     violations.throwIfAny('The request');
-    throw new Error('a violation throws');
+    throw new Error('the violation did not throw');
   }
   const unknown = new UnknownFields(plan.definition.request.unknown === 'refuse' ? violations : undefined);
   const carried = new Map<string, CarriedRows>();
@@ -100,7 +100,7 @@ function readCandidates(
   const ids: string[] = [];
   const duplicates: string[] = [];
   const seen = new Set<string>();
-  /** Without the duplicates; undefined as long as there are none. */
+  /** The candidates without duplicates; undefined while there are none. */
   let kept: JsonValue[] | undefined;
   let carriesMore = false;
   for (let i = 0; i < candidates.length; i++) {
@@ -120,7 +120,7 @@ function readCandidates(
         violations.add(
           `/candidates/${i}/${key}`,
           'duplicate_id',
-          'this candidate is in the list already, and the pipeline refuses duplicates',
+          'this candidate is already in the list, and the pipeline rejects duplicates',
         );
       kept ??= candidates.slice(0, i);
       duplicates.push(id);
@@ -141,7 +141,7 @@ function readCandidates(
   return { ids, duplicates };
 }
 
-/** The entity that is scored, under the name of its type. */
+/** Reads the entity to score, which is named after its type. */
 function readScored(
   plan: Plan,
   body: JsonObject,
@@ -152,7 +152,7 @@ function readScored(
   const { candidateType: type, definition } = plan;
   const value = own(body, type.name) ?? undefined;
   if (value === undefined) {
-    violations.add(`/${type.name}`, 'missing', `expected ${type.name}, and it is missing`);
+    violations.add(`/${type.name}`, 'missing', `expected ${type.name}, but it is missing`);
     return [];
   }
   const where = { pointer: `/${type.name}`, field: type.name, violations, unknown };
@@ -160,7 +160,7 @@ function readScored(
   return id === undefined ? [] : [id];
 }
 
-/** The other entities and the scalars of the body. */
+/** Reads the other entities and the scalars of the body. */
 function readFields(
   plan: Plan,
   body: JsonObject,
@@ -175,10 +175,10 @@ function readFields(
     const pointer = `/${field.name}`;
     if (value === undefined) {
       if (!field.optional && !isSpelt(body, field))
-        violations.add(pointer, 'missing', `expected ${field.name}, and it is missing`);
+        violations.add(pointer, 'missing', `expected ${field.name}, but it is missing`);
       continue;
     }
-    if (field.kind === 'scalar') continue; // an attribute of the request itself, read below
+    if (field.kind === 'scalar') continue; // an attribute of the request itself; see readScalars
     const entity = plan.entities.get(field.entity);
     if (entity === undefined) continue;
     const where = { pointer, field: field.name, violations, unknown };
@@ -189,13 +189,13 @@ function readFields(
   return ids;
 }
 
-/** Whether a reference is given in its other spelling, as in any entity. */
+/** Whether a reference is given in its other spelling. */
 function isSpelt(body: JsonObject, field: RequestField): boolean {
   if (field.kind !== 'scalar' || field.type.kind !== 'ref') return false;
   return (own(body, `${field.name}_id`) ?? undefined) !== undefined;
 }
 
-/** An entity of the body, with what it carries. @returns its id, if that is one */
+/** Reads an entity of the body, with what it carries. @returns its id, if it is valid */
 function readEntity(
   plan: Plan,
   value: JsonValue,
@@ -210,14 +210,14 @@ function readEntity(
     return undefined;
   }
   const given = own(value, entity.key);
-  // An empty query is a query: it browses. It names no entity of the index.
+  // An empty query is valid and means browsing. It does not identify an entity of the index.
   const id =
     given === '' && entity.key === 'query' ? '' : readId(given, `${pointer}/${entity.key}`, violations);
   if (checkCarried(value, entity, declared, plan.entities, where)) carried.set(field, [value]);
   return id;
 }
 
-/** Scalars are attributes of the request itself. */
+/** Reads the scalars, which are attributes of the request itself. */
 function readScalars(
   plan: Plan,
   body: JsonObject,
@@ -245,7 +245,9 @@ function readScalars(
   if (checkCarried(rest, request, declared, plan.entities, where)) carried.set('request', [rest]);
 }
 
-/** @param sent how many candidates the body holds, duplicates too: a client pages over the list that it sent */
+/**
+ * @param sent number of candidates in the body including duplicates, because a client pages over the list that it sent
+ */
 function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Violations): Paging {
   const { page, limits } = plan.definition;
   const number = (field: string, otherwise: number, least: number, most: number): number => {
@@ -258,7 +260,7 @@ function readPaging(plan: Plan, body: JsonObject, sent: number, violations: Viol
     );
     return otherwise;
   };
-  // No candidates make an empty answer, whatever the size of their page is said to be.
+  // No candidates give an empty answer, so their page size may be 0.
   const leastPage = sent === 0 ? 0 : 1;
   const paging = {
     userPage: number('user_page', 0, 0, MOST_PAGES),

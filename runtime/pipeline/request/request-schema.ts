@@ -8,10 +8,10 @@ import { MOST_PAGES } from './read-request.js';
 
 type Schema = Record<string, unknown>;
 
-/** What every part of one schema is made from. */
+/** Shared input of all parts of one schema. */
 interface Context {
   readonly entities: ReadonlyMap<string, EntityType>;
-  /** Whether fields that nothing declares are refused. */
+  /** Whether undeclared fields are rejected. */
   readonly closed: boolean;
 }
 
@@ -25,24 +25,24 @@ export function requestSchema(
   const entity = entities.get(subject.value);
   const subjectSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
   const properties: Schema = {
-    // Attributes of the request itself stand in the body beside its other fields.
+    // Attributes of the request itself are top-level fields of the body.
     ...attributeSchemas(entities.get('request')?.attributes, context, 1),
     request_id: {
       ...nullable(ID_SCHEMA),
-      description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
+      description: 'Identifies the request; generated if absent. Returned in X-Request-Id.',
     },
     ...(task === 'rank'
       ? candidateSchemas(definition, subjectSchema)
       : {
           [subject.value]: {
             ...subjectSchema,
-            description: 'What is scored; its id alone is enough, what else it carries wins over the index.',
+            description: 'The entity to score. Only its id is required; other attributes override the index.',
           },
         }),
     include_events: {
       type: ['boolean', 'null'],
       default: false,
-      description: 'Answer the events of the request too.',
+      description: 'Also return the events of the request.',
     },
   };
   const required = [task === 'rank' ? 'candidates' : subject.value];
@@ -62,13 +62,13 @@ export function requestSchema(
       ...(field.optional ? nullable(schema) : schema),
       ...(type === undefined
         ? {}
-        : { description: `Its ${type.key} alone is enough; what else it carries wins over the index.` }),
+        : { description: `Only ${type.key} is required; other attributes override the index.` }),
     };
     if (spelling !== undefined) {
       const { name } = field;
       properties[spelling] = {
         ...(field.optional ? nullable(ID_SCHEMA) : ID_SCHEMA),
-        description: `The id of \`${name}\`, its other spelling.`,
+        description: `Alternative spelling of \`${name}\`: its id.`,
       };
     }
   }
@@ -78,17 +78,17 @@ export function requestSchema(
   };
 }
 
-/** The candidates of a ranking, and which page of them is answered. */
+/** The fields of a ranking: the candidates, and the page to return. */
 function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
-  const told =
+  const duplicates =
     request.duplicates === 'refuse'
-      ? 'Each id may come once.'
-      : 'Of candidates with one id the first is ranked.';
+      ? 'Each id may occur only once.'
+      : 'If candidates share an id, the first one is ranked.';
   return {
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
+      description: `The ${subject.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
       items: candidate,
     },
     user_page: {
@@ -96,7 +96,7 @@ function candidateSchemas({ limits, page, subject, request }: PipelineDefinition
       minimum: 0,
       maximum: MOST_PAGES,
       default: 0,
-      description: 'Page to answer, from 0.',
+      description: 'Page to return, from 0.',
     },
     user_page_size: {
       type: ['integer', 'null'],
@@ -110,18 +110,18 @@ function candidateSchemas({ limits, page, subject, request }: PipelineDefinition
       minimum: 0,
       maximum: MOST_PAGES,
       default: 0,
-      description: 'Which page of the longer candidate list `candidates` is, from 0.',
+      description: 'Page number of `candidates` in the longer candidate list, from 0.',
     },
     candidate_page_size: {
       type: ['integer', 'null'],
       minimum: 0,
       maximum: limits.candidates,
-      description: 'Size of the candidate pages; the number of candidates sent when absent.',
+      description: 'Size of a candidate page; defaults to the number of candidates sent.',
     },
   };
 }
 
-/** JSON Schema of an entity that a body carries: its id, and attributes that fit. Fields that nothing declares are ignored. */
+/** JSON Schema of an entity that a body carries: its id and its attributes. Undeclared fields are ignored. */
 export function carriedSchema(entity: EntityType, entities: ReadonlyMap<string, EntityType>): Schema {
   const schema = entitySchema(entity, new Map(), { entities, closed: false }, 1);
   return { ...schema, properties: { ...(schema.properties as Schema), [entity.key]: ID_SCHEMA } };
@@ -136,8 +136,8 @@ export function answerSchema({ definition, candidateType, answer }: Plan): Schem
     type: 'object',
     required,
     properties: {
-      [candidateType.key]: { type: 'string', description: 'What was scored.' },
-      score: { type: ['number', 'null'], description: 'Null where no step set it.' },
+      [candidateType.key]: { type: 'string', description: 'The id of the scored entity.' },
+      score: { type: ['number', 'null'], description: 'Null if no step set it.' },
       ...Object.fromEntries(values),
       events: EVENTS,
     },
@@ -145,7 +145,7 @@ export function answerSchema({ definition, candidateType, answer }: Plan): Schem
   };
 }
 
-/** The value of an expression; null where it is absent, for whatever reason. */
+/** The value of an expression; null if it is absent for any reason. */
 function answeredSchema(type: ExpressionType): Schema {
   if (type.kind === 'list') return nullable({ type: 'array', items: answeredSchema(type.of) });
   if (type.kind === 'vector')
@@ -174,7 +174,7 @@ const RANKING: Schema = {
         additionalProperties: false,
         properties: {
           candidate_id: { type: 'string' },
-          ranked_score: { type: 'number', description: 'Never increases down the ranking.' },
+          ranked_score: { type: 'number', description: 'Never increases from one rank to the next.' },
         },
       },
     },
@@ -190,7 +190,7 @@ function entitySchema(
   nesting: number,
 ): Schema {
   const properties: Schema = {
-    // An empty query browses.
+    // An empty query means browsing.
     [entity.key]: entity.key === 'query' ? { ...ID_SCHEMA, minLength: 0 } : ID_SCHEMA,
   };
   for (const attributes of [entity.attributes, extra])
@@ -249,7 +249,7 @@ function recordSchema(fields: ReadonlyMap<string, ValueType>, context: Context, 
   return objectSchema(attributeSchemas(attributes, context, nesting), context);
 }
 
-/** An inline entity; one level of it is spelt out, since entity types may refer to each other in circles. */
+/** An inline entity. Only one level is written out, because entity types may refer to each other in circles. */
 function inlineSchema(type: string, context: Context, nesting: number): Schema {
   const entity = context.entities.get(type);
   if (entity === undefined || nesting <= 0) return { type: 'object', description: `A ${type}.` };

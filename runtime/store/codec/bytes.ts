@@ -1,11 +1,11 @@
-/** The methods of Buffer that read and write a text without looking its encoding up by name. */
+/** Methods of Buffer that read and write text without looking up the encoding by name. */
 interface TextBytes {
   latin1Slice(start: number, end: number): string;
   utf8Slice(start: number, end: number): string;
   utf8Write(text: string, at: number): number;
 }
 
-/** Reads a text; `ascii` when every byte is known to be ASCII, which is several times faster. */
+/** Decodes a text. Pass `ascii` only if every byte is ASCII: that is several times faster. */
 export function readText(bytes: Buffer, start: number, end: number, ascii: boolean): string {
   const slices = bytes as unknown as TextBytes;
   return ascii ? slices.latin1Slice(start, end) : slices.utf8Slice(start, end);
@@ -15,8 +15,8 @@ let lastBuffer: ArrayBufferLike = new ArrayBuffer(0);
 let lastView: DataView = new DataView(lastBuffer);
 
 /**
- * A view of the memory that a buffer lies in, from the memory's start: add `bytes.byteOffset`. Records of one reply
- * share their memory, so that the view is rarely made anew.
+ * A view of the memory that holds a buffer, from the start of that memory: add `bytes.byteOffset`. Records of one reply
+ * share their memory, so the view is rarely created again.
  */
 export function viewOf(bytes: Buffer): DataView {
   if (bytes.buffer !== lastBuffer) {
@@ -26,24 +26,24 @@ export function viewOf(bytes: Buffer): DataView {
   return lastView;
 }
 
-/** Memory that records share: room for some dozens of them. More is taken for a large record alone. */
+/** Size of the memory that small records share. A larger record gets its own memory. */
 const SHARED_SIZE = 64 * 1024;
-/** A text of up to so many letters is sooner written here, one by one, than by a call out of JavaScript. */
+/** Up to this length, a loop over the characters is faster than a call out of JavaScript. */
 const SHORT_TEXT = 24;
 
 /**
- * Builds records, one after another in memory that they share: a copy, and memory of its own, would cost more than to
- * pack a small record. What a record holds is never written again; while it is kept, so is the memory of its neighbours.
+ * Builds records one after another in shared memory: copying a small record into its own memory would cost more than
+ * encoding it. The bytes of a finished record never change. A record keeps the memory of its neighbours alive.
  */
 export class ByteWriter {
-  /** The memory from the record's start on. */
+  /** The memory, from the start of the current record. */
   bytes = Buffer.allocUnsafeSlow(SHARED_SIZE);
-  /** Of the record so far. */
+  /** Length of the current record so far. */
   length = 0;
-  /** Whether every text written since `start` was ASCII. */
+  /** Whether every text since `start` is ASCII. */
   ascii = true;
   #memory = this.bytes;
-  /** Where in the memory the next record starts. */
+  /** Offset of the next record in the memory. */
   #used = 0;
 
   start(): void {
@@ -53,7 +53,7 @@ export class ByteWriter {
     this.ascii = true;
   }
 
-  /** Makes room for `size` more bytes. */
+  /** Ensures space for `size` more bytes. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
@@ -68,7 +68,7 @@ export class ByteWriter {
     this.#used = 0;
   }
 
-  /** Writes zeros; returns where they start. */
+  /** Writes zeros; returns their offset. */
   zeros(size: number): number {
     this.reserve(size);
     const at = this.length;
@@ -98,7 +98,7 @@ export class ByteWriter {
     this.length = this.bytes.writeUInt32LE(value, this.length);
   }
 
-  /** Answers whether the text is ASCII. */
+  /** Writes a text; returns whether it is ASCII. */
   text(text: string): boolean {
     this.reserve(3 * text.length);
     const end = text.length > SHORT_TEXT ? -1 : writeAscii(this.bytes, this.length, text);
@@ -109,14 +109,14 @@ export class ByteWriter {
     return ascii;
   }
 
-  /** The record. */
+  /** Returns the finished record. */
   finish(): Buffer {
     this.#used += this.length;
     return this.bytes.subarray(0, this.length);
   }
 }
 
-/** Writes a text; returns where it ends, or -1 if it is not ASCII. */
+/** Writes a text; returns the offset after it, or -1 if it is not ASCII. */
 export function writeAscii(bytes: Buffer, start: number, text: string): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

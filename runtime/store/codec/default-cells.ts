@@ -6,11 +6,11 @@ import { writeMissing } from '../../frame/cells.js';
 import { writeFromJson, type WantedColumn } from './wanted-column.js';
 
 /**
- * Writes cells of features that have no value of their own: the declared default if there is one. It covers what is
- * missing, null or expired, but never a failed read, and the cell keeps its cause.
+ * Writes cells of features without a value: the declared default, if there is one. A default replaces missing, null and
+ * expired values but never a failed read. The cell keeps the reason for the default.
  */
 export class DefaultCells {
-  /** By column; undefined where no default is declared. */
+  /** By column; undefined if the feature has no default. */
   readonly #defaults: readonly ({ readonly value: JsonValue; readonly want: WantedColumn } | undefined)[];
 
   /** @param features in the order of the columns */
@@ -23,12 +23,12 @@ export class DefaultCells {
   write(columns: readonly Column[], index: number, row: number, status: number): void {
     const column = columns[index];
     if (column === undefined) return;
-    const stand = this.#defaults[index];
-    if (stand === undefined || status === Status.failed) {
+    const declared = this.#defaults[index];
+    if (declared === undefined || status === Status.failed) {
       writeMissing(column, row, status);
       return;
     }
-    writeFromJson(column, row, stand.value, stand.want, Status.absent);
+    writeFromJson(column, row, declared.value, declared.want, Status.absent);
     if (column.status[row] === Status.present) column.status[row] = DEFAULTED | status;
   }
 }

@@ -7,14 +7,14 @@ import { knownLayouts, type KnownLayouts } from './known-layouts.js';
 import type { WantedColumn } from './wanted-column.js';
 
 /**
- * Reads the wanted attributes of entity records into columns of the frame. Built once for a plan; makes one small
- * reader for each layout that it meets.
+ * Decodes the wanted attributes of entity records into columns of the frame. It is built once for a plan, and creates
+ * one small reader for each layout.
  */
 export class EntityDecoder {
   readonly #wanted: readonly WantedColumn[];
   readonly #indices: readonly number[];
   readonly #known: KnownLayouts;
-  /** In the order met: there are as many as the project had versions of the type. */
+  /** In the order of first use; there is one for each version of the type's declaration. */
   readonly #readers: RecordReader[] = [];
 
   constructor(wanted: readonly WantedColumn[], known: KnownLayouts = knownLayouts) {
@@ -24,10 +24,10 @@ export class EntityDecoder {
   }
 
   /**
-   * Writes one row. Rows are written in ascending order; the latest may be written again.
-   * @param record the memory that the record lies in, from `start` to `end`; null where the index has no such entity
+   * Writes one row. Rows are written in ascending order; the latest row may be written again.
+   * @param record the memory that holds the record, from `start` to `end`; null if the index has no such entity
    * @param columns in the order of the wanted columns
-   * @returns until when the row stays as it is: Infinity; -Infinity where the record's layout is not known
+   * @returns until when the row stays valid: Infinity, or -Infinity if the layout of the record is unknown
    */
   decode(record: Buffer | null, start: number, end: number, columns: readonly Column[], row: number): number {
     if (record === null) {
@@ -40,7 +40,7 @@ export class EntityDecoder {
     return reader === undefined && end - start >= ENTITY_BODY ? -Infinity : Infinity;
   }
 
-  /** Adds the id of the record's layout if this process does not know it yet: see LayoutRegistry.resolve. */
+  /** Adds the layout id of the record if this process does not know the layout; see LayoutRegistry.resolve. */
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
     if (end - start >= ENTITY_BODY && this.#readerOf(record, start, end) === undefined)
       into.add(record.toString('hex', start, start + ENTITY_BODY));

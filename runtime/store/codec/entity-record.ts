@@ -9,22 +9,26 @@ import { isJsonObject } from '../../core/value-fit.js';
  *
  *   8 bytes  layout id
  *   body     the declared attributes (packed-body.ts)
- *   tail     a JSON object, UTF-8, to the record's end; nothing where it would be empty: undeclared attributes, and
- *            the declared ones that the body would not give back as they were sent
+ *   tail     a JSON object in UTF-8, up to the end of the record; omitted if empty: undeclared attributes, and declared
+ *            attributes that the body cannot return as they were sent
  */
 
-/** Where the body of an entity record begins. */
+/** Offset of the body in an entity record. */
 export const ENTITY_BODY = 8;
 
 const writer = new ByteWriter();
 
-/** Without `__proto__`, as null is. What is made of null itself V8 keeps as a hash table, and writes at half the speed. */
+/**
+ * The prototype of decoded objects, which has no `__proto__`. V8 stores objects whose prototype is null itself as hash
+ * tables, and serializes them at half the speed.
+ */
 const BARE: object = Object.freeze(Object.create(null) as object);
 
 /**
- * Packs an entity. Any JSON object can be packed and comes back as it was; what does not fit the layout is read as
- * failed by the ranking.
- * @param id the entity's id, which the store's key holds; it costs no bytes if the object has it under the layout's key
+ * Encodes an entity. Any JSON object can be encoded and is decoded unchanged; rankings read a value that does not fit
+ * the layout as failed.
+ * @param id the entity's id, which the store key contains; it takes no bytes if the object has it under the layout's
+ *   key
  */
 export function encodeEntity(layout: RecordLayout, json: JsonObject, id: string): Buffer {
   const tail = new Map<string, JsonValue>();
@@ -39,7 +43,7 @@ export function encodeEntity(layout: RecordLayout, json: JsonObject, id: string)
   return writer.finish();
 }
 
-/** JSON.stringify escapes lone surrogates, so that the text is well-formed. */
+/** JSON.stringify escapes lone surrogates, so the text is well-formed. */
 function tailText(tail: ReadonlyMap<string, JsonValue>): string {
   const object = Object.create(BARE) as Record<string, JsonValue>;
   for (const [name, value] of tail) object[name] = value;
@@ -47,7 +51,7 @@ function tailText(tail: ReadonlyMap<string, JsonValue>): string {
 }
 
 /**
- * Unpacks an entity as it was sent; the object inherits nothing.
+ * Decodes an entity as it was sent; the object inherits nothing.
  * @throws RangeError or SyntaxError if the record is damaged
  */
 export function decodeEntity(record: Buffer, layout: RecordLayout, id: string): JsonObject {
@@ -63,7 +67,7 @@ export function decodeEntity(record: Buffer, layout: RecordLayout, id: string): 
 const NO_TAIL: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
 /**
- * What the tail of an entity record holds, whose body is at `at` and that ends at `end`.
+ * The tail of an entity record that has its body at `at` and ends at `end`.
  * @throws RangeError or SyntaxError if it is damaged
  */
 export function readTail(record: Buffer, at: number, end: number, layout: RecordLayout): JsonObject {
@@ -71,11 +75,11 @@ export function readTail(record: Buffer, at: number, end: number, layout: Record
   if (start > end) throw new RangeError('the record is cut short');
   if (((record[at + 1] ?? 0) & FLAG_TAIL) === 0) return NO_TAIL;
   const tail: unknown = JSON.parse(readText(record, start, end, false));
-  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is no object');
+  if (!isJsonObject(tail)) throw new SyntaxError('the tail of the record is not an object');
   return tail;
 }
 
-/** The id of the layout that a record was written under, in hex; undefined for what is no entity record. */
+/** The hex id of the layout of a record; undefined if it is not an entity record. */
 export function layoutIdOf(record: Buffer): string | undefined {
   return record.length < ENTITY_BODY ? undefined : record.toString('hex', 0, ENTITY_BODY);
 }

@@ -13,7 +13,7 @@ export interface WantedFeature {
   readonly feature: FeatureDefinition;
 }
 
-/** The features of one view, and what is needed to read them. */
+/** The features of one view, and the data needed to read them. */
 interface WantedView {
   readonly view: FeatureView;
   readonly low: number;
@@ -24,9 +24,9 @@ interface WantedView {
 }
 
 /**
- * Reads the wanted features of feature records into columns of the frame, each cell with its status: expiry by the
- * view's ttl and policy at the request's time, and the declared default, which covers what is missing, null or expired
- * but never a failed read. The views of one decoder share a record.
+ * Decodes the wanted features of feature records into columns of the frame, each cell with its status. Rows expire by
+ * the ttl and the policy of their view at the time of the request. A declared default replaces missing, null and
+ * expired values but never a failed read. The views of one decoder share a record.
  */
 export class FeatureDecoder {
   readonly #views: readonly WantedView[];
@@ -53,12 +53,12 @@ export class FeatureDecoder {
   }
 
   /**
-   * Writes one row. Rows are written in ascending order; the latest may be written again.
-   * @param record the memory that the record lies in, from `start` to `end`; null where the store has none for the key
+   * Writes one row. Rows are written in ascending order; the latest row may be written again.
+   * @param record the memory that holds the record, from `start` to `end`; null if the store has none for the key
    * @param columns in the order of the wanted features
-   * @param now epoch milliseconds, by which rows expire
-   * @returns until when the row stays as it is, epoch milliseconds: the next moment at which a view of it expires, or
-   *   Infinity; -Infinity where the layout of a segment is not known
+   * @param now epoch milliseconds; decides which rows have expired
+   * @returns until when the row stays valid, epoch milliseconds: the next expiry of one of its views, or Infinity;
+   *   -Infinity if the layout of a segment is unknown
    */
   decode(
     record: Buffer | null,
@@ -78,12 +78,12 @@ export class FeatureDecoder {
     return validUntil;
   }
 
-  /** Writes one row for which there is no key to read, since an entity of the key is not known; `cause` says why. */
+  /** Writes one row that has no key to read because an entity of the key is unknown; `cause` is the reason. */
   decodeMissing(cause: number, columns: readonly Column[], row: number): void {
     for (let i = 0; i < columns.length; i++) this.#defaults.write(columns, i, row, cause);
   }
 
-  /** When a view's row was true, epoch milliseconds; undefined where the record has none. @param name of the view */
+  /** The event time of a view's row, epoch milliseconds; undefined if the record has none. @param name of the view */
   eventTimes(name: string): (record: Buffer | null) => number | undefined {
     const view = this.#views.find((one) => one.view.name === name);
     return (record) => {
@@ -95,7 +95,7 @@ export class FeatureDecoder {
     };
   }
 
-  /** Adds the ids of layouts that this process does not know yet: see LayoutRegistry.resolve. */
+  /** Adds the ids of layouts that this process does not know; see LayoutRegistry.resolve. */
   missingLayouts(record: Buffer, start: number, end: number, into: Set<string>): void {
     for (const view of this.#views) {
       const at = findSegment(record, start, end, view.low, view.high);

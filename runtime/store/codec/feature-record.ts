@@ -6,34 +6,34 @@ import { isBody, readBody, writeBody } from './packed-body.js';
 import type { SegmentOutcome } from '../store.js';
 
 /**
- * The record of an entity's (or composite's) feature views: segments one after another, each whole in itself.
+ * The record of the feature views of an entity or composite: segments one after another, each complete in itself.
  *
- *   u32      length of the segment, these four bytes included
+ *   u32      length of the segment, including these four bytes
  *   8 bytes  view: first 8 bytes of the SHA-256 of its name
  *   8 bytes  layout id
  *   f64      event time, epoch milliseconds
  *   body     the features (packed-body.ts)
  *
- * A deleted row leaves a tombstone, a segment that keeps older rows from coming back:
+ * A deleted row leaves a tombstone, a segment that prevents older rows from being stored again:
  *
  *   u32      its length, 36
- *   8 bytes  view: the same, with every bit of the first byte inverted. Who looks for the view's row finds none, also a
- *            version of Millrace that does not know tombstones
- *   8 bytes  zeros, which are no layout id
+ *   8 bytes  view: as above, with every bit of the first byte inverted. A lookup of the view's row
+ *            does not find it, even in a version of Millrace that does not know tombstones
+ *   8 bytes  zeros, which are not a layout id
  *   f64      event time of the deletion, epoch milliseconds
- *   f64      when the tombstone may be forgotten, epoch milliseconds
+ *   f64      when the tombstone may be dropped, epoch milliseconds
  *
- * A record holds a row or a tombstone of a view, not both. redis/merge-script.ts reads the same bytes.
+ * A record holds a row or a tombstone of a view, never both. redis/merge-script.ts reads the same bytes.
  */
 
 const VIEW_AT = 4;
 const LAYOUT_AT = 12;
 const TIME_AT = 20;
-/** Where the body of a segment begins. */
+/** Offset of the body in a segment. */
 export const SEGMENT_BODY = 28;
 const TOMBSTONE_LENGTH = SEGMENT_BODY + 8;
 
-/** What segments call a view. */
+/** The id of a view in segments. */
 export function viewId(name: string): Buffer {
   return createHash('sha256').update(name).digest().subarray(0, 8);
 }
@@ -41,7 +41,7 @@ export function viewId(name: string): Buffer {
 const writer = new ByteWriter();
 
 /**
- * Packs one row of a view.
+ * Encodes one row of a view.
  * @param view its `viewId`
  * @param eventTime epoch milliseconds
  * @throws TypeError if a feature does not fit the layout
@@ -63,10 +63,10 @@ export function encodeSegment(
 }
 
 /**
- * The segment that stands for a deleted row.
+ * Encodes the segment that replaces a deleted row.
  * @param view its `viewId`
- * @param eventTime epoch milliseconds; rows up to it stay deleted
- * @param forgetAt epoch milliseconds
+ * @param eventTime epoch milliseconds; rows up to this time stay deleted
+ * @param forgetAt when the tombstone may be dropped, epoch milliseconds
  */
 export function encodeTombstone(view: Buffer, eventTime: number, forgetAt: number): Buffer {
   const tombstone = Buffer.alloc(TOMBSTONE_LENGTH);
@@ -78,7 +78,7 @@ export function encodeTombstone(view: Buffer, eventTime: number, forgetAt: numbe
   return tombstone;
 }
 
-/** When the segment from `at` to `end` may be forgotten, epoch milliseconds; Infinity for a row. */
+/** When the segment from `at` to `end` may be dropped, epoch milliseconds; Infinity for a row. */
 function forgetTime(record: Buffer, at: number, end: number): number {
   const layout = layoutAt(at);
   const isTombstone =
@@ -86,7 +86,7 @@ function forgetTime(record: Buffer, at: number, end: number): number {
   return isTombstone ? record.readDoubleLE(at + SEGMENT_BODY) : Infinity;
 }
 
-/** When a record may be forgotten, epoch milliseconds: once all of it is tombstones of that time. Infinity if never. */
+/** When a record may be dropped, epoch milliseconds: when all of its tombstones may be. Infinity if it holds a row. */
 export function recordForgetTime(record: Buffer): number {
   let latest = record.length < SEGMENT_BODY ? Infinity : -Infinity;
   for (let at = 0; at + SEGMENT_BODY <= record.length && latest < Infinity;) {
@@ -97,16 +97,19 @@ export function recordForgetTime(record: Buffer): number {
   return latest;
 }
 
-/** A view's segment within a record. */
+/** The segment of a view in a record. */
 export interface Segment {
-  /** Where it begins, and where it ends. */
+  /** Offsets of its first byte and of the byte after its last one. */
   readonly start: number;
   readonly end: number;
   readonly layoutId: string;
   readonly eventTime: number;
 }
 
-/** Where the segment of a view begins in the record from `start` to `end`; -1 if it has none (or is damaged before it). */
+/**
+ * Offset of a view's segment in the record from `start` to `end`; -1 if there is none (or the record is damaged before
+ * it).
+ */
 export function findSegment(
   record: Buffer,
   start: number,
@@ -123,7 +126,9 @@ export function findSegment(
   return -1;
 }
 
-/** Where the segment at `at` ends, of a record that ends at `end`; a damaged length ends the record. */
+/**
+ * Offset after the segment at `at`, in a record that ends at `end`; an invalid length extends to the end of the record.
+ */
 export function segmentEnd(record: Buffer, at: number, end: number): number {
   const length = record.readUInt32LE(at);
   return length < SEGMENT_BODY || at + length > end ? end : at + length;
@@ -138,7 +143,7 @@ export function layoutAt(at: number): number {
   return at + LAYOUT_AT;
 }
 
-/** All segments of a record, in its order. */
+/** All segments of a record, in order. */
 export function segmentsOf(record: Buffer): Segment[] {
   const segments: Segment[] = [];
   const { length } = record;
@@ -153,7 +158,7 @@ export function segmentsOf(record: Buffer): Segment[] {
   return segments;
 }
 
-/** The features of a segment; those that the row does not carry are not in it. @throws RangeError if it is damaged */
+/** The features of a segment, without those that the row does not carry. @throws RangeError if it is damaged */
 export function decodeSegment(record: Buffer, segment: Segment, layout: RecordLayout): JsonObject {
   const at = segment.start + SEGMENT_BODY;
   if (!isBody(record, at, segment.end, layout)) throw new RangeError('the segment is cut short');
@@ -163,10 +168,11 @@ export function decodeSegment(record: Buffer, segment: Segment, layout: RecordLa
 }
 
 /**
- * Puts a segment into a record: replaces the row or the tombstone of the same view unless that has a later event time,
- * or adds it in front, where it is found even if what follows is damaged. Of two rows with equal event times the later
- * push wins; a tombstone wins over a row, whichever came first. A row that replaces a row leaves the rest of the record as
- * it is; otherwise tombstones whose time is over are left out. What the redis engine's script does in the server.
+ * Merges a segment into a record. It replaces the row or the tombstone of the same view, unless that has a later event
+ * time. A new segment goes first, so it is found even if a later one is damaged. If event times are equal, a later push
+ * wins over an earlier one, and a tombstone wins over a row in any order. A row that replaces a row leaves the rest of
+ * the record unchanged; in all other cases expired tombstones are dropped. The script of the Redis engine does the same
+ * in the server.
  * @param now epoch milliseconds
  */
 export function mergeSegment(
@@ -210,7 +216,7 @@ export function mergeSegment(
   return { record: Buffer.concat(pieces), outcome: 'stored' };
 }
 
-/** Whether two segments, rows or tombstones, are of one view. */
+/** Whether two segments, rows or tombstones, belong to the same view. */
 function isSameView(record: Buffer, at: number, segment: Buffer): boolean {
   const first = (record[at + VIEW_AT] as number) ^ (segment[VIEW_AT] as number);
   return (

@@ -16,19 +16,19 @@ import type { FacetValues, History } from './history.js';
  *   E × 2 u32  identities
  *   E × u16  quantities
  *   E × u8   types
- *   F × { u32 name, a text; u32 V; E × u8 how many values each event has; V × u32 the values, texts }
+ *   F × { u32 name, as a text number; u32 V; E × u8 number of values of each event; V × u32 values, as text numbers }
  *   T × u16  lengths of the texts in bytes
  *   texts, UTF-8
  *
- * A text is written once, however many events have it.
+ * A text is stored once, even if many events have it.
  */
 const FORMAT = 1;
 const COLUMNS_AT = VERSIONED_HEAD + 12;
-/** Bytes of an event beside its values. */
+/** Bytes of an event without its values. */
 const EVENT_BYTES = 8 + 8 + 2 + 1;
 const FACET_HEAD = 8;
 
-/** @param expires when the record may be forgotten, epoch milliseconds */
+/** @param expires when the record may be dropped, epoch milliseconds */
 export function encodeHistory(history: History, expires: number): Buffer {
   const { count, facets } = history;
   const numbers = new Map(history.texts.map((text, i) => [text, i]));
@@ -58,7 +58,7 @@ export function encodeHistory(history: History, expires: number): Buffer {
   return record;
 }
 
-/** The history that a record holds; undefined for a damaged one, or one of another format. */
+/** The history in a record; undefined if the record is damaged or has another format. */
 export function decodeHistory(record: Buffer): History | undefined {
   const found = locate(record);
   if (found === undefined) return undefined;
@@ -73,14 +73,14 @@ export function decodeHistory(record: Buffer): History | undefined {
   return { ...columnsOf(record, count), identities: identitiesOf(record, count), facets, texts };
 }
 
-/** Whether a record is of a format that this version does not know: a later one does, to which it may be worth a lot. */
+/** Whether a record has a format of a later version, which may still need it. */
 export function isOfOtherFormat(record: Buffer): boolean {
   return record.length > VERSIONED_HEAD && record[VERSIONED_HEAD] !== FORMAT;
 }
 
 const NO_TEXTS: readonly string[] = [];
 
-/** No events. @param status why there are none; `Status.present`: nothing has happened */
+/** No events. @param status why there are none; `Status.present` if no event has occurred */
 export function noEvents(status: number): InteractionEvents {
   return {
     status,
@@ -94,7 +94,7 @@ export function noEvents(status: number): InteractionEvents {
   };
 }
 
-/** The events of a record with their values of one facet, as components read them; nothing else is decoded. */
+/** The events of a record with their values of one facet, for components; nothing else is decoded. */
 export function decodeEvents(record: Buffer, facetName: string): InteractionEvents {
   const found = locate(record);
   if (found === undefined) return noEvents(Status.failed);
@@ -117,9 +117,9 @@ export function decodeEvents(record: Buffer, facetName: string): InteractionEven
 }
 
 interface FacetPlace {
-  /** A text. */
+  /** Number of a text. */
   readonly name: number;
-  /** Where its counts begin, and how many values follow them. */
+  /** Offset of its counts, and the number of values after them. */
   readonly at: number;
   readonly length: number;
 }
@@ -128,11 +128,11 @@ interface Found {
   readonly count: number;
   readonly textCount: number;
   readonly facets: readonly FacetPlace[];
-  /** Where each text begins, and the last one ends. */
+  /** Offset of each text, and the offset after the last one. */
   readonly texts: Int32Array;
 }
 
-/** Where everything is; undefined unless the record is as long as it must be, to the byte. */
+/** The offsets of all parts; undefined if the record does not have exactly the expected length. */
 function locate(record: Buffer): Found | undefined {
   if (record.length < COLUMNS_AT || record[VERSIONED_HEAD] !== FORMAT) return undefined;
   const facetCount = record[VERSIONED_HEAD + 1] ?? 0;
@@ -179,7 +179,7 @@ function identitiesOf(record: Buffer, count: number): Uint32Array {
   return identities;
 }
 
-/** Undefined if the counts do not add up, or a value is no text. */
+/** Undefined if the counts do not add up, or a value is not the number of a text. */
 function valuesOf(
   record: Buffer,
   count: number,

@@ -1,4 +1,4 @@
-/** The events of one entity, oldest first, in columns. */
+/** The feedback events of one entity, oldest first, in columns. */
 export interface History {
   readonly count: number;
   /** Positions in INTERACTION_TYPES. */
@@ -6,13 +6,13 @@ export interface History {
   /** Epoch milliseconds. */
   readonly times: Float64Array;
   readonly quantities: Uint16Array;
-  /** Two numbers for each event: what tells it from all others (`identityOf`). */
+  /** Two numbers for each event, which identify it (`identityOf`). */
   readonly identities: Uint32Array;
   readonly facets: ReadonlyMap<string, FacetValues>;
   readonly texts: readonly string[];
 }
 
-/** The values of one facet: event e has `texts[values[i]]`, i from `offsets[e]` to below `offsets[e + 1]`. */
+/** The values of one facet: event e has `texts[values[i]]` for each i from `offsets[e]` to `offsets[e + 1] - 1`. */
 export interface FacetValues {
   readonly offsets: Int32Array;
   readonly values: Int32Array;
@@ -28,14 +28,14 @@ export const NO_HISTORY: History = {
   texts: [],
 };
 
-/** Most events of one kind that are kept of an entity: the newest. */
+/** Most events of one kind in a history; the newest are kept. */
 export const MOST_EVENTS = 1000;
 
-/** Once the newest events of a kind take so many bytes, no older one is kept; where values are ids they take a tenth. */
+/** Most bytes of one kind of events; older events are dropped. Events with ids as values take about a tenth of it. */
 export const MOST_BYTES = 256 * 1024;
 
-/** Most values of one facet that are kept of an event: the first. */
+/** Most values of one facet of an event; the first are kept. */
 export const MOST_VALUES = 16;
 
-/** Most facets of a history; those that are counted now come first. */
+/** Most facets of a history; facets that steps currently count come first. */
 export const MOST_FACETS = 255;

@@ -5,21 +5,21 @@ import { readField, State, stateOf } from './packed-body.js';
 import { own } from '../../core/value-fit.js';
 import { writeFromJson, type WantedColumn } from './wanted-column.js';
 
-/** A column that is read as JSON: a path into inline records, or a field of another type or none. */
+/** A column that is decoded from JSON: a path into inline records, or a field with another type or no type. */
 export interface JsonStep {
   readonly column: number;
   readonly want: WantedColumn;
-  /** The fields that may hold the attribute; empty: only the tail can. */
+  /** The fields that may hold the attribute; if empty, only the tail can hold it. */
   readonly fields: readonly StoredField[];
-  /** The attribute's names in the tail. */
+  /** The names of the attribute in the tail. */
   readonly names: readonly string[];
 }
 
-/** Reads the tail of the record whose body is at `at` and that ends at `end`; features have none. */
+/** Reads the tail of the record that has its body at `at` and ends at `end`. Features have no tail. */
 export type TailReader = (record: Buffer, at: number, end: number, layout: RecordLayout) => JsonObject;
 
 /**
- * Writes one row of the columns that are read as JSON.
+ * Writes one row of the columns that are decoded from JSON.
  * @returns false if the bytes are damaged
  */
 export function readJson(
@@ -42,13 +42,13 @@ export function readJson(
     }
     return true;
   } catch (error) {
-    // A length that leads out of the record, or JSON that is none; anything else is a fault of ours.
+    // A length that points outside the record, or invalid JSON. Any other error is a bug.
     if (error instanceof RangeError || error instanceof SyntaxError) return false;
     throw error;
   }
 }
 
-/** The attribute as it was sent; undefined if the record does not carry it. */
+/** The attribute as it was sent; undefined if the record does not contain it. */
 function jsonValue(
   record: Buffer,
   at: number,
@@ -74,7 +74,7 @@ function jsonValue(
   return isNull ? null : undefined;
 }
 
-/** Where else an attribute may be: under the other spelling of a reference, or undeclared in the tail. */
+/** Finds the other places of an attribute: the other spelling of a reference, or the tail. */
 export function jsonStep(layout: RecordLayout, want: WantedColumn, column: number): JsonStep {
   const name = want.path[0] ?? '';
   const names = want.path.length === 1 && want.type.kind === 'ref' ? [name, `${name}_id`] : [name];

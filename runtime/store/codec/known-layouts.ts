@@ -1,6 +1,6 @@
 import type { RecordLayout } from './record-layout.js';
 
-/** The layouts that this process has met, by id. */
+/** The layouts that this process knows, by id. */
 export class KnownLayouts {
   readonly #byHex = new Map<string, RecordLayout>();
 
@@ -17,7 +17,7 @@ export class KnownLayouts {
 }
 
 /**
- * Shared by the whole process: a layout's id says what it holds, so that one store's layouts cannot be wrong for
- * another, and decoders can be built before there is a store.
+ * Shared by the whole process. The id of a layout is a hash of its content, so it is valid for every store. Decoders
+ * can be built before a store is open.
  */
 export const knownLayouts = new KnownLayouts();

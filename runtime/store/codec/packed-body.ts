@@ -10,20 +10,20 @@ import { fits } from '../../core/value-fit.js';
  *
  *   u8    version of the form
  *   u8    flags (see FLAG_*)
- *   2 bits a field: absent, present, sent (see State), null
+ *   2 bits for each field: absent, present, sent (see State), null
  *   f64   int, float and timestamp fields (epoch ms)
- *   u32   for each other field, where its bytes end, counted from the start of the variable part
+ *   u32   for each other field, the offset after its bytes, from the start of the variable part
  *   u8    bool fields; for references the spelling (see Spelling)
- *   …     variable part: UTF-8 text; lists of text (u32 count, u32 ends, texts); vectors (float32 where every element
- *         survives that, else float64); JSON for inline records and lists of them
+ *   …     variable part: UTF-8 text; lists of text (u32 count, u32 ends, texts); vectors (float32 if every
+ *         element fits, otherwise float64); JSON for inline records and lists of them
  *
- * All fields have their place whether they are there or not: a column is read at an offset that the layout knows.
+ * Every field has a place even if it is absent, so a column is read at an offset that the layout knows.
  */
 
 export const BODY_VERSION = 1;
 /** Every text of the variable part is ASCII. */
 export const FLAG_ASCII = 1;
-/** The object carried the layout's key, and it held the id. */
+/** The object carried its id under the layout's key. */
 export const FLAG_KEY = 2;
 /** A tail follows the body. */
 export const FLAG_TAIL = 4;
@@ -32,8 +32,9 @@ export const State = {
   absent: 0,
   present: 1,
   /**
-   * The value as it was sent is in the tail, since the packed form would give it back in another spelling (a time sent
-   * as text, an ill-formed text, an id sent as a number) or could not hold it at all (NaN, a bool of 2, or no bytes in its place).
+   * The tail holds the value as it was sent. Either the packed form would return it in another spelling: a time sent as
+   * text, an ill-formed text, an id sent as a number. Or it cannot hold the value: the field then contains NaN, a bool
+   * of 2, or no bytes.
    */
   sent: 2,
   null: 3,
@@ -41,15 +42,15 @@ export const State = {
 
 const Spelling = { name: 0, alternative: 1, both: 2 } as const;
 
-/** What a bool's byte holds if the value is none. */
+/** The byte of a bool field whose value is not a bool. */
 export const NO_BOOL = 2;
 
 /**
- * Writes an object's fields.
- * @param id of the object, where the layout has a key: it costs no bytes if the object has it there
- * @param tail gets what is no field, and what the packed form would not give back as it was sent; without one, what is no
- *   field is left out, and such values are refused
- * @throws TypeError for a value that does not fit when there is no tail.
+ * Writes the fields of an object.
+ * @param id the id of the object, if the layout has a key: it takes no bytes if the object has it under that key
+ * @param tail receives undeclared fields, and values that the packed form cannot return as they were sent; without a
+ *   tail, undeclared fields are dropped and such values are rejected
+ * @throws TypeError if there is no tail and a value does not fit
  */
 export function writeBody(
   writer: ByteWriter,
@@ -58,7 +59,8 @@ export function writeBody(
   id: string | undefined,
   tail: Map<string, JsonValue> | undefined,
 ): void {
-  // By field, under each of its two names: to ask the object for every name would take longer than to go through it.
+  // By field, under each of its two names: looking up every name in the object would be slower than iterating over the
+  // object.
   const named = new Array<JsonValue | undefined>(layout.fields.length);
   const spelt = new Array<JsonValue | undefined>(layout.fields.length);
   let flags = 0;
@@ -100,7 +102,7 @@ function writeField(
       writer.bytes[at + field.spellingAt] = Spelling.both;
     } else {
       tail?.set(field.alternative, spelt);
-      // 7 and "7" are one id.
+      // 7 and "7" are the same id.
       if (spelt !== null && (idText(value) === undefined || idText(value) !== idText(spelt))) {
         tail?.set(field.name, value);
         return unusable(writer, at, field, tail);
@@ -117,7 +119,7 @@ function writeField(
   return isFit ? State.sent : unusable(writer, at, field, tail);
 }
 
-/** Marks the place of a value that the field cannot hold. */
+/** Marks a field as unusable because it cannot hold the value. */
 function unusable(
   writer: ByteWriter,
   at: number,
@@ -130,7 +132,7 @@ function unusable(
   return State.sent;
 }
 
-/** Writes a value that fits its type; false if reading it back would not give the same JSON. */
+/** Writes a value that fits its type; false if decoding would not return the same JSON. */
 function writeValue(writer: ByteWriter, at: number, field: StoredField, value: JsonValue): boolean {
   switch (field.storage) {
     case 'double':
@@ -157,7 +159,7 @@ function writeValue(writer: ByteWriter, at: number, field: StoredField, value: J
   }
 }
 
-/** Texts as they are, numbers as the ids that they are; false if that would not give the same JSON. */
+/** Writes texts, and ids that are numbers as texts; false if decoding would not return the same JSON. */
 function writeTexts(writer: ByteWriter, texts: readonly JsonValue[]): boolean {
   writer.uint32(texts.length);
   const ends = writer.zeros(4 * texts.length);
@@ -185,26 +187,26 @@ export function stateOf(bytes: Buffer, at: number, field: StoredField): number {
   return ((bytes[at + field.stateAt] ?? 0) >> field.stateShift) & 3;
 }
 
-/** Where a variable field's bytes start. */
+/** Offset of the bytes of a variable field. */
 export function variableStart(bytes: Buffer, at: number, layout: RecordLayout, field: StoredField): number {
   const offset = field.startAt < 0 ? 0 : bytes.readUInt32LE(at + field.startAt);
   return at + layout.fixedSize + offset;
 }
 
-/** Where they end. */
+/** Offset after the bytes of a variable field. */
 export function variableEnd(bytes: Buffer, at: number, layout: RecordLayout, field: StoredField): number {
   return at + layout.fixedSize + bytes.readUInt32LE(at + field.valueAt);
 }
 
-/** Where the body ends, and a tail may begin. */
+/** Offset after the body, where a tail may follow. */
 export function bodyEnd(bytes: Buffer, at: number, layout: RecordLayout): number {
   const last = layout.fields.findLast((field) => field.storage !== 'double' && field.storage !== 'bool');
   return last === undefined ? at + layout.fixedSize : variableEnd(bytes, at, layout, last);
 }
 
 /**
- * The value of a field whose state is `present`, as it was sent.
- * @param limit where the record ends
+ * The value of a field in the state `present`, as it was sent.
+ * @param limit offset of the end of the record
  * @throws RangeError if the bytes are cut short
  */
 export function readField(
@@ -259,7 +261,9 @@ export function eachText(
   }
 }
 
-/** Puts every field of the body into an object, under the names that were sent; those that are in the tail not. */
+/**
+ * Adds every field of the body to an object under the names that were sent, except fields whose value is in the tail.
+ */
 export function readBody(
   bytes: Buffer,
   at: number,
@@ -277,7 +281,7 @@ export function readBody(
   }
 }
 
-/** Whether a body of this layout can lie there; its variable parts may still be cut short. */
+/** Whether a body of this layout can be at `at`; its variable parts may still be cut short. */
 export function isBody(bytes: Buffer, at: number, end: number, layout: RecordLayout): boolean {
   return end <= bytes.length && end - at >= layout.fixedSize && bytes[at] === BODY_VERSION;
 }

@@ -1,11 +1,11 @@
 /**
- * Values that were read together, as places in the memory that they came in: those of one reply share a few buffers, so
- * that a thousand records cost no thousand objects.
+ * Values that were read together, as ranges of the memory that they arrived in. The values of one reply share a few
+ * buffers, so a thousand records do not need a thousand objects.
  */
 export class RecordBatch {
-  /** By number: the memory that the value lies in; null where the store has none. */
+  /** By number: the memory that holds the value; null if the store has none. */
   readonly memory: (Buffer | null)[] = [];
-  /** By number: where in its memory the value starts, and where it ends. */
+  /** By number: the offsets of the value in its memory. */
   starts = new Int32Array(0);
   ends = new Int32Array(0);
 
@@ -13,7 +13,7 @@ export class RecordBatch {
     return this.memory.length;
   }
 
-  /** Makes room for more values, none of which is there yet; returns the number of the first. */
+  /** Adds entries for more values, all null; returns the number of the first. */
   extend(count: number): number {
     const first = this.memory.length;
     for (let i = 0; i < count; i++) this.memory.push(null);
@@ -22,14 +22,14 @@ export class RecordBatch {
     return first;
   }
 
-  /** Says where the value of a number is; the memory is not to change from then on. */
+  /** Sets the range of a value. The memory must not change afterwards. */
   put(number: number, memory: Buffer | null, start: number, end: number): void {
     this.memory[number] = memory;
     this.starts[number] = start;
     this.ends[number] = end;
   }
 
-  /** A value as a buffer of its own, on the same memory. */
+  /** A value as a buffer of its own on the same memory. */
   record(number: number): Buffer | null {
     return this.memory[number]?.subarray(this.starts[number], this.ends[number]) ?? null;
   }

@@ -2,59 +2,62 @@ import { createHash } from 'node:crypto';
 import type { ListElementType, ValueType } from '../../api/types.js';
 
 /**
- * The layout of a packed record: its fields, their types, and where each lies. Layouts are named by their content, so
- * that a record says in 8 bytes how it is to be read, and a record of any older or newer layout stays readable.
+ * The layout of a packed record: its fields, their types, and their offsets. The id of a layout is a hash of its
+ * content. A record names its layout in 8 bytes, so records of older and newer layouts stay readable.
  */
 
-/** Version of the packed form; part of every layout's id, so a new form is a new layout. */
+/** Version of the packed form. It is part of every layout id, so a new form means new layouts. */
 const FORMAT = 1;
 
-/** How a field's value is held: fixed-width, or as a run of bytes in the variable part. */
+/** How the value of a field is stored: with a fixed width, or as a range of bytes in the variable part. */
 export type Storage = 'double' | 'bool' | 'text' | 'texts' | 'vector' | 'json';
 
 /** Offsets are in bytes from the start of the packed body (see packed-body.ts). */
 export interface StoredField {
   readonly name: string;
   readonly type: ValueType;
-  /** `<name>_id`, the other spelling of a reference; undefined where there is none. */
+  /** `<name>_id`, the other spelling of a reference; undefined if there is none. */
   readonly alternative: string | undefined;
   readonly storage: Storage;
-  /** Its position among the layout's fields. */
+  /** Position in the fields of the layout. */
   readonly index: number;
-  /** The byte that holds the two bits of state, and their place in it. */
+  /** The byte that holds the two state bits, and their position in it. */
   readonly stateAt: number;
   readonly stateShift: number;
-  /** A double, a bool byte, or the u32 at which the field's variable part ends. */
+  /** Offset of the double, of the bool byte, or of the u32 with the end of the variable part. */
   readonly valueAt: number;
-  /** The u32 at which its variable part starts: the end of the one before; -1 for the first. */
+  /**
+   * Offset of the u32 with the start of the variable part, which is the end of the previous field; -1 for the first
+   * field.
+   */
   readonly startAt: number;
-  /** The byte that says how a reference was spelt; -1 where there is none. */
+  /** Offset of the byte with the spelling of a reference; -1 if there is none. */
   readonly spellingAt: number;
 }
 
-/** Bytes before the states: format version, flags. */
+/** Bytes before the states: format version and flags. */
 export const BODY_HEADER = 2;
 
 export class RecordLayout {
-  /** By name, in the order of code units. */
+  /** By name, sorted by code units. */
   readonly fields: readonly StoredField[];
   readonly byName: ReadonlyMap<string, StoredField>;
-  /** By the names under which an object may carry a field: of each its own and its alternative. */
+  /** By each name under which an object may carry a field: its own name and its alternative. */
   readonly carried: ReadonlyMap<string, StoredField>;
-  /** The references that have another spelling. */
+  /** The references that have an alternative spelling. */
   readonly references: readonly (StoredField & { readonly alternative: string })[];
   /** Canonical JSON: equal layouts have equal texts. */
   readonly text: string;
   /** First 8 bytes of the text's SHA-256. */
   readonly id: Buffer;
   readonly hex: string;
-  /** The id as two little-endian i32, for quick comparison: of a u32 V8 may make an object. */
+  /** The id as two little-endian i32 for fast comparison; V8 may allocate an object for a u32. */
   readonly low: number;
   readonly high: number;
   /** Bytes before the variable part. */
   readonly fixedSize: number;
 
-  /** @param key the field that holds the entity's id; undefined for feature views. */
+  /** @param key the field that holds the entity's id; undefined for feature views */
   constructor(
     fields: Iterable<readonly [string, ValueType]>,
     readonly key: string | undefined,
@@ -86,7 +89,7 @@ export class RecordLayout {
   }
 }
 
-/** Doubles come first, then ends of the variable parts, then single bytes. */
+/** Assigns offsets: doubles first, then the ends of variable parts, then single bytes. */
 function place(
   fields: readonly (readonly [string, ValueType])[],
   key: string | undefined,
@@ -124,7 +127,7 @@ function place(
   return { placed, size: byteAt };
 }
 
-/** A reference `brand` may be carried as `brand_id`, unless something else has that name. */
+/** A reference `brand` may be carried as `brand_id`, unless another field has that name. */
 function alternativeOf(
   name: string,
   type: ValueType,
@@ -179,22 +182,23 @@ function typeToJson(type: ValueType): TypeJson {
 }
 
 /**
- * Reads a layout back from its canonical text.
- * @throws Error if the text is none, or of a format that this version does not know.
+ * Parses a layout from its canonical text.
+ * @throws Error if the text is not a layout, or has a format that this version does not know
  */
 export function parseLayout(text: string): RecordLayout {
   const json: unknown = JSON.parse(text);
   if (typeof json !== 'object' || json === null) throw new Error('not a layout');
   const { format, key, fields } = json as { format?: unknown; key?: unknown; fields?: unknown };
-  if (format !== FORMAT) throw new Error(`a layout of format ${JSON.stringify(format)}, expected ${FORMAT}`);
+  if (format !== FORMAT)
+    throw new Error(`the layout has format ${JSON.stringify(format)}, expected ${FORMAT}`);
   return new RecordLayout(fieldsFromJson(fields), typeof key === 'string' ? key : undefined);
 }
 
 function fieldsFromJson(json: unknown): [string, ValueType][] {
-  if (!Array.isArray(json)) throw new Error('a layout has a list of fields');
+  if (!Array.isArray(json)) throw new Error('the layout has no list of fields');
   return json.map((field: unknown) => {
     const [name, type] = Array.isArray(field) ? (field as unknown[]) : [];
-    if (typeof name !== 'string') throw new Error('a field of a layout has a name');
+    if (typeof name !== 'string') throw new Error('a field of the layout has no name');
     return [name, typeFromJson(type)];
   });
 }
@@ -220,7 +224,7 @@ function typeFromJson(json: unknown): ValueType {
     case 'record':
       return { kind, fields: new Map(fieldsFromJson(argument)) };
   }
-  throw new Error('a layout with a type that this version does not know');
+  throw new Error('the layout has a type that this version does not know');
 }
 
 function elementFromJson(json: unknown): ListElementType {
@@ -232,6 +236,6 @@ function elementFromJson(json: unknown): ListElementType {
     case 'record':
       return type;
     default:
-      throw new Error(`a layout with a list of ${type.kind}`);
+      throw new Error(`the layout has a list of ${type.kind}`);
   }
 }

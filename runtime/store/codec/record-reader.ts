@@ -9,7 +9,7 @@ import type { RecordLayout, StoredField } from './record-layout.js';
 import { FLAG_ASCII, isBody, NO_BOOL, State, stateOf, variableEnd, variableStart } from './packed-body.js';
 import type { WantedColumn } from './wanted-column.js';
 
-/** A step of a reader: one column, read from one field of the layout. */
+/** One column and the field of the layout that it is read from. */
 interface FieldStep {
   /** Index into the columns. */
   readonly column: number;
@@ -17,12 +17,12 @@ interface FieldStep {
 }
 
 /**
- * Reads the wanted columns from records of one layout. Names are resolved to offsets when the reader is made; a
- * record then costs no look-up and no object besides its texts.
+ * Decodes the wanted columns from records of one layout. Names are resolved to offsets when the reader is created, so a
+ * record needs no lookup and no object except its texts.
  */
 export class RecordReader {
   readonly layout: RecordLayout;
-  /** Four numbers a column: index, offset of the state byte, shift, offset of the double. */
+  /** Four numbers for each column: index, offset of the state byte, shift, offset of the double. */
   readonly #doubles: Int32Array;
   readonly #bools: readonly FieldStep[];
   readonly #texts: readonly FieldStep[];
@@ -31,7 +31,7 @@ export class RecordReader {
   readonly #json: readonly JsonStep[];
   readonly #readTail: TailReader | undefined;
 
-  /** @param indices where each wanted column is among those given to `read` */
+  /** @param indices for each wanted column, its index in the columns passed to `read` */
   constructor(
     layout: RecordLayout,
     wanted: readonly WantedColumn[],
@@ -66,8 +66,8 @@ export class RecordReader {
 
   /**
    * Writes one row from the body at `at`, which ends at `end` at the latest.
-   * @param absent the status of what the record does not carry
-   * @returns false if the bytes are damaged; cells of the row may then be half-written
+   * @param absent the status of a value that the record does not contain
+   * @returns false if the bytes are damaged; some cells of the row may have been written
    */
   read(
     record: Buffer,
@@ -203,19 +203,19 @@ function readBool(
   target.status[row] = held ? Status.present : missing(state, absent);
 }
 
-/** The status of a cell whose field holds no value that can be used. */
+/** The status of a cell whose field has no usable value. */
 function missing(state: number, absent: number): number {
   return state === State.absent ? absent : state === State.null ? Status.null : Status.failed;
 }
 
-/** The field that can be read straight into the column, without a look at the value's type. */
+/** The field that can be read directly into the column without checking the type of the value. */
 function directField(layout: RecordLayout, want: WantedColumn): StoredField | undefined {
   if (want.path.length !== 1 || want.list) return undefined;
   const field = layout.byName.get(want.path[0] ?? '');
   return field !== undefined && readsAs(field.type, want.type) ? field : undefined;
 }
 
-/** Whether every value of the stored type is one of the wanted type, in the same bytes. */
+/** Whether every value of the stored type is a valid value of the wanted type, in the same bytes. */
 function readsAs(stored: ValueType, wanted: ValueType): boolean {
   switch (wanted.kind) {
     case 'float':

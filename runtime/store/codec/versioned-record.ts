@@ -1,8 +1,8 @@
 /**
- * The head of a record that is replaced only by who has read it (`Store.swap`):
+ * The head of a record that is replaced by compare-and-swap (`Store.swap`):
  *
  *   8 bytes  version: random, new with every write
- *   f64      when the record may be forgotten, epoch milliseconds
+ *   f64      when the record may be dropped, epoch milliseconds
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -11,7 +11,7 @@ const EXPIRY_AT = 8;
 /** Length of the head. */
 export const VERSIONED_HEAD = 16;
 
-/** Starts a record of `size` bytes, head included: its head is written, the rest is zeros. */
+/** Allocates a record of `size` bytes including the head, and writes the head; the rest is zeros. */
 export function newVersioned(size: number, expires: number): Buffer {
   const record = Buffer.alloc(size);
   randomFillSync(record, 0, EXPIRY_AT);
@@ -19,12 +19,12 @@ export function newVersioned(size: number, expires: number): Buffer {
   return record;
 }
 
-/** Tells one write of a record from all others. */
+/** The version of a record, which differs after every write. */
 export function versionOf(record: Buffer): Buffer {
   return record.subarray(0, EXPIRY_AT);
 }
 
-/** Epoch milliseconds; 0 for what has no such head. */
+/** Epoch milliseconds; 0 if the record has no such head. */
 export function expiryOf(record: Buffer): number {
   return record.length < VERSIONED_HEAD ? 0 : record.readDoubleLE(EXPIRY_AT);
 }

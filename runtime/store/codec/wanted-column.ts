@@ -4,20 +4,20 @@ import type { JsonValue, ValueType } from '../../api/types.js';
 import { writeJson, writeMissing } from '../../frame/cells.js';
 import { fits, isJsonList, isJsonObject, own } from '../../core/value-fit.js';
 
-/** A column that a plan wants of a record. */
+/** A column that a plan reads from a record. */
 export interface WantedColumn {
-  /** The attribute or feature, then fields of inline records. */
+  /** The attribute or feature, followed by fields of inline records. */
   readonly path: readonly string[];
-  /** Of the leaf. */
+  /** Type of the last field of the path. */
   readonly type: ValueType;
-  /** Whether the path goes through a list of records: the column is then one of lists. */
+  /** Whether the path goes through a list of records, which makes it a list column. */
   readonly list: boolean;
 }
 
 /**
- * Writes the cell of a wanted column from the attribute's JSON value: the slow way, for inline records and for values
- * that were stored under another type. A value that does not fit the wanted type makes the cell failed.
- * @param value undefined where the entity does not carry the attribute
+ * Writes the cell of a wanted column from the JSON value of the attribute. This is the slow path, for inline records
+ * and for values that were stored with another type. A value that does not fit the wanted type makes the cell failed.
+ * @param value undefined if the entity does not carry the attribute
  * @param absent the status of a cell without a value
  */
 export function writeFromJson(
@@ -44,7 +44,10 @@ export function writeFromJson(
   else writeMissing(column, row, Status.failed);
 }
 
-/** Writes one element for each record of the list, so that columns of one list go together; NaN or '' if not known. */
+/**
+ * Writes one element for each record of the list, so columns of the same list are aligned; NaN or '' for unknown
+ * values.
+ */
 function writeElements(
   column: Column,
   row: number,
@@ -59,8 +62,8 @@ function writeElements(
 }
 
 /**
- * Collects the leaves under a value; null for each that is not known.
- * @returns present, failed, or why there is no list at all
+ * Collects the leaves below a value; null for each unknown leaf.
+ * @returns present, failed, or the reason why there is no list
  */
 function gather(value: JsonValue, step: number, want: WantedColumn, leaves: JsonValue[]): number {
   if (step < want.path.length) {
@@ -85,7 +88,7 @@ function gather(value: JsonValue, step: number, want: WantedColumn, leaves: Json
   return Status.present;
 }
 
-/** A field of an inline record; a reference in either of its spellings. */
+/** A field of an inline record; a reference may have either spelling. */
 function carried(
   object: { readonly [name: string]: JsonValue },
   name: string,

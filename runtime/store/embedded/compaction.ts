@@ -1,16 +1,16 @@
 import type { Database } from './data-folder.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** Replaced and deleted bytes that are not worth a compaction. */
+/** Fewer replaced and deleted bytes than this do not start a compaction. */
 const LEAST_GARBAGE = 32 * 1024 * 1024;
-/** Live bytes that one step compacts: closing waits for at most one step. */
+/** Live bytes that one step compacts; closing waits for at most one step. */
 const STEP_BYTES = 32 * 1024 * 1024;
-/** After every possible key. */
+/** Sorts after every possible key. */
 const LAST_KEY = '\u{10ffff}';
 
 /**
- * LevelDB drops replaced and deleted records where its levels happen to overflow; this makes it do so once they
- * outweigh the live ones, so that the folder stays within a small multiple of what is in it.
+ * LevelDB removes replaced and deleted records only when one of its levels overflows. This class compacts when they
+ * outweigh the live records, so the size of the folder stays within a small multiple of its content.
  */
 export class Compaction {
   readonly #database: Database;
@@ -26,7 +26,7 @@ export class Compaction {
     this.#leastGarbage = leastGarbage;
   }
 
-  /** Takes note of bytes that a batch replaced or deleted; starts compacting, beside all else, if it is time. */
+  /** Records the bytes that a batch replaced or deleted; starts a compaction in the background if there are enough. */
   note(bytes: number): void {
     this.#garbage += bytes;
     if (this.#running !== undefined || this.#stopped) return;
@@ -35,7 +35,7 @@ export class Compaction {
     this.#running = this.#compact().finally(() => (this.#running = undefined));
   }
 
-  /** No step begins any more; resolves when the one under way, if any, is done. */
+  /** Prevents further steps; resolves when the current step, if any, is finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -48,18 +48,18 @@ export class Compaction {
       try {
         await this.#database.compactRange(from, to);
       } catch {
-        return; // the database is closed, or was just reopened: garbage gathers until the next time
+        return; // the database is closed or was just reopened; a later compaction removes the garbage
       }
       from = to;
     }
   }
 
-  /** Keys in LevelDB's order that cut the records into steps of about equal size. */
+  /** Keys in LevelDB's order that split the records into steps of about equal size. */
   #boundaries(): string[] {
     const steps = Math.floor(this.#records.bytes / STEP_BYTES);
     if (steps === 0) return [];
     const every = Math.ceil(this.#records.size / steps);
-    // A sample, by how long ago keys were written, is good enough; sorting all of them would hold requests up.
+    // A sample of the keys in insertion order is accurate enough; sorting all keys would delay requests.
     const sample: Buffer[] = [];
     let at = 0;
     const stride = Math.max(1, Math.floor(every / 16));

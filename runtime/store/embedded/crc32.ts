@@ -1,12 +1,12 @@
 import * as zlib from 'node:zlib';
 
 /**
- * CRC-32 of IEEE 802.3 (polynomial 0xedb88320, reflected) of bytes, or of a text in UTF-8, going on from the CRC of what
- * came before.
+ * CRC-32 of IEEE 802.3 (polynomial 0xedb88320, reflected) of bytes, or of a text in UTF-8, continued from the CRC of
+ * the preceding data.
  */
 export type Crc32 = (data: Buffer | string, before?: number) => number;
 
-/** A byte at a time, by table: what Node before 20.15 gets. */
+/** A table-driven implementation, one byte at a time, for Node versions before 20.15. */
 export const crc32ByTable: Crc32 = (data, before = 0) => {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   let crc = ~before;

@@ -9,21 +9,21 @@ export type Database = ClassicLevel<string, Buffer>;
 /** A data folder that this process owns. */
 export interface DataFolder {
   readonly database: Database;
-  /** Closes the database and gives the folder up. */
+  /** Closes the database and releases the folder. */
   release(): Promise<void>;
 }
 
 /**
- * What LevelDB gathers in memory and in its log before it writes a table: more makes bulk loads quicker and opening
- * after a crash slower (64 ms for 32 MB).
+ * Bytes that LevelDB collects in memory and in its log before it writes a table. A larger buffer makes bulk loads
+ * faster and opening after a crash slower (64 ms for 32 MB).
  */
 const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
-/** All is read once, when it is opened: a cache of blocks would be of no use. */
+/** Every record is read once, at opening, so a cache of blocks would be useless. */
 const CACHE_BYTES = 1024 * 1024;
 
 /**
- * Opens the database in a data folder, which one process at a time may own; LevelDB's lock, which dies with its
- * process, decides, and `owner.pid` beside it says who.
+ * Opens the database in a data folder, which only one process at a time may own. LevelDB's lock decides; it is released
+ * when its process ends. The file `owner.pid` names the owner.
  * @throws MillraceError data_folder_in_use with the owner's process id, data_folder_damaged, invalid_setting if the
  *   folder cannot be used
  */
@@ -53,7 +53,7 @@ export async function openDataFolder(dataDir: string, sync: boolean): Promise<Da
   };
 }
 
-/** The folders' own entries have to be on the disk too, up to the first that was there before. */
+/** Syncs the entries of the folders themselves, up to the first folder that existed before. */
 async function syncFolders(dataDir: string, made: string | undefined): Promise<void> {
   const last = made === undefined ? dataDir : dirname(made);
   for (let folder = dataDir; ; folder = dirname(folder)) {
@@ -67,26 +67,27 @@ async function syncFolders(dataDir: string, made: string | undefined): Promise<v
   }
 }
 
-/** What an error of LevelDB's means to those who started the process. */
+/** Converts an error of LevelDB to an error for the operator. */
 export async function openFailure(error: unknown, dataDir: string, lockFile: string): Promise<MillraceError> {
   if (error instanceof MillraceError) return error;
   if (hasCode(error, 'LEVEL_LOCKED')) return inUse(dataDir, lockFile);
   if (hasCode(error, 'LEVEL_CORRUPTION')) return damaged(dataDir, reasonOf(error), error);
-  const reason = hasCode(error, 'EEXIST') || hasCode(error, 'ENOTDIR') ? 'it is no folder' : reasonOf(error);
+  const reason =
+    hasCode(error, 'EEXIST') || hasCode(error, 'ENOTDIR') ? 'it is not a folder' : reasonOf(error);
   return new MillraceError(
     'invalid_setting',
     `The data folder ${dataDir} cannot be used: ${reason}. ` +
-      'Check that this user may write there and that the disk has room, or name another folder with MILLRACE_DATA_DIR',
+      'Check that this user can write to it and that the disk has free space, or set MILLRACE_DATA_DIR to another folder',
     { cause: error },
   );
 }
 
-/** The folder's content is not what was written to it. */
+/** The content of the folder differs from what was written to it. */
 export function damaged(dataDir: string, reason: string, cause?: unknown): MillraceError {
   return new MillraceError(
     'data_folder_damaged',
     `The data folder ${dataDir} is damaged: ${reason}. ` +
-      'Put a copy of it in its place, or remove it and load the data again',
+      'Restore it from a copy, or remove it and load the data again',
     { cause },
   );
 }
@@ -103,7 +104,7 @@ async function inUse(dataDir: string, lockFile: string): Promise<MillraceError> 
   return new MillraceError(
     'data_folder_in_use',
     `The data folder ${dataDir} is in use by ${name}. ` +
-      'If that is a running service, talk to it with --url http://HOST:PORT; or stop it; or name another folder with MILLRACE_DATA_DIR',
+      'If that is a running service, use it with --url http://HOST:PORT or stop it; or set MILLRACE_DATA_DIR to another folder',
     { extensions: owner === undefined ? {} : { owner_pid: owner.pid } },
   );
 }
@@ -113,7 +114,7 @@ function hasCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException).code === code || hasCode(error.cause, code);
 }
 
-/** The innermost reason, in one line. */
+/** The message of the innermost cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message;

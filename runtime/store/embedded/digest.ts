@@ -1,22 +1,22 @@
 import { crc32 } from './crc32.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** Where the digest lies in the database; no key of keys.ts begins so. */
+/** Key of the digest in the database; no key of keys.ts starts with this character. */
 export const DIGEST_KEY = '\u0000digest';
 
 const VERSION = 1;
 const SIZE = 13;
 
 /**
- * Number of the records and the sum of their CRC-32s (modulo 2^32), in any order. Every batch carries the digest of
- * what is there after it, so that damage which LevelDB does not notice (it checks neither the blocks that it reads nor
- * whether the middle of its log is missing) is noticed when the database is opened.
+ * The number of the records and the sum of their CRC-32s (modulo 2^32), which does not depend on their order. Every
+ * batch contains the digest of the records after it. LevelDB does not verify the blocks that it reads, nor that its log
+ * is complete; the digest detects such damage when the database is opened.
  */
 export class Digest {
   #count = 0;
   #sum = 0;
 
-  /** Reads one back; undefined for bytes that are none. */
+  /** Decodes a digest; undefined if the bytes are not one. */
   static decode(bytes: Buffer): Digest | undefined {
     if (bytes.length !== SIZE || bytes[0] !== VERSION) return undefined;
     const digest = new Digest();
@@ -29,7 +29,7 @@ export class Digest {
     return this.#count;
   }
 
-  /** The digest of the records after some changes; undefined is a deletion. */
+  /** The digest of the records after some changes; undefined means a deletion. */
   after(changes: ReadonlyMap<string, Buffer | undefined>, records: RecordMemory): Digest {
     const next = new Digest();
     next.#count = this.#count;

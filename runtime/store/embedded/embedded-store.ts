@@ -15,9 +15,9 @@ import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
 
 export interface EmbeddedSettings {
-  /** Made if it is not there. */
+  /** Created if it does not exist. */
   readonly dataDir: string;
-  /** Whether a write is acknowledged only when the disk has it, so as to survive a power loss. */
+  /** Whether a write is acknowledged only after it is synced to disk, so that it survives a power loss. */
   readonly sync?: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSetti
     return new EmbeddedStore(folder, records, new WriteQueue(folder.database, records, digest, sync));
   } catch (error) {
     await folder.release();
-    // Whatever LevelDB cannot read by now is there, and is not what was written.
+    // At this point the folder is open, so anything that LevelDB cannot read is damage.
     throw error instanceof MillraceError ? error : damaged(dataDir, reasonOf(error), error);
   }
 }

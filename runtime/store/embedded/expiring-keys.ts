@@ -3,16 +3,16 @@ import { isFeatureKey, isHistoryKey } from '../keys.js';
 import { expiryOf } from '../codec/versioned-record.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** How many records a write looks at. */
+/** How many records a write checks. */
 const LOOKS = 16;
 
 /**
- * Finds records whose time is over, with no clock of its own: each write looks at the next few in turn, so that memory
- * and disk shrink as fast as others write.
+ * Finds expired records without a timer: each write checks the next few records in turn, so expired records leave
+ * memory and disk as fast as others are written.
  */
 export class ExpiringKeys {
   readonly #records: RecordMemory;
-  /** Those that will be looked at next come first. */
+  /** The keys that are checked next come first. */
   readonly #keys: Set<string>;
 
   constructor(records: RecordMemory) {
@@ -20,13 +20,13 @@ export class ExpiringKeys {
     this.#keys = new Set([...records.keys()].filter((key) => this.#expiry(key) < Infinity));
   }
 
-  /** Call when a record was written or removed. */
+  /** Call after a record was written or removed. */
   note(key: string): void {
     this.#keys.delete(key);
     if (this.#expiry(key) < Infinity) this.#keys.add(key);
   }
 
-  /** Some records whose time is over. @param now epoch milliseconds */
+  /** Some expired records. @param now epoch milliseconds */
   over(now: number): string[] {
     const over: string[] = [];
     let looks = Math.min(LOOKS, this.#keys.size);
@@ -39,7 +39,7 @@ export class ExpiringKeys {
     return over;
   }
 
-  /** When the record may be forgotten, epoch milliseconds; Infinity where there is none, or it never is. */
+  /** When the record may be dropped, epoch milliseconds; Infinity if it does not exist or never expires. */
   #expiry(key: string): number {
     const record = this.#records.get(key);
     if (record === undefined) return Infinity;

@@ -2,18 +2,18 @@ import type { Database } from './data-folder.js';
 import { Digest, DIGEST_KEY } from './digest.js';
 import { RecordMemory } from './record-memory.js';
 
-/** Entries and bytes that are read from LevelDB in one go, in another thread. */
+/** Entries and bytes that LevelDB reads at a time, in another thread. */
 const CHUNK_ENTRIES = 4096;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 export interface LoadedRecords {
   readonly records: RecordMemory;
   readonly digest: Digest;
-  /** How the records differ from those that were written, if they do. */
+  /** How the records differ from those that were written; undefined if they do not. */
   readonly damage: string | undefined;
 }
 
-/** Reads all records of a database into memory, and checks that they are what was written. */
+/** Reads all records of a database into memory, and verifies them against the digest. */
 export async function loadRecords(database: Database): Promise<LoadedRecords> {
   const records = new RecordMemory();
   const digest = new Digest();
@@ -37,17 +37,15 @@ export async function loadRecords(database: Database): Promise<LoadedRecords> {
   return { records, digest, damage: damageOf(digest, written) };
 }
 
-/** A database that was never written to has no digest. */
+/** A new database has no digest. */
 function damageOf(found: Digest, written: Buffer | undefined): string | undefined {
   if (written === undefined) {
-    return found.count === 0
-      ? undefined
-      : `it has ${found.count} records, but not what tells whether they are all`;
+    return found.count === 0 ? undefined : `it has ${found.count} records but no digest of them`;
   }
   const expected = Digest.decode(written);
   if (expected === undefined) return 'it was written by another version';
   if (expected.equals(found)) return undefined;
   return expected.count === found.count
-    ? `some of its ${found.count} records are not as they were written`
-    : `it should have ${expected.count} records and has ${found.count}`;
+    ? `some of its ${found.count} records differ from what was written`
+    : `it should have ${expected.count} records but has ${found.count}`;
 }

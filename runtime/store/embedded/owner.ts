@@ -2,29 +2,29 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** The process that holds a data folder's lock. */
+/** The process that holds the lock of a data folder. */
 export interface Owner {
   readonly pid: number;
-  /** Undefined where it is this machine (or container). */
+  /** Undefined if it runs on this machine (or in this container). */
   readonly host: string | undefined;
 }
 
 const PID_FILE = 'owner.pid';
 
-/** Says in the folder that this process holds its lock; call it once that is so. */
+/** Records this process as the owner of the folder; call it after the lock is taken. */
 export async function announceOwner(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, PID_FILE), `${process.pid}\n${hostname()}\n`);
 }
 
-/** Call it before the lock is free: afterwards the file may be the next owner's. */
+/** Call it before the lock is released: afterwards the file may belong to the next owner. */
 export async function withdrawOwner(dataDir: string): Promise<void> {
-  // A full or read-only disk is no reason not to close; a file left behind does no harm.
+  // A full or read-only disk must not prevent closing; a stale file does no harm.
   await rm(join(dataDir, PID_FILE), { force: true }).catch(() => undefined);
 }
 
 /**
- * Who holds the lock; undefined where that cannot be told. The file alone is not believed: one that a crash left
- * behind names a process that is gone, or one that got its number since, until the new owner has written its own.
+ * The process that holds the lock; undefined if it cannot be determined. The file alone is not reliable. After a crash
+ * it names a dead process, or an unrelated one that got the same number, until the new owner has written its own.
  */
 export async function ownerOf(dataDir: string, lockFile: string): Promise<Owner | undefined> {
   const [pidText, host] = (await readFile(join(dataDir, PID_FILE), 'utf8').catch(() => '')).split('\n');
@@ -40,14 +40,14 @@ export async function ownerOf(dataDir: string, lockFile: string): Promise<Owner 
   return pid === undefined ? undefined : { pid, host: undefined };
 }
 
-/** Processes with a lock on the file, as Linux's kernel lists them; undefined on other systems. */
+/** Processes that hold a lock on the file, from /proc/locks of Linux; undefined on other systems. */
 async function lockHolders(lockFile: string): Promise<number[] | undefined> {
   try {
     const { ino } = await stat(lockFile, { bigint: true });
     // 1: POSIX  ADVISORY  WRITE 4711 08:01:1315 0 EOF
     const lines = (await readFile('/proc/locks', 'utf8')).split('\n').map((line) => line.split(/\s+/));
     const held = lines.filter((fields) => fields[5]?.split(':')[2] === String(ino));
-    // A process of another container has no number here.
+    // A process in another container has no process id here.
     const pids = held.map((fields) => Number(fields[4])).filter((pid) => pid > 0);
     return pids.length > 0 ? pids : undefined;
   } catch {

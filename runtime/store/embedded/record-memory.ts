@@ -1,22 +1,24 @@
-/** Large enough that the records of a slab share one allocation, small enough that moving what is left is quick. */
+/** Large enough for many records to share one allocation, small enough to move the remaining records quickly. */
 const SLAB_BYTES = 256 * 1024;
-/** A larger record gets memory of its own. */
+/** A larger record gets its own memory. */
 const LARGEST_IN_SLAB = SLAB_BYTES / 8;
 
-/** Memory that records lie in, one after the other; it is never written twice, so that a reader's view stays whole. */
+/**
+ * Memory that holds records one after another. It is never overwritten, so the records that readers hold stay intact.
+ */
 interface Slab {
   readonly bytes: Buffer;
   used: number;
-  /** Bytes of it that are some record now. */
+  /** Bytes of it that belong to current records. */
   live: number;
-  /** Keys of the records that were put here, also of those that are gone. */
+  /** Keys of the records that were stored here, including replaced and deleted ones. */
   readonly keys: string[];
 }
 
 /**
- * The records in memory. A Buffer of its own costs some hundred bytes beyond its content, and one that was cut from
- * Node's pool keeps the whole pool alive; so records are copied into slabs, and a slab of which less than half is
- * still in use gives up its memory: at worst this holds twice what the records need.
+ * The records in memory. A Buffer of its own costs about a hundred bytes in addition to its content, and one from
+ * Node's pool keeps the whole pool alive. So records are copied into slabs. If less than half of a slab is in use, its
+ * records are moved and it is freed. At worst this takes twice the memory of the records.
  */
 export class RecordMemory {
   readonly #records = new Map<string, Buffer>();
@@ -37,12 +39,12 @@ export class RecordMemory {
     return this.#records.keys();
   }
 
-  /** The record, not to be changed. */
+  /** The record; do not modify it. */
   get(key: string): Buffer | undefined {
     return this.#records.get(key);
   }
 
-  /** Keeps a copy. @returns bytes of the record that it replaces */
+  /** Stores a copy. @returns bytes of the record that it replaces */
   put(key: string, value: Buffer): number {
     const before = this.#records.get(key);
     this.#place(key, value);
@@ -50,7 +52,7 @@ export class RecordMemory {
     return before === undefined ? 0 : this.#release(before);
   }
 
-  /** @returns bytes of the record that was there */
+  /** @returns bytes of the deleted record */
   delete(key: string): number {
     const before = this.#records.get(key);
     if (before === undefined) return 0;
@@ -100,7 +102,7 @@ export class RecordMemory {
     return value.length;
   }
 
-  /** Moves what is left of a slab to another if it is less than half. */
+  /** Moves the remaining records of a slab to another slab if less than half of its bytes are in use. */
   #thin(slab: Slab): void {
     if (2 * slab.live >= slab.used || !this.#slabs.delete(slab.bytes.buffer)) return;
     for (const key of slab.keys) {

@@ -7,14 +7,14 @@ import { DIGEST_KEY, type Digest } from './digest.js';
 import { ExpiringKeys } from './expiring-keys.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** What one caller wants done, all of it or nothing. */
+/** A change that one caller requests; it is applied as a whole or not at all. */
 export type Change =
   | { readonly kind: 'put'; readonly of: readonly StoreRecord[] }
   | { readonly kind: 'remove'; readonly of: readonly string[] }
   | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] }
   | { readonly kind: 'swap'; readonly of: readonly RecordSwap[] };
 
-/** What became of each merge or swap of a change. */
+/** The outcome of each merge or swap of a change. */
 export type Outcome = SegmentOutcome | SwapOutcome;
 
 interface Commit {
@@ -23,16 +23,17 @@ interface Commit {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most records of one batch to disk, unless a single commit has more. */
+/** Most records in one batch, unless a single commit has more. */
 const BATCH_RECORDS = 4096;
 
 /**
- * The one way to change the records. Commits that arrive while a batch is being written form the next one; memory
- * follows the disk, so that nothing can be read that a crash would take back, and both see one order of writes.
+ * The only way to change the records. Commits that arrive while a batch is being written form the next batch. Memory is
+ * updated after the disk, so a reader never sees a write that a crash would undo, and both apply writes in the same
+ * order.
  *
- * A batch that could not be written (a full disk) may have left a piece of itself at the end of LevelDB's log, behind
- * which the next batches would be lost. So the database is opened anew, and told what memory holds of the records of
- * that batch, before anything else is written.
+ * A batch that failed (full disk) may leave a part of itself at the end of LevelDB's log. Batches written after that
+ * part would be lost. So the database is reopened before the next write, and the records of the failed batch are
+ * restored from memory.
  */
 export class WriteQueue {
   readonly #database: Database;
@@ -43,7 +44,7 @@ export class WriteQueue {
   #digest: Digest;
   #waiting: Commit[] = [];
   #writing: Promise<void> | undefined;
-  /** Keys of batches that were not written, of which the disk may hold something else than memory. */
+  /** Keys of failed batches: the disk may have other values for them than memory. */
   readonly #doubtful = new Set<string>();
 
   constructor(database: Database, records: RecordMemory, digest: Digest, sync: boolean) {
@@ -55,7 +56,10 @@ export class WriteQueue {
     this.#expiring = new ExpiringKeys(records);
   }
 
-  /** Resolves once the change is on disk and in memory: all of it, or nothing. Outcomes are those of merges and swaps. */
+  /**
+   * Resolves when the whole change is on disk and in memory; rejects if nothing of it is. Outcomes are those of merges
+   * and swaps.
+   */
   commit(change: Change): Promise<Outcome[]> {
     if (change.of.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
@@ -64,14 +68,14 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when nothing waits any more, and nothing happens to the database. */
+  /** Resolves when no write is queued and nothing accesses the database. */
   async stop(): Promise<void> {
     await this.#writing;
     await this.#compaction.stop();
   }
 
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // commits of this turn of the event loop go together
+    await Promise.resolve(); // collects all commits of this turn of the event loop
     while (this.#waiting.length > 0) await this.#writeBatch(this.#takeBatch());
     this.#writing = undefined;
   }
@@ -88,7 +92,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Commit[]): Promise<void> {
-    // What the batch makes of each record; undefined: removed.
+    // The new value of each changed record; undefined if it was removed.
     const changed = new Map<string, Buffer | undefined>();
     let outcomes: Outcome[][];
     try {
@@ -123,7 +127,7 @@ export class WriteQueue {
     return outcomes;
   }
 
-  /** The record as it is after the changes of the batch so far. */
+  /** The record after the changes of the batch so far. */
   #current(key: string, changed: ReadonlyMap<string, Buffer | undefined>): Buffer | undefined {
     return changed.has(key) ? changed.get(key) : this.#records.get(key);
   }
@@ -160,7 +164,7 @@ export class WriteQueue {
     digest: Digest,
     sync: boolean,
   ): Promise<void> {
-    // A chained batch costs a tenth of what a list of operations does.
+    // A chained batch takes a tenth of the time of a list of operations.
     const batch = this.#database.batch();
     for (const [key, value] of changed) {
       if (value === undefined) batch.del(key);

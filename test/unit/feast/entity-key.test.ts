@@ -17,8 +17,8 @@ function encode(version: 2 | 3, keys: readonly Key[], project = 'p'): string | u
 const text = (letters: string): string => Buffer.from(letters).toString('hex');
 
 describe("Feast's entity keys", () => {
-  // Written out from the published format, field by field.
-  it('of one text, in both versions', () => {
+  // The expected bytes are written by hand from the published format, field by field.
+  it('encode one text, in both versions', () => {
     const value = `02000000 03000000 ${text('x-1')}`;
     expect(encode(3, [['pid', 'string', 'x-1']])).to.equal(
       `01000000 02000000 03000000 ${text('pid')} ${value} ${text('p')}`.replaceAll(' ', ''),
@@ -28,7 +28,7 @@ describe("Feast's entity keys", () => {
     );
   });
 
-  it('of numbers, times and bytes', () => {
+  it('encode numbers, times and bytes', () => {
     const ids: readonly (readonly [JoinKeyType, string, string])[] = [
       ['int64', '258', '04000000 08000000 0201000000000000'],
       ['int64', '-2', '04000000 08000000 feffffffffffffff'],
@@ -43,7 +43,7 @@ describe("Feast's entity keys", () => {
       expect(encode(2, [['k', type, id]], '')).to.equal(`02000000 6b ${value}`.replaceAll(' ', ''));
   });
 
-  it('of several join keys, sorted by code points, whichever order they are given in', () => {
+  it('sort several join keys by code point, whatever their order', () => {
     const expected = [
       '02000000',
       `02000000 01000000 ${text('a')}`,
@@ -66,13 +66,13 @@ describe("Feast's entity keys", () => {
     expect(mixed).to.match(new RegExp(`^02000000${text('～')}02000000${text('😀')}`));
   });
 
-  it('of a view without entities', () => {
+  it('exist for a view without entities', () => {
     expect(new EntityKeyFormat(2, [], 'p').encode([])?.toString('hex')).to.equal(
       `02000000${text('__dummy_id')}0200000000000000${text('p')}`,
     );
   });
 
-  it('do not exist for ids that are not of the join key’s type', () => {
+  it('do not exist for ids that do not fit the type of the join key', () => {
     for (const id of [
       '',
       '1.5',
@@ -92,7 +92,7 @@ describe("Feast's entity keys", () => {
     expect(encode(3, [['k', 'string', '\ud800']])).to.equal(undefined);
   });
 
-  it('hold every 64-bit number', () => {
+  it('encode every 64-bit integer', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
         const bytes = Buffer.from(encode(2, [['k', 'int64', String(id)]], '') ?? '', 'hex');

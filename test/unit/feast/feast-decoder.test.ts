@@ -32,7 +32,7 @@ function viewOf(
   return featureView('stats', ['product'], features, { ...more, source: SOURCE });
 }
 
-/** One row of a view, by feature; `values` in the view's order. */
+/** Decodes one row of a view; `values` are in the order of the view. */
 function decode(view: FeatureView, time: Buffer | null, values: readonly (Buffer | null)[]): Cell[] {
   const features = [...view.features.values()];
   const decoder = new FeastDecoder(features.map((feature) => ({ view, feature })));
@@ -55,15 +55,15 @@ function shapeOf(type: ValueType): Parameters<typeof looseColumn>[0] {
 const one = (type: FeatureSketch, value: Buffer | null): Cell | undefined =>
   decode(viewOf({ f: type }), feastTime(NOW), [value])[0];
 
-describe('the reader of Feast’s hashes', () => {
-  it('asks for the time and the features by Feast’s names', () => {
+describe('the decoder of Feast’s hashes', () => {
+  it('requests the event time and the features by their names in Feast', () => {
     const view = viewOf({ ctr: { kind: 'float' }, clicks: { kind: 'int' } });
     const decoder = new FeastDecoder([...view.features.values()].map((feature) => ({ view, feature })));
     const expected = [timeField('Stats'), featureField('Stats', 'CTR'), featureField('Stats', 'clicks')];
     expect(decoder.fields).to.deep.equal(expected);
   });
 
-  it('writes every type that Feast has for ours', () => {
+  it('writes every Feast type that maps to a feature type', () => {
     const present = (value: unknown): Cell => ({ value, status: Status.present });
     const [INT, FLOAT, TEXT, BOOL]: ValueType[] = ['int', 'float', 'string', 'bool'].map(
       (kind) => ({ kind }) as ValueType,
@@ -87,7 +87,7 @@ describe('the reader of Feast’s hashes', () => {
     expect(one(vector, feastValue('int64_list_val', [1, 2]))).to.deep.equal(present([1, 2]));
   });
 
-  it('calls failed what does not fit, and null what is no value', () => {
+  it('marks values that do not fit as failed, and missing values as null', () => {
     const failed: readonly (readonly [ValueType, Buffer])[] = [
       [{ kind: 'int' }, feastValue('int64_val', 2 ** 53)],
       [{ kind: 'int' }, feastValue('double_val', 1)],
@@ -115,15 +115,15 @@ describe('the reader of Feast’s hashes', () => {
       expect(one({ kind: 'float' }, value)?.status, value.toString('hex')).to.equal(Status.null);
   });
 
-  it('calls a time null where Feast wrote the smallest integer for none', () => {
+  it('marks a time as null if Feast stored the smallest integer (NaT)', () => {
     const none = Buffer.from('40 80 80 80 80 80 80 80 80 80 01'.replaceAll(' ', ''), 'hex');
     expect(one({ kind: 'timestamp' }, none)).to.deep.equal({ value: NaN, status: Status.null });
     const type: FeatureSketch = { type: { kind: 'timestamp' }, default: 7 };
     expect(one(type, none)).to.deep.equal({ value: 7, status: DEFAULTED | Status.null });
   });
 
-  it('calls failed, not null, a value of a type that no feature can be', () => {
-    // Field 21, a list of maps: of no kind that is read.
+  it('marks a value of an unsupported type as failed, not null', () => {
+    // Field 21, a list of maps, is not a supported type.
     const maps = Buffer.from('aa0100', 'hex');
     for (const type of ['string', 'float', 'bool', 'timestamp'] as const)
       expect(one({ kind: type }, maps)?.status, type).to.equal(Status.failed);
@@ -131,7 +131,7 @@ describe('the reader of Feast’s hashes', () => {
     expect(one({ kind: 'list', of: { kind: 'string' } }, maps)?.status).to.equal(Status.failed);
   });
 
-  it('rounds no number', () => {
+  it('never rounds a number', () => {
     const whole = [58849121863, 2 ** 53 - 1, -(2 ** 53) + 1];
     for (const [field, values] of [
       ['int64_list_val', whole],
@@ -143,20 +143,20 @@ describe('the reader of Feast’s hashes', () => {
         value: values,
         status: Status.present,
       });
-    // As text, any 64-bit integer is exact.
+    // Any 64-bit integer is exact as text.
     const largest = Buffer.from('20ffffffffffffffff7f', 'hex');
     for (const type of [{ kind: 'string' }, { kind: 'ref', entity: 'user' }] as const)
       expect(one(type, largest)).to.deep.equal({ value: '9223372036854775807', status: Status.present });
   });
 
-  it('puts defaults where the store’s own views have them, never over a failed read', () => {
+  it('applies defaults like views of the store, but never to a failed read', () => {
     const type: FeatureSketch = { type: { kind: 'int' }, default: 7 };
     expect(one(type, null)).to.deep.equal({ value: 7, status: DEFAULTED | Status.missing_feature });
     expect(one(type, Buffer.alloc(0))).to.deep.equal({ value: 7, status: DEFAULTED | Status.null });
     expect(one(type, feastValue('string_val', 'x'))).to.deep.equal({ value: NaN, status: Status.failed });
   });
 
-  it('expires rows by their time, to the millisecond', () => {
+  it('expires rows by their event time, to the millisecond', () => {
     const value = feastValue('float_val', 0.5);
     const at = (
       time: Buffer | null,
@@ -169,7 +169,7 @@ describe('the reader of Feast’s hashes', () => {
     expect(at(feastTime(NOW - 1001), 'fail')?.status).to.equal(Status.failed);
     expect(at(feastTime(NOW - 1001), 'stale')).to.deep.equal({ value: 0.5, status: Status.stale });
     expect(at(feastTime(NOW - 1001), 'stale', null)?.status).to.equal(Status.missing_feature);
-    // A value of unknown age is not vouched for; a row that is not there is missing rather than old.
+    // A value of unknown age is expired; a missing row is missing, not expired.
     expect(at(null, 'missing')?.status).to.equal(Status.expired);
     expect(at(null, 'missing', null)?.status).to.equal(Status.missing_feature);
     expect(at(Buffer.alloc(0), 'missing')?.status).to.equal(Status.expired); // 1970

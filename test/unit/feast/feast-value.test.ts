@@ -6,8 +6,8 @@ import { feastTime, feastValue } from '../../support/feast-writer.js';
 const hex = (bytes: string): Buffer => Buffer.from(bytes.replaceAll(' ', ''), 'hex');
 
 describe("Feast's values", () => {
-  // A tag is the field's number times eight and the wire type: 0 varint, 1 and 5 fixed, 2 with a length.
-  it('are read by their field', () => {
+  // A tag is the field number times eight plus the wire type: 0 varint, 1 and 5 fixed, 2 length-delimited.
+  it('are decoded by their field', () => {
     const cases: readonly (readonly [bytes: string, type: string | null, value: unknown])[] = [
       ['', null, null],
       ['12 02 6f6b', 'string_val', 'ok'],
@@ -32,7 +32,7 @@ describe("Feast's values", () => {
       expect(decodeValue(hex(bytes)), bytes).to.deep.equal({ type, value });
   });
 
-  it('of a map are read by name, and nothing of them becomes a prototype', () => {
+  it('of a map are decoded by name, and never become a prototype', () => {
     const { value } = decodeValue(
       hex(`a201 11 0a0f 0a09 ${Buffer.from('__proto__').toString('hex')} 12 02 1801`),
     );
@@ -40,7 +40,7 @@ describe("Feast's values", () => {
     expect(value).to.deep.equal(new Map([['__proto__', { type: 'int32_val', value: 1 }]]));
   });
 
-  it('that are cut short or nest without end are refused, and any other bytes end', () => {
+  it('are rejected if they are cut short or too deeply nested, and any bytes terminate', () => {
     for (const bytes of ['12', '12 05 61', '29 0000', '62 7f 0a', '20 ff', '0b']) {
       expect(() => decodeValue(hex(bytes)), bytes).to.throw();
     }
@@ -64,7 +64,7 @@ describe("Feast's values", () => {
     );
   });
 
-  it('come back as protobuf writes them', () => {
+  it('decode to the values that protobuf encoded', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true })),
@@ -79,7 +79,7 @@ describe("Feast's values", () => {
     );
   });
 
-  it('have times in seconds and nanoseconds', () => {
+  it('include times in seconds and nanoseconds', () => {
     expect(decodeTime(hex(''))).to.equal(0);
     expect(decodeTime(hex('08 3c 10 8087a70e'))).to.equal(60_030);
     expect(decodeTime(hex('08 ffffffffffffffffff01'))).to.equal(-1000);

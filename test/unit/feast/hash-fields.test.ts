@@ -3,7 +3,7 @@ import { collidingFeatures, featureField, timeField } from '../../../runtime/con
 import { murmur3 } from '../../../runtime/core/murmur3.js';
 
 describe("fields of Feast's hashes", () => {
-  it('are the hash of view:feature, little-endian, also of other letters than ours', () => {
+  it('are the hash of view:feature, little-endian, also for non-ASCII names', () => {
     for (const [view, feature] of [
       ['a', 'b'],
       ['отзывы', 'оценка'],
@@ -15,11 +15,11 @@ describe("fields of Feast's hashes", () => {
     }
   });
 
-  it('hold the time of a view under its name', () => {
+  it('include the event time of a view under its name', () => {
     expect(timeField('stats').toString()).to.equal('_ts:stats');
   });
 
-  it('tell which features share one', () => {
+  it('reveal features that share a field', () => {
     const names = ['clicks_1', 'clicks_19588', 'clicks_39480', 'clicks_19588'];
     const features = names.map((feature) => ({ view: 'user_stats', feature }));
     expect(collidingFeatures(features)).to.deep.equal([[features[1], features[2]]]);

@@ -93,7 +93,7 @@ const withRegistry = (use: (root: string, file: string) => Promise<void>): Promi
   withFiles({ 'registry.json': JSON.stringify(REGISTRY) }, (root) => use(root, join(root, 'registry.json')));
 
 describe('features import-feast', () => {
-  it('writes views that load, and tells what it cannot map', () =>
+  it('writes views that load, and reports what it cannot map', () =>
     withRegistry(async (root, file) => {
       const argv = ['features', 'import-feast', file, '--project', root, '--url-from', 'FEAST_REDIS_URL'];
       const { code, stdout, stderr } = await millrace(argv);
@@ -109,17 +109,17 @@ describe('features import-feast', () => {
       ]);
       for (const part of [
         'computed: an on-demand view',
-        'driver_hourly_stats:embedding: FLOAT_LIST without a length',
+        'driver_hourly_stats:embedding: the registry has no length for this FLOAT_LIST',
         'driver_hourly_stats:raw: features of the type BYTES are not supported; it is left out',
         'driver_hourly_stats:manual: features of the type PDF_BYTES are not supported; it is left out',
         'driver_hourly_stats:future: features of the type 99 are not supported; it is left out',
-        'driver_hourly_stats:viewed: INT64_LIST without a length in the registry; add it by hand as vector(n), or as list(string) if it holds ids',
-        "ttl of driver_hourly_stats, user_driver, typed, user_stats: Feast's own server answers rows of any age",
-        'driver_hourly_stats:conv.rate: its name cannot be one here, or is taken',
+        'driver_hourly_stats:viewed: the registry has no length for this INT64_LIST; add it by hand as vector(n), or as list(string) if it holds ids',
+        "ttl of driver_hourly_stats, user_driver, typed, user_stats: Feast's own server returns rows of any age",
+        'driver_hourly_stats:conv.rate: its name is not a valid feature name or is already used',
         'driver_hourly_stats:__proto__: features of the type __proto__ are not supported',
         'typed: s has no type in the registry',
         'offline: the view is not online',
-        '../../evil: the view is of the entity nobody',
+        '../../evil: the view uses the entity nobody',
         'user_stats:clicks_39480 and user_stats:clicks_19588 share one field',
         '5 feature views with 11 features in the registry; 7 files written',
       ])
@@ -136,7 +136,7 @@ describe('features import-feast', () => {
       expect(config).to.equal(undefined);
     }));
 
-  it('keeps what is there, unless it is told to replace views', () =>
+  it('keeps existing files unless --force is given', () =>
     withRegistry(async (root, file) => {
       const argv = ['features', 'import-feast', file, '--project', root];
       await millrace(argv);
@@ -153,7 +153,7 @@ describe('features import-feast', () => {
       );
     }));
 
-  it('refuses what is no dump', () =>
+  it('rejects a file that is not a registry dump', () =>
     withFiles({ 'a.json': '[]', 'b.json': '{', 'c.json': '{"entities":[]}' }, async (root) => {
       for (const [name, part] of [
         ['a.json', 'is not the dump of a Feast registry'],

@@ -47,7 +47,7 @@ describe('source: { feast: … } of a feature view', () => {
     });
   });
 
-  it('needs no more than the project: the rest is as usual', async () => {
+  it('requires only the project; everything else has a default', async () => {
     const { views, told } = await load({
       ...stats('    project: shop\n'),
       'schemas/entities/user.yaml': 'entity: user\nkey: customer\n',
@@ -85,12 +85,12 @@ describe('source: { feast: … } of a feature view', () => {
     ['    project: p\n    fields: { click: c }\n', 'has no feature `click`', 'did you mean `clicks`?'],
   ];
   for (const [source, ...parts] of mistakes)
-    it(`tells: ${parts[0] ?? ''}`, async () => {
+    it(`reports: ${parts[0] ?? ''}`, async () => {
       const { told } = await load(stats(source));
       for (const part of parts) expect(told).to.contain(part);
     });
 
-  it('has no group, and never shows a password', async () => {
+  it('rejects a group, and never shows a password', async () => {
     const files = stats('    project: p\n    url: "${FEAST_REDIS_URL}/x"\n');
     const text = files['schemas/features/stats.yaml'] ?? '';
     const { told } = await load({ 'schemas/features/stats.yaml': `${text}group: slow\n` });
@@ -98,7 +98,7 @@ describe('source: { feast: … } of a feature view', () => {
     expect(told).to.contain('`url`: expected redis://host').and.not.to.contain('secret-word');
   });
 
-  it('tells of two features that Feast keeps in one field, of one view or of two', async () => {
+  it('reports two features that Feast stores in one field, in one view or in two', async () => {
     const one = stats(
       '    project: p\n    view: user_stats\n',
       '{ clicks_19588: int, clicks_39480: int }',

@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<(typeof FEATURE_TYPES)[FeatureValueType], ValueType
   'vector(n)': { kind: 'vector', size: 1 },
 };
 
-/** A value of a type, of the elements that it has. */
+/** A sample value of a type; a list or set has one element. */
 function sampleOf(type: FeatureValueType): unknown {
   if (/_(LIST|SET)$/.test(type)) return [sampleOf(type.replace(/_(LIST|SET)$/, '') as FeatureValueType)];
   if (type === 'BOOL') return true;
@@ -29,7 +29,7 @@ function sampleOf(type: FeatureValueType): unknown {
 
 describe("Feast's value types", () => {
   for (const type of Object.keys(FEATURE_TYPES) as FeatureValueType[])
-    it(`are read as import-feast declares them: ${type}`, () => {
+    it(`are decoded as the type that import-feast declares: ${type}`, () => {
       const declared = TYPES[FEATURE_TYPES[type]];
       const kind = columnKindOf(declared, false) ?? 'number';
       const shape = kind === 'vector' ? { kind, size: 1 } : { kind };

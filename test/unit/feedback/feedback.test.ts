@@ -6,7 +6,7 @@ import type { Plan } from '../../../runtime/compile/plan.js';
 import { Feedback } from '../../../runtime/feedback/feedback.js';
 import { decodeHistory } from '../../../runtime/store/codec/history-record.js';
 import { KeyLocks } from '../../../runtime/feedback/key-locks.js';
-import { trackingOf } from '../../../runtime/feedback/tracking.js';
+import { historyNeedsOf } from '../../../runtime/feedback/history-needs.js';
 import { historyKey } from '../../../runtime/store/keys.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import type { RecordSwap, SwapOutcome } from '../../../runtime/store/store.js';
@@ -19,7 +19,7 @@ const NOW = Date.UTC(2026, 0, 31);
 const KEY = historyKey('t', 'user', 'u');
 const types = new Map(['product', 'user'].map((name) => [name, entityType(name)]));
 
-/** A plan whose steps count products by themselves. */
+/** A plan with steps that count events by product. */
 function planCounting(...wants: readonly (readonly [InteractionType, number])[]): Plan {
   const facet = { subject: 'product', segments: ['product'], name: 'product' };
   const read = { type: 'user', wants: wants.map(([type, window]) => ({ ...facet, type, window })) };
@@ -28,8 +28,8 @@ function planCounting(...wants: readonly (readonly [InteractionType, number])[])
 
 function feedbackOn(store: MemoryStore, ...plans: readonly Plan[]): Feedback {
   const layouts = new LayoutRegistry(store, 't');
-  const tracking = trackingOf(plans);
-  return new Feedback({ store, layouts, prefix: 't', types, tracking, clock: () => NOW, oldestEvent: 0 });
+  const needs = historyNeedsOf(plans);
+  return new Feedback({ store, layouts, prefix: 't', types, needs, clock: () => NOW, oldestEvent: 0 });
 }
 
 const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({
@@ -38,7 +38,7 @@ const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({
   events: kinds.map((type) => ({ type, product: { product_id: 'p' } })),
 });
 
-/** A store in which another write comes between, some times. */
+/** A store in which another write sometimes precedes a swap. */
 class BusyStore extends MemoryStore {
   busy = 0;
 
@@ -47,25 +47,25 @@ class BusyStore extends MemoryStore {
   }
 }
 
-describe('what histories keep', () => {
-  it('is the longest window of each kind over all pipelines; kinds that none counts have the longest of all', () => {
+describe('the needs of histories', () => {
+  it('are the longest window of each kind over all pipelines; kinds that no step counts get the longest of all', () => {
     const plans = [planCounting(['click', HOUR], ['order', 9 * HOUR]), planCounting(['click', 3 * HOUR])];
-    const tracking = trackingOf(plans).get('user');
-    expect(tracking?.windows).to.deep.equal([9 * HOUR, 3 * HOUR, 9 * HOUR, 9 * HOUR]);
-    expect(tracking?.longest).to.equal(9 * HOUR);
-    expect([...(tracking?.facetsOf(1, 'product')?.keys() ?? [])]).to.deep.equal(['product']);
-    expect(tracking?.facetsOf(0, 'product')).to.equal(undefined);
-    expect(tracking?.facetsOf(1, 'brand')).to.equal(undefined);
-    expect(trackingOf([]).size).to.equal(0);
+    const needs = historyNeedsOf(plans).get('user');
+    expect(needs?.windows).to.deep.equal([9 * HOUR, 3 * HOUR, 9 * HOUR, 9 * HOUR]);
+    expect(needs?.longest).to.equal(9 * HOUR);
+    expect([...(needs?.facetsOf(1, 'product')?.keys() ?? [])]).to.deep.equal(['product']);
+    expect(needs?.facetsOf(0, 'product')).to.equal(undefined);
+    expect(needs?.facetsOf(1, 'brand')).to.equal(undefined);
+    expect(historyNeedsOf([]).size).to.equal(0);
   });
 
-  it('may be forgotten once no window reaches back to it', async () => {
+  it('set the expiry of a history to the end of its longest window', async () => {
     const store = new MemoryStore();
     await feedbackOn(store, planCounting(['click', HOUR], ['order', 9 * HOUR])).record(bodyOf('r', 'click'));
     expect(expiryOf(store.records.get(KEY) ?? Buffer.alloc(0))).to.equal(NOW + 9 * HOUR);
   });
 
-  it('is not forgotten earlier because a version that counts less has written too', async () => {
+  it('do not shorten the expiry that a version with longer windows has set', async () => {
     const store = new MemoryStore();
     const expiry = (): number => expiryOf(store.records.get(KEY) ?? Buffer.alloc(0));
     await feedbackOn(store, planCounting(['click', 9 * HOUR])).record(bodyOf('r1', 'click'));
@@ -78,7 +78,7 @@ describe('what histories keep', () => {
     }
   });
 
-  it('holds what another version of the project counts', async () => {
+  it('include events that another version of the project counts', async () => {
     const store = new MemoryStore();
     await feedbackOn(store, planCounting(['cart', HOUR])).record(bodyOf('r', 'cart'));
     await feedbackOn(store, planCounting(['click', HOUR])).record(bodyOf('r', 'click', 'cart'));
@@ -89,7 +89,7 @@ describe('what histories keep', () => {
 });
 
 describe('feedback', () => {
-  it('reads once and writes once, and does not write what it has', async () => {
+  it('reads once and writes once, and writes nothing for duplicates', async () => {
     const store = new MemoryStore();
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     await feedback.record(bodyOf('r', 'click'));
@@ -101,7 +101,7 @@ describe('feedback', () => {
     expect(store.reads).to.equal(2);
   });
 
-  it('begins again where another write came between', async () => {
+  it('retries when another write came first', async () => {
     const store = new BusyStore();
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     store.busy = 5;
@@ -109,7 +109,7 @@ describe('feedback', () => {
     expect(decodeHistory(store.records.get(KEY) ?? Buffer.alloc(0))?.count).to.equal(1);
   });
 
-  it('leaves a history of another format as it is, and begins a damaged one anew', async () => {
+  it('leaves a history of another format unchanged, and replaces a damaged one', async () => {
     const store = new MemoryStore();
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     await feedback.record(bodyOf('r1', 'click'));
@@ -125,25 +125,25 @@ describe('feedback', () => {
     expect(decodeHistory(store.records.get(KEY) ?? Buffer.alloc(0))?.count).to.equal(1);
   });
 
-  it('loses none of many at once', async () => {
+  it('loses no event of many concurrent requests', async () => {
     const store = new MemoryStore();
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     await Promise.all(Array.from({ length: 50 }, (_, i) => feedback.record(bodyOf(`r${i}`, 'click'))));
     expect(decodeHistory(store.records.get(KEY) ?? Buffer.alloc(0))?.count).to.equal(50);
   });
 
-  it('is a 503 where the store fails, and says that sending it again is safe', async () => {
+  it('is a 503 if the store fails, and says that it is safe to send it again', async () => {
     const store = new MemoryStore();
     store.failing = () => true;
     const feedback = feedbackOn(store, planCounting(['click', HOUR]));
     const error: unknown = await feedback.record(bodyOf('r', 'click')).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(MillraceError).with.property('code', 'store_unavailable');
-    expect((error as Error).message).to.contain('sending it again counts nothing twice');
+    expect((error as Error).message).to.contain('it is safe to send it again');
   });
 });
 
-describe('locks of keys', () => {
-  it('let the work on one key take turns, and that on others go on', async () => {
+describe('key locks', () => {
+  it('run work on one key in order, and work on other keys in parallel', async () => {
     const locks = new KeyLocks();
     const done: string[] = [];
     const work = (key: string, name: string, turns: number): Promise<void> =>
@@ -163,7 +163,7 @@ describe('locks of keys', () => {
     ]);
   });
 
-  it('go on after work that failed', async () => {
+  it('continue after failed work', async () => {
     const locks = new KeyLocks();
     const failing = locks.hold('a', () => Promise.reject(new Error('on purpose')));
     const next = locks.hold('a', () => Promise.resolve('done'));

@@ -10,7 +10,7 @@ import {
 } from '../../../runtime/store/codec/history.js';
 import { decodeEvents, decodeHistory, encodeHistory } from '../../../runtime/store/codec/history-record.js';
 import { mergeEvents } from '../../../runtime/feedback/merge-events.js';
-import type { NewEvent } from '../../../runtime/feedback/rooms.js';
+import type { NewEvent } from '../../../runtime/feedback/history-capacity.js';
 import { expiryOf, versionOf } from '../../../runtime/store/codec/versioned-record.js';
 
 const HOUR = 3_600_000;
@@ -59,7 +59,7 @@ const someEvents = fc.uniqueArray(anyEvent, {
 });
 
 describe('the record of a history', () => {
-  it('gives back what was written', () => {
+  it('decodes to the history that was encoded', () => {
     fc.assert(
       fc.property(someEvents, (events) => {
         const history = merge(NO_HISTORY, events);
@@ -69,13 +69,13 @@ describe('the record of a history', () => {
     );
   });
 
-  it('has a version of its own each time, and says when it may be forgotten', () => {
+  it('has a new version after each write, and an expiry', () => {
     const [one, two] = [encodeHistory(NO_HISTORY, 5.5), encodeHistory(NO_HISTORY, 5.5)];
     expect(versionOf(one).equals(versionOf(two))).to.equal(false);
     expect(expiryOf(one)).to.equal(5.5);
   });
 
-  it('is read by components with the values of one facet', () => {
+  it('is decoded for components with the values of one facet', () => {
     const values = new Map([
       ['product', ['p1']],
       ['product.tags', ['a', 'b']],
@@ -96,7 +96,7 @@ describe('the record of a history', () => {
     expect(decodeEvents(record, 'product.brand')).to.deep.include({ count: 2, texts: [] });
   });
 
-  it('is refused when it is damaged, wherever', () => {
+  it('is rejected if any part of it is damaged', () => {
     const values = new Map([['product', ['p1', 'p2']]]);
     const record = encodeHistory(merge(NO_HISTORY, [event(1, { values }), event(2)]), NOW);
     for (let end = 0; end < record.length; end++) {
@@ -117,7 +117,7 @@ describe('the record of a history', () => {
 });
 
 describe('merging events into a history', () => {
-  it('gives the same whatever the order, the batches and the repetitions', () => {
+  it('gives the same history for any order, batching and repetition', () => {
     fc.assert(
       fc.property(someEvents, fc.infiniteStream(fc.nat()), (events, numbers) => {
         const whole = merge(NO_HISTORY, events);
@@ -133,7 +133,7 @@ describe('merging events into a history', () => {
     );
   });
 
-  it('says what became of each event', () => {
+  it('returns the outcome of each event', () => {
     const before = merge(NO_HISTORY, [event(1)]);
     const events = [event(1, { time: NOW - 5 }), event(2), event(2), event(3, { time: NOW - 100 * HOUR })];
     expect(mergeEvents(before, events, WINDOWS, NOW).outcomes).to.deep.equal([
@@ -144,7 +144,7 @@ describe('merging events into a history', () => {
     ]);
   });
 
-  it('lets go of events once their window is over, each kind its own', () => {
+  it('drops events that are older than the window of their kind', () => {
     const seen = event(1, { type: 0, time: NOW });
     const ordered = event(2, { type: 3, time: NOW });
     const history = merge(NO_HISTORY, [seen, ordered]);
@@ -152,7 +152,7 @@ describe('merging events into a history', () => {
     expect([...later.types]).to.deep.equal([3, 3]);
   });
 
-  it('keeps the newest events of each kind, and counts those that had to go', () => {
+  it('keeps the newest events of each kind, and counts evicted ones', () => {
     const clicks = Array.from({ length: MOST_EVENTS }, (_, i) => event(i, { time: NOW - i }));
     const full = merge(NO_HISTORY, clicks);
     const more = [
@@ -167,14 +167,14 @@ describe('merging events into a history', () => {
     expect(Math.min(...[...history.times].slice(1))).to.equal(NOW - MOST_EVENTS + 2);
   });
 
-  describe('whose values are long', () => {
-    /** So many texts of a thousand letters, others for each event. */
+  describe('with long values', () => {
+    /** `count` texts of a thousand characters, different for each event. */
     const long = (id: number, count: number, over: Partial<NewEvent> = {}): NewEvent => {
       const texts = Array.from({ length: count }, (_, i) => `${id} ${i} `.padEnd(1000, 'é'));
       return event(id, { time: NOW - 100_000 + id, values: new Map([['product.tags', texts]]), ...over });
     };
 
-    it('keeps the newest of each kind that take so many bytes, and counts those that had to go', () => {
+    it('keeps the newest events of each kind up to the byte limit, and counts evicted ones', () => {
       const many = Array.from({ length: 300 }, (_, i) => long(i, MOST_VALUES, { type: i % 4 }));
       const full = merge(NO_HISTORY, many);
       expect(encodeHistory(full, NOW).length).to.be.within(4 * MOST_BYTES, 4 * (MOST_BYTES + 34_000));
@@ -190,20 +190,20 @@ describe('merging events into a history', () => {
       expect(history.count).to.equal(full.count);
     });
 
-    it('counts a text that several have once', () => {
+    it('counts a shared text once', () => {
       const same = long(0, MOST_VALUES).values;
       const events = Array.from({ length: MOST_EVENTS }, (_, i) => event(i, { values: same }));
       expect(merge(NO_HISTORY, events).count).to.equal(MOST_EVENTS);
     });
 
-    it('keeps the newest event of a kind, however long, and none before it', () => {
+    it('keeps the newest event of a kind even if it exceeds the limit, and no older one', () => {
       const facets = Array.from({ length: 10 }, (_, i) => [`f${i}`, long(i, MOST_VALUES).values] as const);
       const values = new Map(facets.map(([name, its]) => [name, its.get('product.tags') ?? []]));
       const history = merge(NO_HISTORY, [event(1, { time: NOW - 1 }), event(2, { values })]);
       expect([...history.times]).to.deep.equal([NOW]);
     });
 
-    it('gives the same whatever the order and the batches', () => {
+    it('gives the same history for any order and batching', () => {
       const sized = fc.tuple(fc.nat({ max: MOST_VALUES }), fc.nat({ max: 1 }));
       fc.assert(
         fc.property(
@@ -227,7 +227,7 @@ describe('merging events into a history', () => {
     });
   });
 
-  it('keeps so many values of an event, each once', () => {
+  it('keeps at most MOST_VALUES distinct values of an event', () => {
     const tags = Array.from({ length: 2 * MOST_VALUES }, (_, i) => `t${i % (MOST_VALUES + 4)}`);
     const history = merge(NO_HISTORY, [event(1, { values: new Map([['product.tags', ['t0', ...tags]]]) })]);
     expect(history.texts).to.deep.equal(tags.slice(0, MOST_VALUES));

@@ -48,7 +48,7 @@ async function failure(attempt: Promise<unknown>): Promise<MillraceError> {
   return error;
 }
 
-/** The pointers and codes of an upload's violations; checks that nothing was stored. */
+/** Returns the pointers and codes of an upload's violations, and checks that nothing was stored. */
 async function violations(entities: unknown, more: JsonObject = {}): Promise<string[]> {
   const { store, index } = bench();
   const error = await failure(index.upload({ entity_type: 'product', entities, ...more }));
@@ -60,7 +60,7 @@ async function violations(entities: unknown, more: JsonObject = {}): Promise<str
 const product = (more: JsonObject = {}): JsonObject => ({ product_id: 'p1', ...more });
 
 describe('the entity index', () => {
-  it('gives back what was uploaded, and null for what was not', async () => {
+  it('returns uploaded entities, and null for unknown ones', async () => {
     const { index } = bench();
     const entity = product({
       title: 'A',
@@ -79,7 +79,7 @@ describe('the entity index', () => {
     expect(JSON.parse(JSON.stringify(answer.entities))).to.deep.equal({ p1: entity, p2: null });
   });
 
-  it('replaces an entity whole', async () => {
+  it('replaces an entity as a whole', async () => {
     const { index } = bench();
     await index.upload({ entity_type: 'product', entities: [product({ title: 'A', colour: 'red' })] });
     await index.upload({ entity_type: 'product', entities: [product({ price: 1 })] });
@@ -87,7 +87,7 @@ describe('the entity index', () => {
     expect({ ...entities.p1 }).to.deep.equal({ product_id: 'p1', price: 1 });
   });
 
-  it('keeps entities of different types with one id apart', async () => {
+  it('keeps entities of different types with the same id apart', async () => {
     const { index } = bench();
     await index.upload({ entity_type: 'product', entities: [{ product_id: '1', title: 'a product' }] });
     await index.upload({ entity_type: 'brand', entities: [{ brand_id: '1', name: 'a brand' }] });
@@ -111,7 +111,7 @@ describe('the entity index', () => {
     expect({ ...queries.entities['red shoes'] }).to.deep.equal({ query: 'red shoes', volume: 5 });
   });
 
-  it("gives the type's key too where the id came from another field, unless the entity carries its own", async () => {
+  it("adds the type's key if the id came from another field, unless the entity carries that key", async () => {
     const { index } = bench();
     const entities = [
       { code: 'b1', name: 'Fleet' },
@@ -127,7 +127,7 @@ describe('the entity index', () => {
     });
   });
 
-  it('takes whole numbers as ids, and gives back what was sent', async () => {
+  it('accepts whole numbers as ids, and returns what was sent', async () => {
     const { index, store } = bench();
     const sent = [
       { product_id: 7, brand: 3 },
@@ -158,7 +158,7 @@ describe('the entity index', () => {
     expect(store.records.has(entityKey('m', 'product', '7'))).to.equal(false);
   });
 
-  it('stores the last of the entities with the same id, and counts the others', async () => {
+  it('stores the last entity with an id, and counts the others', async () => {
     const { index } = bench();
     const entities = [
       product({ title: 'first' }),
@@ -177,13 +177,13 @@ describe('the entity index', () => {
       p1: product({ title: 'last' }),
       7: { product_id: '7', price: 2 },
     });
-    // All or nothing: the entity that another replaces is checked too.
+    // All or nothing: an entity that a later one replaces is checked too.
     expect(await violations([product({ price: 'x' }), product()])).to.deep.equal([
       '/entities/0/price wrong_type',
     ]);
   });
 
-  it('takes no entities and no ids as well as a thousand', async () => {
+  it('accepts no entities and no ids, and a thousand of them', async () => {
     const { index, store } = bench();
     expect(await index.upload({ entity_type: 'product', entities: [] })).to.deep.equal({
       entity_type: 'product',
@@ -202,7 +202,7 @@ describe('the entity index', () => {
     ).to.equal(1000);
   });
 
-  it('deletes, and echoes ids that were not there', async () => {
+  it('deletes entities, and echoes unknown ids', async () => {
     const { index } = bench();
     await index.upload({ entity_type: 'product', entities: [product()] });
     const answer = await index.remove({ entity_type: 'product', entity_ids: ['p1', 'ghost'] });
@@ -210,7 +210,7 @@ describe('the entity index', () => {
     expect((await index.get({ entity_type: 'product', entity_ids: ['p1'] })).entities.p1).to.equal(null);
   });
 
-  it('works with ids that objects are built of', async () => {
+  it('works with ids that are names of Object.prototype', async () => {
     const { index } = bench();
     const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     await index.upload({
@@ -224,7 +224,7 @@ describe('the entity index', () => {
     expect(({} as { title?: string }).title).to.equal(undefined);
   });
 
-  it('names each wrong attribute by its place, and stores nothing', async () => {
+  it('reports each wrong attribute with its pointer, and stores nothing', async () => {
     expect(
       await violations([
         product({ stock: 1.5, price: '12', added: 'soon', brand: { brand_id: 'b' } }),
@@ -247,7 +247,7 @@ describe('the entity index', () => {
     ]);
   });
 
-  it('refuses ids that are missing or wrong', async () => {
+  it('rejects missing and invalid ids', async () => {
     expect(
       await violations([
         {},
@@ -274,7 +274,7 @@ describe('the entity index', () => {
     ]);
   });
 
-  it('refuses numbers too large, names that prototypes have, and bottomless nesting, wherever they are', async () => {
+  it('rejects numbers that are too large, reserved names and deep nesting anywhere', async () => {
     let deep: JsonValue = 1;
     for (let i = 0; i < 5000; i++) deep = [deep];
     const polluted = JSON.parse('{"product_id":"p2","__proto__":{"x":1}}') as JsonObject;
@@ -294,7 +294,7 @@ describe('the entity index', () => {
     );
   });
 
-  it('takes a reference in either spelling, and refuses two that differ', async () => {
+  it('accepts either spelling of a reference, and rejects two that differ', async () => {
     const { index } = bench();
     const same = [
       { product_id: 'a', brand: 'b' },
@@ -313,7 +313,7 @@ describe('the entity index', () => {
     ]);
   });
 
-  it('lists fifty violations and counts them all', async () => {
+  it('lists fifty violations and counts all of them', async () => {
     const { index } = bench();
     const entities = Array.from({ length: 300 }, (_, i) => ({ product_id: `p${String(i)}`, price: 'x' }));
     const error = await failure(index.upload({ entity_type: 'product', entities }));
@@ -321,7 +321,7 @@ describe('the entity index', () => {
     expect(error.message).to.contain('300').and.to.contain('50');
   });
 
-  it('never repeats an entity in a message', async () => {
+  it('never quotes a whole entity in a message', async () => {
     const { index } = bench();
     const secret = 's'.repeat(5000);
     const error = await failure(
@@ -330,11 +330,11 @@ describe('the entity index', () => {
         entities: [{ product_id: 5, price: secret, added: { secret }, [secret]: Infinity }],
       }),
     );
-    const told = error.message + error.violations.map(({ detail }) => detail).join('');
-    expect(told.length).to.be.lessThan(1000);
+    const shown = error.message + error.violations.map(({ detail }) => detail).join('');
+    expect(shown.length).to.be.lessThan(1000);
   });
 
-  it('refuses bodies of another shape, saying what is expected', async () => {
+  it('rejects bodies of another shape with the expected shape', async () => {
     const { index } = bench();
     for (const body of [
       undefined,
@@ -365,7 +365,7 @@ describe('the entity index', () => {
     }
   });
 
-  it('names the nearest entity type', async () => {
+  it('suggests the nearest entity type', async () => {
     const { index } = bench();
     for (const attempt of [
       index.upload({ entity_type: 'prodcut', entities: [] }),
@@ -381,7 +381,7 @@ describe('the entity index', () => {
     );
   });
 
-  it('says which entities a failing store has, and which it may not have', async () => {
+  it('lists the stored and the unconfirmed entities if the store fails', async () => {
     const { index, store } = bench();
     store.failing = (_, key) => key === entityKey('m', 'product', 'b');
     const upload = await failure(
@@ -397,11 +397,11 @@ describe('the entity index', () => {
     expect(nothing.code).to.equal('store_unavailable');
     for (const { message } of [upload, remove, nothing])
       expect(message)
-        .to.match(/is not known/)
-        .and.to.match(/ending it again is safe/);
+        .to.match(/not confirmed/)
+        .and.to.match(/safe to send them again/);
   });
 
-  it('reads what was stored under other declarations, also after the store was emptied in between', async () => {
+  it('reads entities that were stored under other declarations, also after the store was emptied', async () => {
     const store = new MemoryStore();
     const before = bench(store, [
       entityType('product', { price: { kind: 'int' }, colour: { kind: 'string' } }),
@@ -428,7 +428,7 @@ describe('the entity index', () => {
     });
   });
 
-  it('says so when a record cannot be read', async () => {
+  it('reports a record that cannot be read', async () => {
     const { index, store } = bench();
     await index.upload({ entity_type: 'product', entities: [product({ title: 'A' })] });
     const key = entityKey('m', 'product', 'p1');
@@ -443,7 +443,7 @@ describe('the entity index', () => {
     expect(error.message).to.contain('"p1"');
   });
 
-  it('never fails otherwise, whatever the body', async () => {
+  it('fails with no other error for any body', async () => {
     const { index } = bench();
     const entity = fc.dictionary(
       fc.constantFrom('product_id', 'price', 'brand', 'brand_id', 'variants', 'x'),

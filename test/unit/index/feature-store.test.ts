@@ -120,7 +120,7 @@ describe('the feature store', () => {
     expect(stored(store, GLOBAL, [])?.orders).to.equal(9);
   });
 
-  it('calls the ids of a row by the keys of the entity types, the second of a name numbered', () => {
+  it('names the ids of a row after the keys of the entity types, and numbers a repeated name', () => {
     expect(rowKeys(AFFINITY, TYPES)).to.deep.equal(['user_id', 'code']);
     expect(rowKeys(FRIENDS, TYPES)).to.deep.equal(['user_id', 'user_id_2']);
     expect(rowKeys(GLOBAL, TYPES)).to.deep.equal([]);
@@ -128,7 +128,7 @@ describe('the feature store', () => {
     expect(features.columnsOf('friends').keys).to.deep.equal(['user_id', 'user_id_2']);
   });
 
-  it('replaces a row whole, but never by an older one, and counts both', async () => {
+  it('replaces a row as a whole but never with an older one, and counts both', async () => {
     const { store, features } = bench();
     await features.push({
       view: 'product_stats',
@@ -146,7 +146,7 @@ describe('the feature store', () => {
     expect(stored(store, STATS, ['p'])).to.deep.equal({ clicks: 2, event_time: 200 });
   });
 
-  it('takes whole numbers as ids, and applies rows of one key in their order', async () => {
+  it('accepts whole numbers as ids, and applies rows of one key in order', async () => {
     const { store, features } = bench();
     const rows = [
       { user_id: 5, code: 7, score: 1, event_time: 100 },
@@ -161,7 +161,7 @@ describe('the feature store', () => {
     expect(stored(store, AFFINITY, ['5', '7'])).to.deep.equal({ score: 2, event_time: 100 });
   });
 
-  it('takes no rows, and a thousand', async () => {
+  it('accepts no rows, and a thousand', async () => {
     const { features } = bench();
     expect(await features.push({ view: 'product_stats', rows: [] })).to.deep.equal({
       view: 'product_stats',
@@ -173,7 +173,7 @@ describe('the feature store', () => {
     expect((await features.push({ view: 'product_stats', rows })).stored).to.equal(1000);
   });
 
-  it('names each wrong field by its place, and stores nothing', async () => {
+  it('reports each wrong field with its pointer, and stores nothing', async () => {
     expect(
       await violations('product_stats', [
         { product_id: 'p', clicks: 1.5, seen: 'soon', tags: ['a', 1], label: 'x\ud800' },
@@ -210,7 +210,7 @@ describe('the feature store', () => {
     expect(await violations('product_stats', {})).to.deep.equal(['/rows wrong_type']);
   });
 
-  it('names the nearest feature and view', async () => {
+  it('suggests the nearest feature and view', async () => {
     const { features } = bench();
     const feature = await failure(
       features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicsk: 1 }] }),
@@ -222,7 +222,7 @@ describe('the feature store', () => {
     expect((await failure(features.push({ view: '__proto__', rows: [] }))).code).to.equal('unknown_view');
   });
 
-  it('refuses bodies of another shape', async () => {
+  it('rejects bodies of another shape', async () => {
     const { features } = bench();
     for (const body of [
       undefined,
@@ -238,7 +238,7 @@ describe('the feature store', () => {
     }
   });
 
-  it('says which rows a failing store has', async () => {
+  it('lists the stored and the unconfirmed rows if the store fails', async () => {
     const { store, features } = bench();
     store.failing = (_, key) => key === featureKey('m', 'features', ['product'], ['b']);
     const rows = ['a', 'b', 'c'].map((id) => ({ product_id: id, clicks: 1 }));
@@ -250,11 +250,11 @@ describe('the feature store', () => {
     expect(nothing.code).to.equal('store_unavailable');
     for (const { message } of [error, nothing])
       expect(message)
-        .to.match(/is not known/)
-        .and.to.match(/ending them again is safe/);
+        .to.match(/not confirmed/)
+        .and.to.match(/safe to send them again/);
   });
 
-  it('refuses event times in seconds and in the far future, which would freeze the row', async () => {
+  it('rejects event times in seconds and in the far future, which no later row could replace', async () => {
     const { store, features } = bench(undefined, { oldest: Date.UTC(2000, 0, 1), ahead: 3_600_000 });
     const rows = [
       { product_id: 'a', clicks: 1, event_time: NOW / 1000 },
@@ -278,7 +278,7 @@ describe('the feature store', () => {
     expect(store.records.size).to.equal(0);
   });
 
-  it('counts rows that are stored and have expired already', async () => {
+  it('counts stored rows that have already expired', async () => {
     const { features } = bench();
     await features.push({ view: 'daily', rows: [{ product_id: 'c', clicks: 1 }] });
     const rows = ['a', 'b', 'c'].map((product_id, i) => ({
@@ -297,7 +297,7 @@ describe('the feature store', () => {
 });
 
 describe('deleting feature rows', () => {
-  it('deletes rows, there or not, and keeps older ones from coming back', async () => {
+  it('deletes existing and missing rows, and does not store older rows afterwards', async () => {
     const { store, features } = bench();
     const push = (clicks: number, event_time: number): Promise<unknown> =>
       features.push({ view: 'product_stats', rows: [{ product_id: 'p', clicks, event_time }] });
@@ -319,7 +319,7 @@ describe('deleting feature rows', () => {
     expect(stored(store, STATS, ['p'])?.clicks).to.equal(3);
   });
 
-  it('keeps the order of calls where the clock does not move on', async () => {
+  it('keeps the order of calls if the clock does not advance', async () => {
     let now = NOW;
     const { store, features } = bench(() => now);
     const rows = [{ product_id: 'p' }];
@@ -332,13 +332,13 @@ describe('deleting feature rows', () => {
     }
     await push();
     expect(stored(store, STATS, ['p'])?.event_time).to.equal(NOW + 5);
-    // A clock that is set back by more than a moment is believed.
+    // A clock that is set back by more than ONE_MOMENT is trusted.
     now = NOW - 60_000;
     await features.push({ view: 'product_stats', rows: [{ product_id: 'q', clicks: 1 }] });
     expect(stored(store, STATS, ['q'])?.event_time).to.equal(NOW - 60_000);
   });
 
-  it('remembers a deletion for the ttl of the view; for 30 days without one, or where expired rows are read', async () => {
+  it('remembers a deletion for the ttl of the view; for 30 days without one, or if expired rows are served', async () => {
     for (const [view, kept] of [
       [DAILY, DAY],
       [STALE, 30 * DAY],
@@ -361,7 +361,7 @@ describe('deleting feature rows', () => {
     expect(rowsOf(store, GLOBAL, [])).to.equal(0);
   });
 
-  it('names each wrong field by its place, and deletes nothing', async () => {
+  it('reports each wrong field with its pointer, and deletes nothing', async () => {
     const { store, features } = bench();
     const error = await failure(
       features.remove({
@@ -384,7 +384,7 @@ describe('deleting feature rows', () => {
       '/rows/4 wrong_type',
     ]);
     expect(error.violations[0]?.detail).to.equal(
-      'score: a row is deleted whole; expected user_id, code, event_time alone',
+      'score: a deletion removes the whole row; expected only user_id, code, event_time',
     );
     expect(error.violations[2]?.detail).to.contain('did you mean "code"?');
     expect(store.records.size).to.equal(0);
@@ -393,14 +393,14 @@ describe('deleting feature rows', () => {
     expect(await features.remove({ view: 'affinity', rows: [] })).to.include({ deleted: 0, older: 0 });
   });
 
-  it('says which rows a failing store has deleted', async () => {
+  it('lists the deleted and the unconfirmed rows if the store fails', async () => {
     const { store, features } = bench();
     store.failing = (_, key) => key === featureKey('m', 'features', ['product'], ['b']);
     const rows = ['a', 'b', 'c'].map((product_id) => ({ product_id }));
     const error = await failure(features.remove({ view: 'product_stats', rows }));
     expect(error.code).to.equal('store_partial_write');
     expect(error.extensions).to.deep.equal({ deleted_rows: [0, 2], unconfirmed_rows: [1] });
-    expect(error.message).to.match(/^2 of 3 rows are deleted; whether the other 1 are is not known/);
+    expect(error.message).to.match(/^2 of 3 rows are deleted; the other 1 are not confirmed/);
     store.failing = () => true;
     const nothing = await failure(features.remove({ view: 'product_stats', rows }));
     expect(nothing.code).to.equal('store_unavailable');

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
 import { FeatureStore } from '../../../runtime/index/feature-store.js';
 import { NO_SOURCES } from '../../../runtime/index/feature-source.js';
-import { OnlineFeatures, type OnlineAnswer } from '../../../runtime/index/online-features.js';
+import type { OnlineAnswer } from '../../../runtime/index/online-answer.js';
+import { OnlineFeatures } from '../../../runtime/index/online-features.js';
 import { KnownLayouts } from '../../../runtime/store/codec/known-layouts.js';
 import { LayoutRegistry } from '../../../runtime/store/layout-registry.js';
 import { ANY_EVENT_TIME } from '../../support/any-event-time.js';
@@ -76,7 +77,7 @@ describe('OnlineFeatures', () => {
     await push('totals', { orders: 9 });
   });
 
-  it('answers a result for each list of ids and each feature, one element for each row', async () => {
+  it('returns a result for each list of ids and each feature, with one element for each row', async () => {
     const names = ['clicks', 'ctr', 'hot', 'label', 'seen', 'tags', 'taste'];
     const answer = await getOnline(online, {
       features: names.map((name) => `stats:${name}`),
@@ -106,7 +107,7 @@ describe('OnlineFeatures', () => {
     ]);
   });
 
-  it('finds nothing for an empty id, and still answers the other rows', async () => {
+  it('finds nothing for an empty id, and still returns the other rows', async () => {
     const { results } = await getOnline(online, {
       features: ['stats:ctr', 'affinity:score', 'totals:orders'],
       entities: { product_id: ['1', ''], user_id: ['', 'u'], code: ['b', ''] },
@@ -139,7 +140,7 @@ describe('OnlineFeatures', () => {
     ]);
   });
 
-  it('tells what is too old, by the policy of its view', async () => {
+  it('reports expired values by the policy of their view', async () => {
     const { results } = await getOnline(online, {
       features: ['fresh:ctr', 'old:rate', 'strict:rate_2'],
       entities: { product_id: ['1', '2'] },
@@ -160,7 +161,7 @@ describe('OnlineFeatures', () => {
     ]);
   });
 
-  it('reads composites, a type twice, and global views, in one read of the store for each key', async () => {
+  it('reads composite views, views with the same type twice and global views, with one store read for each key', async () => {
     const { results, metadata } = await getOnline(online, {
       features: ['affinity:score', 'friends:together', 'totals:orders'],
       entities: { code: ['b', 'b'], user_id: ['u', 'x'], user_id_2: ['v', 'v'] },
@@ -180,7 +181,7 @@ describe('OnlineFeatures', () => {
     expect(global.results.map(({ values }) => values)).to.deep.equal([[9]]);
   });
 
-  it('answers no rows for no ids', async () => {
+  it('returns no rows for no ids', async () => {
     const { results } = await getOnline(online, { features: ['stats:ctr'], entities: { product_id: [] } });
     expect(results).to.deep.equal([
       { values: [], statuses: [], event_timestamps: [] },
@@ -201,7 +202,7 @@ describe('OnlineFeatures', () => {
     [{ features: [7], entities: {} }, '/features/0', 'found the number 7'],
     [{ features: ['totals:ordrs'], entities: {} }, '/features/0', 'did you mean "orders"?'],
     [{ features: ['totals:constructor'], entities: {} }, '/features/0', 'has no feature "constructor"'],
-    [{ features: ['totals:orders', 'totals:orders'], entities: {} }, '/features', 'asked for twice'],
+    [{ features: ['totals:orders', 'totals:orders'], entities: {} }, '/features', 'requested twice'],
     [
       { features: ['stats:ctr', 'fresh:ctr'], entities: { product_id: [] } },
       '/features',
@@ -214,7 +215,11 @@ describe('OnlineFeatures', () => {
       '/features/0',
       'entities has no "product_id"',
     ],
-    [{ features: ['totals:orders'], entities: { a: ['1'], b: [] } }, '/entities/b', 'b has 0 ids, a 1'],
+    [
+      { features: ['totals:orders'], entities: { a: ['1'], b: [] } },
+      '/entities/b',
+      'b has 0 ids, but a has 1',
+    ],
     [
       { features: ['totals:orders'], entities: { a: Array(1001).fill('x') } },
       '/entities/a',
@@ -229,7 +234,7 @@ describe('OnlineFeatures', () => {
     ],
   ];
   for (const [body, pointer, part] of mistakes) {
-    it(`refuses a body: ${part}`, async () => {
+    it(`rejects a body: ${part}`, async () => {
       const error = await getOnline(online, body).catch((caught: unknown) => caught);
       expect(error).to.be.instanceOf(MillraceError);
       const { code, violations } = error as MillraceError;
@@ -238,7 +243,7 @@ describe('OnlineFeatures', () => {
     });
   }
 
-  it('keeps its time limit while it decodes and writes', async () => {
+  it('enforces its time limit while it decodes and writes', async () => {
     const names = Array.from({ length: 250 }, (_, i) => `f${i}`);
     const wide = featureView(
       'wide',
@@ -275,7 +280,7 @@ describe('OnlineFeatures', () => {
     });
   });
 
-  it('gives other requests their turn', async () => {
+  it('yields to other requests', async () => {
     const ids = Array.from({ length: 1000 }, (_, i) => `p${i}`);
     const features = ['clicks', 'ctr', 'hot', 'label', 'seen', 'tags', 'taste'].map(
       (name) => `stats:${name}`,
@@ -288,7 +293,7 @@ describe('OnlineFeatures', () => {
     expect(turns).to.be.at.least(5);
   });
 
-  it('says of a list that is refused as a whole only why', async () => {
+  it('reports only one violation for a list that is rejected as a whole', async () => {
     for (const list of [Array(1001).fill('x'), 'x']) {
       const body = { features: ['stats:ctr'], entities: { product_id: list } };
       const error = await getOnline(online, body).catch((caught: unknown) => caught);
@@ -300,7 +305,7 @@ describe('OnlineFeatures', () => {
     expect((error as MillraceError).violations.map(({ pointer }) => pointer)).to.deep.equal(['/entities']);
   });
 
-  it('does not know a view that is not declared', async () => {
+  it('rejects a view that is not declared', async () => {
     const error = await getOnline(online, { features: ['stat:ctr'], entities: {} }).catch(
       (caught: unknown) => caught,
     );

@@ -16,7 +16,7 @@ function columnOf(status: Uint8Array): Column {
 }
 
 describe('StatusCounts', () => {
-  it('counts as one would one by one, rows beyond the request left out, and adds up', () => {
+  it('counts each row of the request once, ignores later rows, and adds up', () => {
     const statuses = fc.array(
       fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.constantFrom(...STATUSES)),
       {

@@ -16,9 +16,9 @@ import { writeProject } from '../../support/project.js';
 
 const KEYS = Array.from({ length: 600 }, (_, i) => `k${String(i)}`);
 
-/** Answers each read after a while of its own. */
+/** A store that answers each read after its own delay. */
 class SlowStore extends MemoryStore {
-  /** Milliseconds, by read; a negative one fails. */
+  /** Milliseconds, by read; a negative delay makes the read fail. */
   delays: number[] = [];
 
   override async readInto(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
@@ -51,7 +51,7 @@ describe('the reads of a request', () => {
     [10, 0, 0],
     [5, 20, 0],
   ]) {
-    it(`finds every value under its number, whichever read is answered first: ${delays.join(', ')}`, async () => {
+    it(`finds every value under its number for any order of replies: ${delays.join(', ')}`, async () => {
       store.delays = delays;
       const numbers = KEYS.slice(0, 300).map((key) => batch.askDistinct(key));
       batch.defer();
@@ -69,7 +69,7 @@ describe('the reads of a request', () => {
     });
   }
 
-  it('reads all at once what is not much', async () => {
+  it('reads a few keys all at once', async () => {
     batch.ask('k1');
     batch.defer();
     const number = batch.ask('k2');
@@ -80,7 +80,7 @@ describe('the reads of a request', () => {
     expect([batch.roundTrips, store.reads]).to.deep.equal([1, 1]);
   });
 
-  it('tells of a deferred read that failed to who waits for it, once', async () => {
+  it('reports a failed deferred read once, to its awaiting caller', async () => {
     store.delays = [5, -1];
     KEYS.slice(0, 300).forEach((key) => batch.ask(key));
     batch.defer();
@@ -91,7 +91,7 @@ describe('the reads of a request', () => {
     await batch.rest();
   });
 
-  it('leaves nothing unhandled where the first read failed too', async () => {
+  it('leaves no unhandled rejection if the first read also failed', async () => {
     store.delays = [-5, -1];
     KEYS.slice(0, 300).forEach((key) => batch.ask(key));
     batch.defer();
@@ -101,7 +101,7 @@ describe('the reads of a request', () => {
   });
 });
 
-describe('a request of many candidates', () => {
+describe('a request with many candidates', () => {
   const FILES = {
     'schemas/entities/item.yaml': 'entity: item\nattributes: { price: float, maker: ref(maker) }\n',
     'schemas/entities/maker.yaml': 'entity: maker\nattributes: { rating: float }\n',
@@ -119,12 +119,12 @@ components:
 `,
   };
 
-  it('is filled as the same candidates in small requests are', async () => {
+  it('is filled like the same candidates in small requests', async () => {
     const root = await writeProject(FILES);
     try {
       const plan = await planOf(root);
       const { config } = await loadProject(root);
-      if (config === undefined) throw new Error('the project is right');
+      if (config === undefined) throw new Error('the project is valid');
       const store = new SlowStore();
       const layouts = new LayoutRegistry(store, plan.prefix);
       const parts = { store, layouts, prefix: plan.prefix, types: config.entities };

@@ -5,7 +5,7 @@ import { FrameLayout } from '../../../runtime/frame/frame-layout.js';
 import { cutPage } from '../../../runtime/pipeline/page/page.js';
 import { Ranking } from '../../../runtime/pipeline/components/ranking.js';
 
-/** A ranking of candidates `c0`, `c1` … with the scores given. */
+/** A ranking of candidates `c0`, `c1` … with the given scores. */
 function rankingOf(scores: readonly number[]): Ranking {
   const frame = new Frame(new FrameLayout());
   frame.reset(scores.length, 0);
@@ -27,7 +27,7 @@ describe('Ranking', () => {
     expect(rowsIn(rankingOf([0, 0, 0]))).to.deep.equal([0, 1, 2]);
   });
 
-  it('pins to exactly the position asked for, counted from 1', () => {
+  it('pins to exactly the requested position, counted from 1', () => {
     const ranking = rankingOf([5, 4, 3, 2, 1]);
     ranking.pin(4, 1);
     ranking.pin(0, 3);
@@ -50,7 +50,7 @@ describe('Ranking', () => {
     expect(rowsIn(ranking)).to.deep.equal([2, 0]);
   });
 
-  it('keeps the later of two pins to one position, and no pin of a filtered candidate', () => {
+  it('keeps the later of two pins to the same position, and drops the pin of a filtered candidate', () => {
     const ranking = rankingOf([3, 2, 1]);
     ranking.pin(1, 1);
     ranking.pin(2, 1);
@@ -60,7 +60,7 @@ describe('Ranking', () => {
     expect(rowsIn(ranking)).to.deep.equal([0, 1]);
   });
 
-  it('buries below all others, the order among the buried kept', () => {
+  it('buries below all others, and keeps the order of buried candidates', () => {
     const ranking = rankingOf([9, 8, 1, 2]);
     ranking.bury(0);
     ranking.bury(1);
@@ -69,7 +69,7 @@ describe('Ranking', () => {
     expect(scoresIn(ranking)).to.deep.equal([2, 1, 1, 1]);
   });
 
-  it('scopes to the best, and the rest stay below whatever the scores become', () => {
+  it('scopes to the best candidates, and the others stay below them for any scores', () => {
     const ranking = rankingOf([1, 5, 4, 3]);
     expect([...ranking.scopeTo(2)]).to.deep.equal([1, 2]);
     ranking.scores[1] = -10;
@@ -77,7 +77,7 @@ describe('Ranking', () => {
     expect([...ranking.scopeTo(9)]).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('undoes a step whole', () => {
+  it('rolls back a whole step', () => {
     const ranking = rankingOf([1, 2]);
     const before = ranking.snapshot();
     ranking.scores[0] = 7;
@@ -88,7 +88,7 @@ describe('Ranking', () => {
     expect(scoresIn(ranking)).to.deep.equal([2, 1]);
   });
 
-  it('answers non-increasing scores, equal to the score where nothing was moved (property)', () => {
+  it('returns non-increasing scores, equal to the score of candidates that were not moved (property)', () => {
     const score = fc.integer({ min: -5, max: 5 });
     const pins = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 25 })), { maxLength: 4 });
     fc.assert(
@@ -108,7 +108,7 @@ describe('Ranking', () => {
           const moved = new Set([...buried, ...pinned.map(([row]) => row)]);
           if (moved.size === 0)
             expect(all.map((one) => one.score)).to.deep.equal(all.map((one) => scores[one.row]));
-          // Any page is a stretch of the whole.
+          // Any page is a range of the whole ranking.
           expect(ranking.slice(3, 8)).to.deep.equal(all.slice(3, 8));
         },
       ),
@@ -117,7 +117,7 @@ describe('Ranking', () => {
 });
 
 describe('paging', () => {
-  it('agrees with its definition', () => {
+  it('matches its definition', () => {
     fc.assert(
       fc.property(
         fc.nat(30),
@@ -139,7 +139,7 @@ describe('paging', () => {
     );
   });
 
-  it('covers every candidate exactly once, page by page, where sizes do not divide', () => {
+  it('covers every candidate exactly once, page by page, if sizes do not divide evenly', () => {
     const ranking = rankingOf(Array.from({ length: 23 }, () => 0));
     const seen: number[] = [];
     for (let userPage = 0; userPage < 6; userPage++) {

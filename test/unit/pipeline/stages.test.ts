@@ -7,14 +7,14 @@ function compute(ms: number): void {
   while (performance.now() < end);
 }
 
-describe('the clock of the stages', () => {
-  it('has a time for each stage, in the order of the list', () => {
+describe('the stage clock', () => {
+  it('has a time for each stage, in order', () => {
     const clock = new StageClock();
     for (const { name } of STAGES) clock.end(name);
     expect(Object.keys(clock.ms)).to.deep.equal(STAGES.map(({ name }) => name));
   });
 
-  it('counts work of another stage there, and not in the stage that runs', () => {
+  it('counts work of another stage for that stage, not for the current one', () => {
     const clock = new StageClock();
     clock.end('read');
     clock.count('features', () => compute(30));
@@ -24,14 +24,14 @@ describe('the clock of the stages', () => {
     expect(clock.ms.hydrate).to.be.below(25);
   });
 
-  it('refuses a stage that does not come next', () => {
+  it('rejects a stage that is not next', () => {
     const clock = new StageClock();
-    expect(() => clock.end('hydrate')).to.throw('the stage hydrate ends where read is expected');
+    expect(() => clock.end('hydrate')).to.throw('stage hydrate ended, but expected read');
   });
 });
 
 describe('the stages of a request', () => {
-  it('end a request whose time is over, also if a stage computes without a pause', async () => {
+  it('end a request at its deadline, even if a stage computes without a pause', async () => {
     const stages = new StageRunner(10, undefined, undefined);
     try {
       const error: unknown = await stages.run('read', () => compute(30)).catch((reason: unknown) => reason);

@@ -37,7 +37,7 @@ describe('the resident table of a type', () => {
     return column.kind === 'vector' && [...column.values];
   };
 
-  it('takes 4 bytes more for each element of each row from the first that float32 does not hold', () => {
+  it('takes 4 more bytes for each vector element of each row after the first element that does not fit float32', () => {
     for (const id of ['a', 'b', 'c']) put(id, NARROW);
     const before = table.bytes;
     expect(read('a', 'c')).to.deep.equal([0.5, 2, 0.5, 2]);
@@ -48,7 +48,7 @@ describe('the resident table of a type', () => {
     expect(read('b', 'more599')).to.deep.equal([0.1, 58849121863, 0.5, 2]);
   });
 
-  it('has no bytes left once every row is gone, also after that', () => {
+  it('uses no bytes after every row is dropped, even if vectors were widened', () => {
     put('a', NARROW);
     put('b', WIDE);
     for (const id of ['a', 'b']) table.invalidate(part, id);

@@ -17,7 +17,7 @@ import { fillFrame, planOf } from '../../support/fill-frame.js';
 import { MemoryStore } from '../../support/memory-store.js';
 import { writeProject } from '../../support/project.js';
 
-/** Every kind of column, nested references and lists of them, views that expire by each policy, a composite. */
+/** Every column kind, nested references and lists of references, each expiry policy, and a composite view. */
 const FILES = {
   'schemas/entities/item.yaml': `entity: item
 attributes:
@@ -76,7 +76,7 @@ components:
 const IDS = ['i0', 'i1', 'i2', 'i3', 'a:b,c', 'é'];
 const MAKERS = ['m0', 'm1', 'i0'];
 
-/** An attribute's value, null, or not there. */
+/** The value of an attribute, null, or absent. */
 const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> =>
   fc.oneof({ weight: 4, arbitrary: of }, fc.constant(null), fc.constant(undefined));
 const number = fc.integer({ min: -5, max: 5 });
@@ -161,13 +161,13 @@ describe('the resident tables', () => {
     root = await writeProject(FILES);
     plan = await planOf(root);
     const loaded = await loadProject(root);
-    if (loaded.config === undefined) throw new Error('the project is right');
+    if (loaded.config === undefined) throw new Error('the project is valid');
     ({ config } = loaded);
   });
   after(() => rm(root, { recursive: true, force: true }));
 
   for (const bytes of [10_000_000, 1500]) {
-    it(`give every cell as the store would, with room for ${bytes} bytes`, async function () {
+    it(`return every cell as the store does, with a limit of ${bytes} bytes`, async function () {
       this.timeout(60_000);
       let hits = 0;
       await fc.assert(

@@ -35,7 +35,7 @@ const layout = knownLayouts.add(
   ),
 );
 
-/** A store whose reads can be held back, after it has looked. */
+/** A store whose replies can be held back after the read. */
 class SlowStore extends MemoryStore {
   held: (() => void)[] | undefined;
 
@@ -45,7 +45,7 @@ class SlowStore extends MemoryStore {
     return records;
   }
 
-  /** Lets held reads go, and holds no more. */
+  /** Releases held replies, and stops holding them. */
   letGo(): void {
     const { held } = this;
     this.held = undefined;
@@ -108,7 +108,7 @@ describe('resident tables', () => {
     return state;
   };
 
-  it('read the store once, and not again until a write is told', async () => {
+  it('read the store once, and not again until an invalidation', async () => {
     const tables = make();
     store.put('a', 1);
     expect(await priceOf(tables, 'a')).to.deep.equal([1, 1]);
@@ -120,7 +120,7 @@ describe('resident tables', () => {
     expect(stateOf(tables, 'item')).to.include({ rows: 1, hits: 2, misses: 2, invalidations: 1 });
   });
 
-  it('keep that an entity is missing, until it is written', async () => {
+  it('cache that an entity is missing until it is written', async () => {
     const tables = make();
     expect(await priceOf(tables, 'a')).to.deep.equal([NaN, 1]);
     expect(await priceOf(tables, 'a')).to.deep.equal([NaN, 0]);
@@ -129,7 +129,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'a')).to.deep.equal([2, 1]);
   });
 
-  it('do not keep a read that a write overtook, and use it for its request', async () => {
+  it('do not keep a read that a write overtook, but use it for its request', async () => {
     const tables = make();
     store.put('a', 1);
     store.put('b', 1);
@@ -147,7 +147,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'b')).to.deep.equal([1, 0]);
   });
 
-  it('keep no read that a flush overtook', async () => {
+  it('do not keep a read that a flush overtook', async () => {
     const tables = make();
     store.put('a', 1);
     store.held = [];
@@ -160,7 +160,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'a')).to.deep.equal([2, 1]);
   });
 
-  it('are neither read nor filled while what they hold cannot be trusted', async () => {
+  it('are neither read nor filled while they are not current', async () => {
     const tables = make();
     store.put('a', 1);
     await priceOf(tables, 'a');
@@ -173,7 +173,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'b')).to.deep.equal([NaN, 1]);
   });
 
-  it('are used if Redis, asked again, says that they are current', async () => {
+  it('are used if a renewal confirms that they are current', async () => {
     const tables = make();
     store.put('a', 1);
     await priceOf(tables, 'a');
@@ -190,7 +190,7 @@ describe('resident tables', () => {
     expect(await reading).to.deep.equal([1, 1]);
   });
 
-  it('are not trusted for an answer that a flush overtook: another server may be lost meanwhile', async () => {
+  it('are not used if a flush overtook the renewal: another connection may be lost', async () => {
     const tables = make();
     store.put('a', 1);
     await priceOf(tables, 'a');
@@ -205,7 +205,7 @@ describe('resident tables', () => {
     expect(stateOf(tables, 'item').rows).to.equal(0);
   });
 
-  it('do not keep what was stored under a layout that is not known', async () => {
+  it('do not keep a record with an unknown layout', async () => {
     const tables = make();
     const strange = new RecordLayout(
       [
@@ -221,7 +221,7 @@ describe('resident tables', () => {
     expect(await priceOf(tables, 'a')).to.deep.equal([3, 0]);
   });
 
-  it('tell from each other ids with commas, colons, letters of several bytes and names of prototypes', async () => {
+  it('distinguish ids with commas, colons, multi-byte characters and prototype names', async () => {
     const tables = make();
     const ids = ['a,b', 'a', 'b', 'a:b', 'é', 'e', '__proto__', 'constructor', 'toString'];
     ids.forEach((id, i) => store.put(id, i));
@@ -232,13 +232,13 @@ describe('resident tables', () => {
     expect(trips).to.deep.equal(ids.map((id, i) => [i, id === 'a,b' || id === 'é' ? 1 : 0]));
   });
 
-  it('know nothing of other keys', () => {
+  it('ignore other keys', () => {
     const tables = make();
     tables.invalidate(['', ':', 'a:b', 'millrace:entity:other:x', 'millrace:features:item:a', 'no colon']);
     expect(tables.states().map(({ invalidations }) => invalidations)).to.deep.equal([0, 0]);
   });
 
-  it('stay within their bytes, and keep what is asked for again and again', async () => {
+  it('stay within their limit, and keep entities that are read often', async () => {
     const tables = make({ bytes: 20_000 });
     for (let i = 0; i < 2000; i++) {
       store.put(`i${i}`, i);
@@ -253,7 +253,7 @@ describe('resident tables', () => {
     expect(tables.bytes).to.equal(0);
   });
 
-  it('give memory back that most entities of a type have left, and go on', async () => {
+  it('free memory after most entities of a type are dropped, and keep working', async () => {
     const tables = make();
     const ids = Array.from({ length: 3000 }, (_, i) => `i${i}`);
     ids.forEach((id, i) => store.put(id, i));
@@ -271,14 +271,14 @@ describe('resident tables', () => {
     expect(stateOf(tables, 'item').rows).to.equal(3);
   });
 
-  it('work with no room at all', async () => {
+  it('work with a limit of zero bytes', async () => {
     const tables = make({ bytes: 0 });
     store.put('a', 1);
     expect(await priceOf(tables, 'a')).to.deep.equal([1, 1]);
     expect(await priceOf(tables, 'a')).to.deep.equal([1, 1]);
   });
 
-  it('hold the types that are asked for', async () => {
+  it('hold only the configured types', async () => {
     const tables = make({ types: new Set(['maker']) });
     expect(tables.states().map(({ type }) => type)).to.deep.equal(['maker']);
     store.put('a', 1);
@@ -289,7 +289,7 @@ describe('resident tables', () => {
     expect(none.isCurrent()).to.equal(false);
   });
 
-  it('are told of every write through the store before its caller is, also of one that failed', async () => {
+  it('are invalidated by every write through the store before its caller resumes, also by a failed write', async () => {
     const told: string[] = [];
     const changes: Changes = { invalidate: (keys) => told.push(...keys), flush: () => undefined };
     const watched = watchWrites(store, (keys) => changes.invalidate(keys));

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ByteWriter } from '../../../runtime/store/codec/bytes.js';
 
-describe('records built one after another', () => {
+describe('records that one writer builds', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.integer({ min: 0, max: 200_000 }).map((length) => 'x'.repeat(length)),
   );
 
-  it('stay as they were written, however many and large the next ones are', () => {
+  it('do not change when more and larger records are built', () => {
     fc.assert(
       fc.property(fc.array(fc.array(text, { maxLength: 5 }), { maxLength: 20 }), (records) => {
         const writer = new ByteWriter();
@@ -31,7 +31,7 @@ describe('records built one after another', () => {
     );
   });
 
-  it('leave no trace of one that was given up', () => {
+  it('contain nothing of an abandoned record', () => {
     const writer = new ByteWriter();
     writer.start();
     writer.text('kept');

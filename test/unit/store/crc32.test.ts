@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { crc32, crc32ByTable } from '../../../runtime/store/embedded/crc32.js';
 
 describe('CRC-32', () => {
-  it('is the one of IEEE 802.3: its check value', () => {
+  it('has the check value of IEEE 802.3', () => {
     expect(crc32ByTable(Buffer.from('123456789'))).to.equal(0xcbf43926);
     expect(crc32(Buffer.from('123456789'))).to.equal(0xcbf43926);
   });
 
-  it('goes on from the CRC of what came before, and both ways agree', () => {
+  it('continues from the CRC of preceding data, and both implementations agree', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
         const [first, second] = [Buffer.from(a), Buffer.from(b)];
@@ -19,7 +19,7 @@ describe('CRC-32', () => {
     );
   });
 
-  it('of a text is that of its UTF-8', () => {
+  it('of a text equals that of its UTF-8', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const expected = crc32ByTable(Buffer.from(text));

@@ -47,7 +47,7 @@ interface Want {
   readonly list?: boolean;
 }
 
-/** A cell as a test can read it: the status's name where there is no value. */
+/** The value of a cell, or the name of its status if it has none. */
 function cell(column: Column, row: number): JsonValue {
   const status = column.status[row] ?? Status.absent;
   if (status !== Status.present) return statusName(status);
@@ -83,7 +83,7 @@ function decoderOf(wants: readonly Want[], known: KnownLayouts): EntityDecoder {
   );
 }
 
-/** Decodes entities of one layout, one a row. */
+/** Decodes entities of one layout, one in each row. */
 function decode(
   declared: readonly (readonly [string, ValueType])[],
   wants: readonly Want[],
@@ -99,7 +99,7 @@ function decode(
   return entities.map((_, row) => columns.map((column) => cell(column, row)));
 }
 
-/** One attribute, declared as `declared` (or not at all), wanted as `wanted`. */
+/** Decodes one attribute of the type `declared` (or undeclared) into a column of the type `wanted`. */
 function read(json: JsonObject, declared: ValueType | undefined, wanted: ValueType, name = 'a'): JsonValue {
   const fields: [string, ValueType][] = declared === undefined ? [] : [[name, declared]];
   return decode(fields, [{ path: name, type: wanted }], [json])[0]?.[0] ?? null;
@@ -143,7 +143,7 @@ describe('the entity decoder', () => {
     ]);
   });
 
-  it('writes nothing but what is wanted, and leaves other rows alone', () => {
+  it('writes only wanted columns, and does not change other rows', () => {
     const rows = decode(
       [
         ['a', INT],
@@ -167,7 +167,7 @@ describe('the entity decoder', () => {
     ]);
   });
 
-  it('can write the latest row again, as a list column needs it', () => {
+  it('can write the latest row of a list column again', () => {
     const known = new KnownLayouts();
     const layout = known.add(new RecordLayout([['l', STRINGS]], 'id'));
     const wants = [{ path: 'l', type: STRINGS }];
@@ -202,7 +202,7 @@ describe('the entity decoder', () => {
     ]);
   });
 
-  it('reads a path through a list as one element a record, so that columns of the list go together', () => {
+  it('reads a path through a list as one element for each record, so columns of the list are aligned', () => {
     const wants = [
       { path: 'variants.seller', type: REF, list: true },
       { path: 'variants.price', type: FLOAT, list: true },
@@ -235,7 +235,7 @@ describe('the entity decoder', () => {
     ]);
   });
 
-  it('finds an attribute that was stored before it was declared', () => {
+  it('reads an attribute that was stored before it was declared', () => {
     expect(read({ a: 7 }, undefined, INT)).to.equal(7);
     expect(read({ a: 'x' }, undefined, STRING)).to.equal('x');
     expect(read({ a: true }, undefined, BOOL)).to.equal(1);
@@ -248,7 +248,7 @@ describe('the entity decoder', () => {
     expect(read({ b: 1 }, undefined, INT)).to.equal('absent');
   });
 
-  it('says that the read failed where what is stored does not fit', () => {
+  it('marks stored values that do not fit as failed', () => {
     expect(read({ a: 'x' }, undefined, INT)).to.equal('failed');
     expect(read({ a: 1.5 }, undefined, INT)).to.equal('failed');
     expect(read({ a: 1 }, undefined, BOOL)).to.equal('failed');
@@ -274,7 +274,7 @@ describe('the entity decoder', () => {
     ).to.deep.equal([['failed'], ['failed']]);
   });
 
-  it('converts between types where nothing is lost', () => {
+  it('converts between types if no information is lost', () => {
     expect(read({ a: 3 }, INT, FLOAT)).to.equal(3);
     expect(read({ a: 3 }, FLOAT, INT)).to.equal(3);
     expect(read({ a: 3.5 }, FLOAT, INT)).to.equal('failed');
@@ -299,7 +299,7 @@ describe('the entity decoder', () => {
     expect(read({}, INT, STRING)).to.equal('absent');
   });
 
-  it('finds a reference that was declared under its other spelling', () => {
+  it('reads a reference that is declared with its other spelling', () => {
     const wants = [{ path: 'brand', type: REF }];
     expect(decode([['brand_id', STRING]], wants, [{ brand_id: 'b1' }, {}])).to.deep.equal([
       ['b1'],
@@ -310,11 +310,11 @@ describe('the entity decoder', () => {
     ).to.deep.equal([['b1']]);
   });
 
-  it('reads a text with half a surrogate pair as well as a column can', () => {
+  it('reads a text with a lone surrogate as U+FFFD', () => {
     expect(read({ a: 'x\ud800' }, STRING, STRING)).to.equal('x\ufffd');
   });
 
-  it('reads records of older and newer layouts side by side, asking for those that it does not know', () => {
+  it('reads records of older and newer layouts together, and requests unknown layouts', () => {
     const known = new KnownLayouts();
     const old = new RecordLayout([['price', INT]], 'id');
     const now = known.add(
@@ -365,7 +365,7 @@ describe('the entity decoder', () => {
     expect(after.size).to.equal(0);
   });
 
-  it('makes the row of a damaged record failed, and never throws', () => {
+  it('marks the row of a damaged record as failed, and never throws', () => {
     const known = new KnownLayouts();
     const declared: [string, ValueType][] = [
       ['s', STRING],

@@ -19,14 +19,14 @@ const types: [string, ValueType][] = [
 ];
 const layout = new RecordLayout(types, 'product_id');
 
-/** Equal as JSON values: what a client gets is text. */
+/** Compares JSON text, which is what a client receives. */
 function expectSameJson(actual: JsonObject, expected: JsonObject): void {
   expect(sorted(JSON.parse(JSON.stringify(actual)))).to.deep.equal(
     sorted(JSON.parse(JSON.stringify(expected))),
   );
 }
 
-/** As entries, so that a name such as __proto__ counts like any other. */
+/** As entries, so a name like __proto__ is compared like any other. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
@@ -92,7 +92,7 @@ const names = fc.oneof(
   fc.constantFrom(...fitting.keys(), '__proto__', 'constructor', '', 'brand_id_id'),
   text,
 );
-/** Objects whose attributes fit, do not fit, are null, absent, undeclared, in any mixture. */
+/** Objects with any mixture of valid, invalid, null, absent and undeclared attributes. */
 const entity: fc.Arbitrary<JsonObject> = fc
   .array(
     names.chain((name) =>
@@ -110,23 +110,23 @@ const entity: fc.Arbitrary<JsonObject> = fc
   });
 
 describe('entity records', () => {
-  it('give back any JSON object, declared attributes or not', () => {
+  it('return any JSON object unchanged, with or without declared attributes', () => {
     fc.assert(
       fc.property(entity, (json) => expectSameJson(roundTrip(json), json)),
       { numRuns: 2000 },
     );
   });
 
-  it('give back any JSON object where nothing is declared', () => {
+  it('return any JSON object unchanged if no attribute is declared', () => {
     const empty = new RecordLayout([], 'id');
     fc.assert(fc.property(entity, (json) => expectSameJson(roundTrip(json, 'p1', empty), json)));
   });
 
-  it('keep a number to the last bit, and negative zero in a declared attribute', () => {
+  it('preserve every bit of a number, and negative zero in a declared attribute', () => {
     fc.assert(fc.property(number, (price) => Object.is(roundTrip({ price }).price, price)));
   });
 
-  it('keep an attribute named __proto__ as an attribute', () => {
+  it('preserve an attribute named __proto__ as an attribute', () => {
     const json = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": "x"}') as JsonObject;
     const back = roundTrip(json);
     expect(Object.keys(back).sort()).to.deep.equal(['__proto__', 'constructor']);
@@ -134,7 +134,7 @@ describe('entity records', () => {
     expect((back as { polluted?: number }).polluted).to.equal(undefined);
   });
 
-  it('give a reference back in the spelling that was sent', () => {
+  it('return a reference in the spelling that was sent', () => {
     for (const json of [
       { brand: 'b1' },
       { brand_id: 'b1' },
@@ -153,13 +153,13 @@ describe('entity records', () => {
     }
   });
 
-  it('keep the id field only where it was sent, under the name that it had', () => {
+  it('contain the id field only if it was sent, under the same name', () => {
     expectSameJson(roundTrip({ product_id: 'p1', title: 'x' }), { product_id: 'p1', title: 'x' });
     expectSameJson(roundTrip({ id: 'p1' }), { id: 'p1' });
     expectSameJson(roundTrip({ id: 'p1', product_id: 'p2' }), { id: 'p1', product_id: 'p2' });
   });
 
-  it('spend no bytes on the id, and four on each element of a vector that float32 can hold', () => {
+  it('use no bytes for the id, and four for each vector element that fits float32', () => {
     const size = (json: JsonObject, id = 'p1'): number => encodeEntity(layout, json, id).length;
     const long = 'p'.repeat(500);
     expect(size({ product_id: long }, long)).to.equal(size({}));
@@ -167,12 +167,12 @@ describe('entity records', () => {
     expect(size({ embedding: [1, 0.1, -2] }) - size({})).to.equal(24);
   });
 
-  it('say which layout they were written under', () => {
+  it('name the layout that they were written with', () => {
     expect(layoutIdOf(encodeEntity(layout, {}, 'p1'))).to.equal(layout.hex);
     expect(layoutIdOf(Buffer.alloc(3))).to.equal(undefined);
   });
 
-  it('do not change when the next record is made', () => {
+  it('do not change when the next record is encoded', () => {
     const first = encodeEntity(layout, { title: 'first' }, 'p1');
     const copy = Buffer.from(first);
     encodeEntity(layout, { title: 'x'.repeat(100_000) }, 'p2');
@@ -180,7 +180,7 @@ describe('entity records', () => {
     expect(first).to.deep.equal(copy);
   });
 
-  it('never decode to something else when they are cut short', () => {
+  it('never decode to another object when they are cut short', () => {
     const whole = encodeEntity(
       layout,
       { title: 'a title', categories: ['a', 'b'], price: 2, added: '2026-01-31', colour: 'red' },

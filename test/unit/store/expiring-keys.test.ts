@@ -9,11 +9,11 @@ import { newVersioned, VERSIONED_HEAD } from '../../../runtime/store/codec/versi
 const keyOf = (id: number): string => historyKey('t', 'user', String(id));
 
 describe('expiring keys', () => {
-  it('finds all whose time is over, a few at a time, whatever lies between', () => {
+  it('finds all expired records, a few at a time, among others', () => {
     const records = new RecordMemory();
     for (let id = 0; id < 200; id++)
       records.put(keyOf(id), newVersioned(VERSIONED_HEAD, id % 3 === 0 ? 1000 : 2000));
-    records.put('t:entity:user:1', Buffer.alloc(VERSIONED_HEAD)); // no history, however it looks
+    records.put('t:entity:user:1', Buffer.alloc(VERSIONED_HEAD)); // not a history, although it looks like one
     const expiring = new ExpiringKeys(records);
     const found = new Set<string>();
     for (let writes = 0; writes < 200 / 16; writes++) {
@@ -30,7 +30,7 @@ describe('expiring keys', () => {
     expect(records.size).to.equal(134);
   });
 
-  it('finds records of deleted feature rows alone, at load and after a write', () => {
+  it('finds records that hold only deleted feature rows, at load and after a write', () => {
     const records = new RecordMemory();
     const [deleted, kept] = ['t:features:user:1', 't:nightly:user:2'];
     const tombstone = encodeTombstone(viewId('v'), 1, 1000);
@@ -45,7 +45,7 @@ describe('expiring keys', () => {
     expect(expiring.over(1000)).to.have.members([deleted, kept]);
   });
 
-  it('goes by the record that is there now', () => {
+  it('uses the expiry of the current record', () => {
     const records = new RecordMemory();
     const expiring = new ExpiringKeys(records);
     for (const expires of [1000, 3000]) {

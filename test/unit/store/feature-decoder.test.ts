@@ -17,7 +17,7 @@ const FLOAT: ValueType = { kind: 'float' };
 const INT: ValueType = { kind: 'int' };
 const NOW = 1_000_000;
 
-/** Value, status, and for a defaulted cell its cause. */
+/** Value and status; for a defaulted cell also the cause. */
 function cell(column: Column): string {
   const status = column.status[0] ?? 0;
   const cause = defaultedCause(status);
@@ -85,7 +85,7 @@ describe('the feature decoder', () => {
     ]);
   });
 
-  it('reads several views of one record, each by its name, and misses those without a row', () => {
+  it('reads several views of one record by name, and marks views without a row as missing', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => view({ n: INT }, {}, name)) as [
       FeatureView,
       FeatureView,
@@ -97,7 +97,7 @@ describe('the feature decoder', () => {
     expect(reader.read([a, b], null)).to.deep.equal(['NaN missing_feature', 'NaN missing_feature']);
   });
 
-  it('tells null, absent and present apart', () => {
+  it('distinguishes null, absent and present', () => {
     const stats = view({ x: INT, y: INT, z: INT });
     const reader = new Reader();
     expect(reader.read([stats], reader.segment(stats, { x: 0, y: null }))).to.deep.equal([
@@ -114,27 +114,27 @@ describe('the feature decoder', () => {
       return reader.read([stats], reader.segment(stats, { n: 5 }, NOW - age))[0] ?? '';
     };
 
-    it('still counts at exactly the ttl, and when its event time lies ahead', () => {
+    it('is still valid at exactly the ttl, and with an event time in the future', () => {
       for (const policy of ['missing', 'stale', 'fail'] as const) {
         expect(at(1000, policy)).to.equal('5 present');
         expect(at(-50_000, policy)).to.equal('5 present');
       }
     });
 
-    it('is expired, stale with its value, or failed, as the view says', () => {
+    it('is expired, stale with its value, or failed, by the policy of the view', () => {
       expect(at(1001, 'missing')).to.equal('NaN expired');
       expect(at(1001, 'stale')).to.equal('5 stale');
       expect(at(1001, 'fail')).to.equal('NaN failed');
     });
 
-    it('gives way to a declared default when expired, not when stale or failed', () => {
+    it('is replaced by a declared default if expired, but not if stale or failed', () => {
       const withDefault = { type: INT, default: 0 };
       expect(at(1001, 'missing', withDefault)).to.equal('0 defaulted expired');
       expect(at(1001, 'stale', withDefault)).to.equal('5 stale');
       expect(at(1001, 'fail', withDefault)).to.equal('NaN failed');
     });
 
-    it('never is where the view has no ttl', () => {
+    it('never occurs if the view has no ttl', () => {
       const stats = view({ n: INT }, { ttl: null });
       const reader = new Reader();
       expect(reader.read([stats], reader.segment(stats, { n: 5 }, -1e15))).to.deep.equal(['5 present']);
@@ -144,7 +144,7 @@ describe('the feature decoder', () => {
   describe('a declared default', () => {
     const stats = view({ n: { type: INT, default: 7 } });
 
-    it('covers what is missing or null, keeping the cause', () => {
+    it('replaces missing and null values, and keeps the cause', () => {
       const reader = new Reader();
       expect(reader.read([stats], null)).to.deep.equal(['7 defaulted missing_feature']);
       expect(reader.read([stats], reader.segment(stats, {}))).to.deep.equal(['7 defaulted missing_feature']);
@@ -152,15 +152,15 @@ describe('the feature decoder', () => {
       expect(reader.read([stats], null, Status.missing_entity)).to.deep.equal(['7 defaulted missing_entity']);
     });
 
-    it('never covers a failed read', () => {
+    it('never replaces a failed read', () => {
       const reader = new Reader();
       const record = reader.segment(stats, { n: 5 });
-      record[28] = 99; // a form of a later version
+      record[28] = 99; // the form version of a later release
       expect(reader.read([stats], record)).to.deep.equal(['NaN failed']);
       expect(reader.read([stats], null, Status.failed)).to.deep.equal(['NaN failed']);
     });
 
-    it('stands in for any type', () => {
+    it('replaces values of any type', () => {
       const all = view({
         b: { type: { kind: 'bool' }, default: true },
         l: { type: { kind: 'list', of: { kind: 'string' } }, default: ['a', 'b'] },
@@ -178,14 +178,14 @@ describe('the feature decoder', () => {
       ]);
     });
 
-    it('gives a stale null its default too', () => {
+    it('also replaces a stale null', () => {
       const old = view({ n: { type: INT, default: 7 } }, { ttl: 10, expired: 'stale' });
       const reader = new Reader();
       expect(reader.read([old], reader.segment(old, { n: null }, 0))).to.deep.equal(['7 defaulted null']);
     });
   });
 
-  it('reads rows that were written under another layout of the view', () => {
+  it('reads rows that were written with another layout of the view', () => {
     const reader = new Reader();
     const before = view({ clicks: INT, gone: INT });
     const now = view({ clicks: FLOAT, fresh: { type: INT, default: 1 } });
@@ -197,7 +197,7 @@ describe('the feature decoder', () => {
     expect(reader.read([now], reader.segment(text, { clicks: 'many' }))[0]).to.equal('NaN failed');
   });
 
-  it('asks for layouts that it does not know, and reads the row as failed without them', () => {
+  it('requests unknown layouts, and marks the row as failed without them', () => {
     const stats = view({ n: INT });
     const foreign = new RecordLayout(
       [

@@ -25,7 +25,7 @@ const layout = new RecordLayout(
 );
 
 describe('feature records', () => {
-  it('give back the features of a row, times as epoch milliseconds', () => {
+  it('return the features of a row, with times as epoch milliseconds', () => {
     const row = { clicks: 3, label: 'x', since: '1970-01-01T00:00:01Z', tags: ['a', 'b'], embedding: null };
     const record = encodeSegment(viewId('v'), layout, 5.5, row);
     const [segment, ...more] = segmentsOf(record);
@@ -35,16 +35,16 @@ describe('feature records', () => {
     expect({ ...decodeSegment(record, segment, layout) }).to.deep.equal({ ...row, since: 1000 });
   });
 
-  it('refuse a feature that does not fit, since there is no tail to keep it', () => {
+  it('reject a feature that does not fit, because there is no tail', () => {
     expect(() => encodeSegment(viewId('v'), layout, 1, { clicks: 'x' })).to.throw(TypeError, 'clicks');
   });
 
   it('name a view by the first 8 bytes of the SHA-256 of its name', () => {
-    // Records on disk say this id.
+    // Stored records contain this id.
     expect(viewId('product_stats').toString('hex')).to.equal('bbdc041591004346');
   });
 
-  it('hold the row with the latest event time, whatever the order of the pushes', () => {
+  it('hold the row with the latest event time for any order of pushes', () => {
     const time = fc.integer({ min: 0, max: 5 });
     fc.assert(
       fc.property(
@@ -76,7 +76,7 @@ describe('feature records', () => {
     );
   });
 
-  it('have a row that is pushed over damaged bytes, and do not grow by the next one', () => {
+  it('hold a row that is pushed over damaged bytes, and do not grow with the next push', () => {
     const whole = Buffer.concat([
       encodeSegment(viewId('a'), layout, 1, { label: 'x' }),
       encodeSegment(viewId('b'), layout, 1, { label: 'y' }),
@@ -90,7 +90,7 @@ describe('feature records', () => {
     }
   });
 
-  it('hide a deleted row from whoever looks for it', () => {
+  it('hide a deleted row from lookups', () => {
     const id = viewId('v');
     const row = encodeSegment(id, layout, 1, { clicks: 1 });
     const find = (record: Buffer): number =>
@@ -98,7 +98,7 @@ describe('feature records', () => {
     expect(find(row)).to.equal(0);
     const { record, outcome } = mergeSegment(row, encodeTombstone(id, 1, 100), 0);
     expect([outcome, find(record)]).to.deep.equal(['stored', -1]);
-    // Versions without tombstones read the same bytes; format and length stay.
+    // Versions without tombstones read the same bytes, so the format and the length must not change.
     expect(record.toString('hex')).to.equal(
       '24000000' +
         'b3' +
@@ -109,7 +109,7 @@ describe('feature records', () => {
     );
   });
 
-  it('are forgotten once all of them is deletions whose time is over', () => {
+  it('expire when they hold only expired deletions', () => {
     const [a, b] = [encodeTombstone(viewId('a'), 1, 100), encodeTombstone(viewId('b'), 1, 200)];
     const row = encodeSegment(viewId('c'), layout, 1, {});
     expect(recordForgetTime(Buffer.concat([b, a]))).to.equal(200);
@@ -120,12 +120,12 @@ describe('feature records', () => {
     );
   });
 
-  it('take a deletion that is cut short for a row, which is never forgotten', () => {
+  it('treat a deletion that is cut short as a row, which never expires', () => {
     const cut = encodeTombstone(viewId('a'), 1, 100).subarray(0, 30);
     expect(recordForgetTime(cut)).to.equal(Infinity);
   });
 
-  it('end a walk over damaged bytes', () => {
+  it('terminate a walk over damaged bytes', () => {
     const whole = Buffer.concat([
       encodeSegment(viewId('a'), layout, 1, { label: 'x' }),
       encodeSegment(viewId('b'), layout, 1, { label: 'y' }),

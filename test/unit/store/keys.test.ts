@@ -5,7 +5,7 @@ import { idProblem, idText, isWellFormed } from '../../../runtime/core/ids.js';
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,3}$/);
 const group = name.filter((text) => text !== 'entity' && text !== 'schema');
-/** Ids that look like parts of keys, and any others. */
+/** Ids that look like parts of keys, and arbitrary ids. */
 const id = fc.oneof(
   fc.stringMatching(/^[0-9a-b:,{}]{1,6}$/),
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 }),
@@ -39,7 +39,7 @@ function keyOf(of: {
 }
 
 describe('store keys', () => {
-  it('tell any two identifiers apart, single and composite, of any group', () => {
+  it('differ for any two identifiers, single or composite, of any group', () => {
     const identifier = fc.oneof(entity, views);
     fc.assert(
       fc.property(identifier, identifier, (a, b) => {
@@ -49,7 +49,7 @@ describe('store keys', () => {
     );
   });
 
-  it('stay apart when only the border between two ids moves', () => {
+  it('differ if only the boundary between two ids moves', () => {
     fc.assert(
       fc.property(id, id, name, (a, b, type) => {
         const joined = a + b;
@@ -62,13 +62,13 @@ describe('store keys', () => {
     );
   });
 
-  it('keep (a, b:c) and (a:b, c) apart', () => {
+  it('differ for (a, b:c) and (a:b, c)', () => {
     expect(featureKey('p', 'features', ['user', 'brand'], ['a', 'b:c'])).not.to.equal(
       featureKey('p', 'features', ['user', 'brand'], ['a:b', 'c']),
     );
   });
 
-  it('have the shape that is documented', () => {
+  it('have the documented format', () => {
     expect(entityKey('millrace', 'product', 'p1')).to.equal('millrace:entity:product:p1');
     expect(featureKey('millrace', 'features', ['product'], ['p:1'])).to.equal(
       'millrace:features:product:p:1',
@@ -80,7 +80,7 @@ describe('store keys', () => {
     expect(layoutKey('m', '00ff')).to.equal('m:schema:00ff');
   });
 
-  it('start with what the key of an empty id is', () => {
+  it('start with the key of an empty id', () => {
     expect(entityKey('m', 'product', '') + 'p1').to.equal(entityKey('m', 'product', 'p1'));
   });
 });
@@ -100,7 +100,7 @@ describe('ids', () => {
     }
   });
 
-  it('are also whole numbers that JSON keeps exactly, as their decimal text', () => {
+  it('may be whole numbers that JSON represents exactly, as decimal text', () => {
     for (const good of [0, 7, -7, 2 ** 53 - 1, 1 - 2 ** 53, 1e15]) {
       expect(idProblem(good), String(good)).to.equal(undefined);
       expect(idText(good)).to.equal(BigInt(good).toString());
@@ -112,7 +112,7 @@ describe('ids', () => {
     expect(idText('007')).to.equal('007');
   });
 
-  it('have no half surrogate pairs', () => {
+  it('have no lone surrogates', () => {
     for (const bad of ['\ud800', 'a\udc00', '\udc00\ud800', 'x\ud83d']) {
       expect(idProblem(bad), JSON.stringify(bad)).to.contain('surrogate');
       expect(isWellFormed(bad)).to.equal(false);

@@ -9,7 +9,7 @@ const price = new RecordLayout([['price', { kind: 'float' }]], 'product_id');
 const title = new RecordLayout([['title', { kind: 'string' }]], 'product_id');
 
 describe('the layout registry', () => {
-  it('reads what another process wrote, in one round trip, and once', async () => {
+  it('reads layouts of another process once, in one round trip', async () => {
     const store = new MemoryStore();
     const writer = new LayoutRegistry(store, 'm', new KnownLayouts());
     await store.write([writer.record(price), writer.record(title)]);
@@ -21,7 +21,7 @@ describe('the layout registry', () => {
     expect(store.reads).to.equal(1);
   });
 
-  it('asks once for what several requests miss at the same time', async () => {
+  it('reads a layout once if several requests miss it at the same time', async () => {
     const store = new MemoryStore();
     await store.write([new LayoutRegistry(store, 'm', new KnownLayouts()).record(price)]);
     const reader = new LayoutRegistry(store, 'm', new KnownLayouts());
@@ -34,7 +34,7 @@ describe('the layout registry', () => {
     expect(reader.get(price.hex)).not.to.equal(undefined);
   });
 
-  it('knows at once what it wrote itself', async () => {
+  it('knows the layouts that it wrote itself', async () => {
     const store = new MemoryStore();
     const registry = new LayoutRegistry(store, 'm', new KnownLayouts());
     registry.record(price);
@@ -42,7 +42,7 @@ describe('the layout registry', () => {
     expect(store.reads).to.equal(0);
   });
 
-  it('leaves unknown what the store does not have, or has damaged', async () => {
+  it('does not know missing and damaged layouts', async () => {
     const store = new MemoryStore();
     const missing = '0'.repeat(16);
     for (const text of ['', '{', 'null', title.text]) {
@@ -54,7 +54,7 @@ describe('the layout registry', () => {
     }
   });
 
-  it('tries again after the store failed', async () => {
+  it('retries after the store failed', async () => {
     const store = new MemoryStore();
     await store.write([new LayoutRegistry(store, 'm', new KnownLayouts()).record(price)]);
     const reader = new LayoutRegistry(store, 'm', new KnownLayouts());

@@ -26,7 +26,7 @@ const fields: [string, ValueType][] = [
 ];
 
 describe('layouts', () => {
-  it('read back from their text as they were, every type included', () => {
+  it('survive a round trip through their text, with every type', () => {
     const layout = new RecordLayout(fields, 'product_id');
     const again = parseLayout(layout.text);
     expect(again.hex).to.equal(layout.hex);
@@ -35,13 +35,13 @@ describe('layouts', () => {
     expect(again.fixedSize).to.equal(layout.fixedSize);
   });
 
-  it('are the same in whatever order the attributes are declared', () => {
+  it('do not depend on the order of the attributes', () => {
     expect(new RecordLayout([...fields].reverse(), 'product_id').hex).to.equal(
       new RecordLayout(fields, 'product_id').hex,
     );
   });
 
-  it('differ with a name, a type, an argument of a type, the key', () => {
+  it('differ if a name, a type, an argument of a type or the key differs', () => {
     const of = (type: ValueType, key: string | undefined = 'id', name = 'a'): string =>
       new RecordLayout([[name, type]], key).hex;
     const ids = [
@@ -59,15 +59,15 @@ describe('layouts', () => {
     expect(new Set(ids).size).to.equal(ids.length);
   });
 
-  it('keep their ids from version to version', () => {
-    // Records on disk say this id: a change here makes stored data unreadable.
+  it('have stable ids across versions', () => {
+    // Stored records contain this id: a change makes stored data unreadable.
     expect(new RecordLayout([['price', { kind: 'float' }]], 'product_id').text).to.equal(
       '{"format":1,"key":"product_id","fields":[["price","float"]]}',
     );
     expect(new RecordLayout([['price', { kind: 'float' }]], 'product_id').hex).to.equal('91761fb422336bc5');
   });
 
-  it('give a reference no second spelling that something else has', () => {
+  it('have no second spelling of a reference if another field has that name', () => {
     const spelling = (more: [string, ValueType][], key: string): string | undefined =>
       new RecordLayout([['brand', { kind: 'ref', entity: 'brand' }], ...more], key).byName.get('brand')
         ?.alternative;
@@ -76,7 +76,7 @@ describe('layouts', () => {
     expect(spelling([['brand_id', { kind: 'string' }]], 'product_id')).to.equal(undefined);
   });
 
-  it('refuse a text that is none, or of a later form', () => {
+  it('reject a text that is not a layout or has a later format', () => {
     for (const text of [
       'null',
       '{}',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Digest } from '../../../runtime/store/embedded/digest.js';
 import { RecordMemory } from '../../../runtime/store/embedded/record-memory.js';
 
-/** Bytes of the distinct memories that the records lie in. */
+/** Total size of the distinct memories that hold the records. */
 function held(memory: RecordMemory): number {
   const memories = new Set<ArrayBufferLike>();
   for (const key of memory.keys()) memories.add(memory.get(key)?.buffer ?? new ArrayBuffer());
@@ -16,7 +16,7 @@ describe('the memory of the embedded store', () => {
     size: fc.option(fc.oneof(fc.nat(200), fc.integer({ min: 20_000, max: 70_000 })), { freq: 4 }),
   });
 
-  it('holds what a map would, whatever is put, replaced and deleted', () => {
+  it('holds the same records as a map after any puts and deletions', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
         const memory = new RecordMemory();
@@ -29,7 +29,7 @@ describe('the memory of the embedded store', () => {
             const value = Buffer.alloc(size, `${i}`);
             memory.put(key, value);
             map.set(key, Buffer.from(value));
-            value.fill(0); // it is the caller's again
+            value.fill(0); // the caller may reuse its buffer
           }
         });
         expect([...memory.keys()].sort()).to.deep.equal([...map.keys()].sort());
@@ -41,7 +41,7 @@ describe('the memory of the embedded store', () => {
     );
   });
 
-  it('lets go of what was replaced and deleted', () => {
+  it('frees replaced and deleted records', () => {
     const memory = new RecordMemory();
     const keys = Array.from({ length: 5000 }, (_, i) => `k${i}`);
     for (let round = 0; round < 20; round++)
@@ -56,7 +56,7 @@ describe('the memory of the embedded store', () => {
     expect(held(memory)).to.be.lessThan(2 * memory.bytes + 1024 * 1024);
   });
 
-  it('never changes a record that somebody read', () => {
+  it('never changes a record that a reader holds', () => {
     const memory = new RecordMemory();
     const read: [Buffer, string][] = [];
     for (let i = 0; i < 3000; i++) {
@@ -67,7 +67,7 @@ describe('the memory of the embedded store', () => {
     for (const [value, text] of read) expect(value.toString().trimEnd()).to.equal(text);
   });
 
-  it('takes an empty value, and deletes what is not there', () => {
+  it('accepts an empty value, and the deletion of a missing record', () => {
     const memory = new RecordMemory();
     memory.put('k', Buffer.alloc(0));
     memory.delete('other');
@@ -84,7 +84,7 @@ describe('the digest of the records', () => {
     maxLength: 40,
   });
 
-  it('is that of the records that are left, however they came about', () => {
+  it('depends only on the current records', () => {
     fc.assert(
       fc.property(fc.array(changes, { maxLength: 5 }), (batches) => {
         const memory = new RecordMemory();
@@ -105,7 +105,7 @@ describe('the digest of the records', () => {
     );
   });
 
-  it('differs where a byte, a key or a record does', () => {
+  it('differs if a byte, a key or a record differs', () => {
     const of = (...records: [string, string][]): Digest => {
       const digest = new Digest();
       for (const [key, text] of records) digest.add(key, Buffer.from(text));

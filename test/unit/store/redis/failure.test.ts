@@ -7,7 +7,7 @@ import {
   UnknownMasterError,
 } from '../../../../runtime/store/redis/failure.js';
 
-describe('what is said of a Redis that cannot be used', () => {
+describe('the reason why a Redis cannot be used', () => {
   const cases: readonly (readonly [error: Error, reason: string, remedy: RegExp])[] = [
     [
       new Error(
@@ -53,7 +53,7 @@ describe('what is said of a Redis that cannot be used', () => {
       expect(unavailable('somewhere', error).message).to.not.match(/\.$/);
     });
 
-  it('names no setting of another kind of server', () => {
+  it('does not name a setting of another kind of server', () => {
     expect(remedyFor('connection refused')).to.include('REDIS_URL');
     expect(remedyFor('connection refused', true)).to.not.match(/REDIS_URL|redis-server/);
   });

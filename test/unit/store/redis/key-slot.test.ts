@@ -5,12 +5,12 @@ import { keySlot, SLOTS } from '../../../../runtime/store/redis/cluster/key-slot
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../../../support/redis-server.js';
 
 describe('the slot of a key', () => {
-  it('is that of the specification’s example', () => {
+  it('matches the example of the specification', () => {
     expect(keySlot('123456789')).to.equal(0x31c3);
     expect(keySlot('')).to.equal(0);
   });
 
-  it('is that of the hash tag alone, where there is one', () => {
+  it('depends only on the hash tag, if there is one', () => {
     expect(keySlot('{user1000}.following')).to.equal(keySlot('{user1000}.followers'));
     expect(keySlot('foo{bar}{zap}')).to.equal(keySlot('bar'));
     expect(keySlot('foo{{bar}}zap')).to.equal(keySlot('{bar'));
@@ -33,7 +33,7 @@ describe('the slot of a key', () => {
       await server?.remove();
     });
 
-    it('is what a server of a cluster says', async () => {
+    it('matches the slot that a cluster server reports', async () => {
       const text = fc.oneof(
         fc.string({ unit: 'grapheme' }),
         fc.string({ unit: fc.constantFrom('{', '}', 'a', 'ß', '😀') }),
@@ -46,7 +46,7 @@ describe('the slot of a key', () => {
   });
 });
 
-/** The bus port lies 10,000 above. */
+/** The bus port is higher by 10,000. */
 function lowPort(): Promise<number> {
   return Promise.resolve(17_000 + Math.floor(Math.random() * 5000));
 }

@@ -5,7 +5,7 @@ import { readSlotRanges } from '../../../../runtime/store/redis/cluster/slot-ran
 const from = { host: 'here', port: 1 };
 
 describe('redirections of a cluster', () => {
-  it('are read, IPv6 addresses too', () => {
+  it('are parsed, including IPv6 addresses', () => {
     expect(redirectOf(new Error('MOVED 3999 127.0.0.1:6381'), from)).to.deep.equal({
       slot: 3999,
       to: { host: '127.0.0.1', port: 6381 },
@@ -18,12 +18,12 @@ describe('redirections of a cluster', () => {
     });
   });
 
-  it('without a host mean the host that answered', () => {
+  it('without a host refer to the host that replied', () => {
     expect(redirectOf(new Error('MOVED 1 :6381'), from)?.to).to.deep.equal({ host: 'here', port: 6381 });
     expect(redirectOf(new Error('MOVED 1 ?:6381'), from)?.to).to.deep.equal({ host: 'here', port: 6381 });
   });
 
-  it('are nothing else', () => {
+  it('are not recognized in other replies', () => {
     for (const reply of ['MOVED 3999 127.0.0.1:6381', null, new Error('ERR no'), new Error('MOVED x a:1')]) {
       expect(redirectOf(reply, from)).to.equal(undefined);
     }
@@ -31,7 +31,7 @@ describe('redirections of a cluster', () => {
 });
 
 describe('the map of slots', () => {
-  it('is read, with the asked host for one that is not told', () => {
+  it('is parsed, with the queried host for a missing host', () => {
     const reply = [
       [0, 100, ['10.0.0.1', 7000, 'id', []], ['10.0.0.2', 7000, 'id', []]],
       [101, 101, ['', 7001, 'id']],
@@ -44,7 +44,7 @@ describe('the map of slots', () => {
     ]);
   });
 
-  it('leaves out what makes no sense', () => {
+  it('ignores invalid entries', () => {
     expect(readSlotRanges([[0, 20_000, ['a', 1]], [1], 'x', [2, 3, ['a', 'b']]], from)).to.deep.equal([]);
     expect(() => readSlotRanges('no', from)).to.throw();
   });

@@ -14,11 +14,11 @@ const bulk = (value: Buffer | null): Buffer =>
 const part = (value: Value): Buffer =>
   value instanceof Error ? Buffer.from(`-${value.message}\r\n`) : bulk(value);
 
-/** A command and its reply, as the server sends it. */
+/** A command and the reply of the server. */
 interface Exchange {
   readonly form: ReplyForm;
   readonly values: readonly Value[];
-  /** A refusal of the whole command. */
+  /** An error reply to the whole command. */
   readonly refused?: string | undefined;
 }
 
@@ -31,15 +31,15 @@ function bytesOf({ form, values, refused }: Exchange): Buffer {
   );
 }
 
-/** Reads pieces; returns what each exchange got: its values, or the message of its refusal. */
+/** Reads chunks; returns the result of each exchange: its values, or the message of its error. */
 async function readAll(exchanges: readonly Exchange[], pieces: readonly Buffer[]): Promise<unknown[]> {
   const reader = new ReplyReader();
   const waiting = exchanges.map(async ({ form, values }) => {
     const batch = new RecordBatch();
     const errors: unknown[] = [];
-    batch.extend(3); // of an earlier read
+    batch.extend(3); // from an earlier read
     const first = batch.extend(values.length);
-    // Positions from the last to the first, as a leg to one node of a cluster has some of all.
+    // Positions in reverse order: a request to one node of a cluster has only some of all positions.
     const positions = form === 'list' ? undefined : values.map((_, i) => values.length - 1 - i);
     const places = { batch, first, count: values.length, errors, ...(positions && { positions }) };
     try {
@@ -74,7 +74,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 const value = fc.oneof(
   fc.constant(null),
   fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
-  // What looks like the protocol, inside a value.
+  // A value with text that looks like the protocol.
   fc.constantFrom('\r\n', '$-1\r\n', '*2\r\n', '-ERR\r\n', '').map((text) => Buffer.from(text)),
 );
 const refusal = fc.constantFrom('ERR no', 'MOVED 3999 127.0.0.1:6381', 'LOADING Redis is loading');
@@ -97,8 +97,8 @@ const exchange: fc.Arbitrary<Exchange> = fc.oneof(
   fc.constant<Exchange>({ form: 'line', values: [] }),
 );
 
-describe('the reader of replies', () => {
-  it('reads the same wherever a reply is cut', async () => {
+describe('the reply reader', () => {
+  it('reads the same values wherever a reply is split', async () => {
     const exchanges: Exchange[] = [
       { form: 'list', values: [Buffer.from('one'), null, Buffer.alloc(0), Buffer.from('\r\n$-1\r\n')] },
       { form: 'list', values: [null], refused: 'ERR no' },
@@ -114,7 +114,7 @@ describe('the reader of replies', () => {
     expect(comparable(await readAll(exchanges, each))).to.deep.equal(whole);
   });
 
-  it('reads any replies in any pieces', () =>
+  it('reads any replies in any chunks', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(exchange, { minLength: 1, maxLength: 6 }),
@@ -129,7 +129,7 @@ describe('the reader of replies', () => {
       { numRuns: 300 },
     ));
 
-  it('reads values of megabytes in small pieces, and many replies', async () => {
+  it('reads values of megabytes in small chunks, and many replies', async () => {
     const large = Buffer.alloc(5_000_003, 1);
     large.write('end', large.length - 3);
     const exchanges: Exchange[] = [
@@ -154,7 +154,7 @@ describe('the reader of replies', () => {
     });
   });
 
-  it('tells all who wait when the replies are cut off', async () => {
+  it('rejects every pending read when the connection ends', async () => {
     const whole: Exchange = { form: 'list', values: [Buffer.from('one'), Buffer.from('two')] };
     const bytes = bytesOf(whole);
     for (let length = 0; length < bytes.length; length++) {
@@ -163,13 +163,13 @@ describe('the reader of replies', () => {
     }
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const list: Exchange = { form: 'list', values: [null, null] };
     const one: Exchange = { form: 'values', values: [null] };
     const line: Exchange = { form: 'line', values: [] };
     const asked: Exchange = { form: 'asked', values: [null] };
     const cases: readonly (readonly [string, readonly Exchange[], string])[] = [
-      ['a reply to nothing', [], '+OK\r\n'],
+      ['an unexpected reply', [], '+OK\r\n'],
       ['a reply after the last', [line], '+PONG\r\n+PONG\r\n'],
       ['a list that is too short', [list], '*1\r\n$1\r\na\r\n'],
       ['a list that is too long', [list], '*3\r\n$1\r\na\r\n'],
@@ -177,24 +177,24 @@ describe('the reader of replies', () => {
       ['a list within a list', [list], '*2\r\n*2\r\n'],
       ['an error within a list', [list], '*2\r\n$1\r\na\r\n-ERR\r\n'],
       ['a line within a list', [list], '*2\r\n+OK\r\n'],
-      ['a value where a list belongs', [list], '$1\r\na\r\n'],
-      ['a list where a value belongs', [one], '*1\r\n'],
-      ['a line where a value belongs', [one], '+OK\r\n'],
-      ['a value where a line belongs', [line], '$2\r\nOK\r\n'],
+      ['a value instead of a list', [list], '$1\r\na\r\n'],
+      ['a list instead of a value', [one], '*1\r\n'],
+      ['a line instead of a value', [one], '+OK\r\n'],
+      ['a value instead of a line', [line], '$2\r\nOK\r\n'],
       ['a value without ASKING', [asked], '$1\r\na\r\n'],
       ['a number', [one], ':1\r\n'],
       ['a type of RESP3', [list], '_\r\n'],
       ['another protocol', [list], 'HTTP/1.1 400 Bad Request\r\n'],
-      ['a length that is none', [one], '$x\r\n'],
+      ['an invalid length', [one], '$x\r\n'],
       ['an empty length', [one], '$\r\n'],
       ['another negative length', [one], '$-2\r\n'],
-      ['half a negative length', [one], '$-\r\n'],
-      ['a length with text behind', [one], '$1x\r\n'],
-      ['a length beyond all bounds', [one], '$99999999999\r\n'],
-      ['a length of endless digits', [one], '$00000000000000000000'],
-      ['a head with another end', [one], '$1\rxa\r\n'],
-      ['a value that is longer than said', [one], '$1\r\nab\r\n'],
-      ['a line with another end', [line], '+PONG\n'],
+      ['an incomplete negative length', [one], '$-\r\n'],
+      ['a length followed by text', [one], '$1x\r\n'],
+      ['a length above the limit', [one], '$99999999999\r\n'],
+      ['a length with too many digits', [one], '$00000000000000000000'],
+      ['a header with a wrong line end', [one], '$1\rxa\r\n'],
+      ['a value that is longer than its length', [one], '$1\r\nab\r\n'],
+      ['a line with a wrong end', [line], '+PONG\n'],
       ['a line without an end', [line], `+${'x'.repeat(70_000)}`],
     ];
     for (const [what, exchanges, text] of cases) {
@@ -216,7 +216,7 @@ describe('the reader of replies', () => {
     }
   });
 
-  it('never takes bytes at random for more than they can be, and never stops', () => {
+  it('never overreads random bytes, and never hangs', () => {
     const alphabet = fc.constantFrom(
       ...'$*+-:0123\r\na'.split(''),
       '\r\n',

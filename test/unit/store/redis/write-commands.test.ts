@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { Command } from 'ioredis';
 import { MsetCommand } from '../../../../runtime/store/redis/write-commands.js';
 
-describe('MSET, encoded here', () => {
+describe('the encoded MSET command', () => {
   const record = fc.record({
     key: fc.string({ unit: 'grapheme', maxLength: 40 }),
     value: fc.uint8Array({ maxLength: 1200 }).map((bytes) => Buffer.from(bytes)),
   });
 
-  it('is what ioredis would send', () => {
+  it('equals the command that ioredis sends', () => {
     fc.assert(
       fc.property(fc.array(record, { minLength: 1, maxLength: 12 }), fc.nat(), (records, seed) => {
         const positions = records.flatMap((_, i) => ((seed >> i) & 1 ? [] : [i]));

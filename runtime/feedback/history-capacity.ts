@@ -7,37 +7,37 @@ import {
   type History,
 } from '../store/codec/history.js';
 
-/** An event that feedback tells of. */
+/** An event from a feedback body. */
 export interface NewEvent {
   /** Position in INTERACTION_TYPES. */
   readonly type: number;
   readonly time: number;
   readonly quantity: number;
   readonly identity: readonly [number, number];
-  /** By facet. */
+  /** By facet name. */
   readonly values: ReadonlyMap<string, readonly string[]>;
 }
 
-/** An event of either side: the position in the history, or a new event. */
+/** An event to merge: its position in the history, or a new event. */
 export type Source = number | NewEvent;
 
-/** What a record takes for an event, about, for a value, and for a text beside its letters; bytes. */
+/** Approximate size in a record, in bytes: of an event, of a value, and of a text without its characters. */
 const EVENT_BYTES = 20;
 const VALUE_BYTES = 4;
 const TEXT_BYTES = 2;
 
 /**
- * Which events there is room for: of each kind the newest, until they are MOST_EVENTS or take MOST_BYTES, each text of a kind
- * counted once. An event has to go if those of its kind that are newer and stay fill the room without it; whatever comes
- * later, they are there or newer ones fill it, so that what is kept does not depend on the order in which events came.
+ * Decides which events of a history are kept: the newest of each kind, up to MOST_EVENTS and MOST_BYTES. Each text is
+ * counted once for each kind. An event is dropped if the newer events of its kind already fill the limit. They stay or
+ * are replaced by newer ones, so the result does not depend on the order in which events arrive.
  */
-export class Rooms {
+export class HistoryCapacity {
   readonly #history: History;
   readonly #facets: readonly FacetValues[];
-  /** Of both sides, and the numbers of those that new events have. */
+  /** The texts of the history and of the new events; `#numbers` has the positions of those that new events use. */
   readonly #texts: string[];
   readonly #numbers = new Map<string, number>();
-  /** By text: a bit for each kind that has it. */
+  /** By text number: one bit for each kind that already counted the text. */
   readonly #seen: Uint8Array;
   readonly #events = INTERACTION_TYPES.map(() => MOST_EVENTS);
   readonly #bytes = INTERACTION_TYPES.map(() => MOST_BYTES);
@@ -53,7 +53,7 @@ export class Rooms {
     this.#seen = new Uint8Array(this.#texts.length);
   }
 
-  /** Takes room for an event, if there is; events are asked for from the newest to the oldest. */
+  /** Reserves space for an event; false if there is none. Call it for events from the newest to the oldest. */
   take(source: Source): boolean {
     const type = typeof source === 'number' ? (this.#history.types[source] as number) : source.type;
     const events = this.#events[type] ?? 0;
@@ -87,7 +87,7 @@ export class Rooms {
   }
 }
 
-/** Of one facet's values of a new event, those that are kept. */
+/** The values of one facet that are kept for a new event. */
 export function valuesOf({ values }: NewEvent, facet: string): readonly string[] {
   return [...new Set(values.get(facet))].slice(0, MOST_VALUES);
 }
