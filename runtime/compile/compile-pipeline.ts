@@ -18,7 +18,7 @@ import { StepCompiler, type CompileSettings, type PluginRegistry } from './step-
 import { StepNeeded, StepOrder } from './step-order.js';
 
 /**
- * Compiles a pipeline to its plan: names become column numbers, expressions kernels, options components.
+ * Compiles a pipeline to its plan: names become slots, expressions become kernels, options become components.
  * @returns undefined if there were errors; they are in `diagnostics`.
  */
 export async function compilePipeline(
@@ -94,7 +94,7 @@ class PipelineCompiler {
       );
     }
     this.diagnostics.addAll(this.#own.all);
-    const candidateType = this.config.entities.get(this.definition.subject.value);
+    const candidateType = this.config.entities.get(this.definition.candidateType.value);
     if (this.#own.hasErrors || candidateType === undefined) {
       await closeComponents(this.#steps.map(({ component }) => component));
       return undefined;

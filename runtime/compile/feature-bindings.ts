@@ -173,11 +173,11 @@ export class FeatureBindings {
       for (const { feature, at } of requirements) {
         const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
         if (isUsed) continue;
-        const subject = feature === undefined ? name : `${name}:${feature.value}`;
+        const label = feature === undefined ? name : `${name}:${feature.value}`;
         diagnostics.warning(
           'unused_feature',
           at,
-          `\`${subject}\` is required and never used`,
+          `\`${label}\` is required and never used`,
           'remove the line, or use it',
         );
       }

@@ -41,7 +41,7 @@ export class HistoryReads {
     return Object.freeze({ history: [...this.#reads.keys()].indexOf(slot), ids: slot, facet: facet.name });
   }
 
-  /** The finished reads, in the order of their numbers. */
+  /** The finished reads, in the order of their `index`. */
   build(prefix: string): HistoryRead[] {
     return [...this.#reads.values()].map((read, index) =>
       Object.freeze({ ...read, index, keyPrefix: historyKey(prefix, read.type, '') }),

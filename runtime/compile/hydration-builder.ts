@@ -58,7 +58,7 @@ export interface NodeBuilder {
 
 /** What a plan starts from: the type of what is ranked or scored, and what requests name beside it. */
 export interface HydrationRoots {
-  readonly subject: { readonly value: string };
+  readonly candidateType: { readonly value: string };
   readonly request: Pick<PipelineDefinition['request'], 'candidates' | 'fields'>;
 }
 
@@ -70,13 +70,13 @@ export class HydrationBuilder {
   readonly #nodes = new Map<string, NodeBuilder>();
 
   constructor(
-    { request, subject }: HydrationRoots,
+    { request, candidateType }: HydrationRoots,
     entities: ReadonlyMap<string, EntityType>,
     layout: FrameLayout,
   ) {
     this.#layout = layout;
     this.#entities = entities;
-    this.#addRoot(subject.value, subject.value, 'candidate', request.candidates);
+    this.#addRoot(candidateType.value, candidateType.value, 'candidate', request.candidates);
     const scalars = new Map<string, AttributeDefinition>();
     for (const field of request.fields.values()) {
       if (field.kind === 'entity') this.#addRoot(field.name, field.entity, 'request', new Map());

@@ -20,7 +20,7 @@ export function unknownAttribute(
   // `brand_id` is how a reference may be sent; expressions call it `brand`.
   const reference = name.endsWith('_id') ? names.find((known) => `${known}_id` === name) : undefined;
   const guess = reference ?? nearest(name, names);
-  const subject =
+  const owner =
     fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
   const where =
     fields === undefined
@@ -29,7 +29,7 @@ export function unknownAttribute(
   return {
     problem: 'unknown_attribute',
     segment: index,
-    message: `${subject} has no attribute \`${name}\``,
+    message: `${owner} has no attribute \`${name}\``,
     help: guess === undefined ? where : `did you mean \`${[...segments.slice(0, index), guess].join('.')}\`?`,
   };
 }

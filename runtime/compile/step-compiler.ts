@@ -152,7 +152,7 @@ export class StepCompiler {
     this.#parts.own.error(
       'ranking_only',
       at,
-      `\`${use}\` works on the candidates of a ranking; this pipeline scores one \`${this.#parts.definition.subject.value}\``,
+      `\`${use}\` works on the candidates of a ranking; this pipeline scores one \`${this.#parts.definition.candidateType.value}\``,
       plugin.kind === 'filter'
         ? 'answer the condition under `answer:`, or ask it with `when:`'
         : 'remove the step',
@@ -207,7 +207,7 @@ export class StepCompiler {
     try {
       const created: unknown = await plugin.create(options as never, {
         name,
-        candidateType: definition.subject.value,
+        candidateType: definition.candidateType.value,
         need: (name, place) => need(name, place),
         needColumn: (column, place) =>
           need(this.#parts.names.ofColumn(column), place, `the model's column \`${column}\`: `),

@@ -141,9 +141,9 @@ class ViewImport {
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
       const type = featureTypeFor(feature);
-      const subject = `${this.#view.name}:${feature.name}`;
+      const label = `${this.#view.name}:${feature.name}`;
       if (type === undefined) {
-        this.#problems.push(`${subject}: ${whyLeftOut(feature)}`);
+        this.#problems.push(`${label}: ${whyLeftOut(feature)}`);
         continue;
       }
       const wanted = nameFor(feature.name);
@@ -151,7 +151,7 @@ class ViewImport {
         wanted !== undefined && (taken.has(wanted) || (kept.has(wanted) && wanted !== feature.name));
       const name = clashes ? `${wanted}_feature` : wanted;
       if (name === undefined || taken.has(name)) {
-        this.#problems.push(`${subject}: its name cannot be one here, or is taken; it is left out`);
+        this.#problems.push(`${label}: its name cannot be one here, or is taken; it is left out`);
         continue;
       }
       taken.add(name);

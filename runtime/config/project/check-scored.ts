@@ -11,7 +11,7 @@ const ANSWERED: ReadonlySet<string> = new Set(['score', 'events', 'ranked_candid
 export function checkScored(
   file: SourceFile,
   root: Node,
-  subject: string,
+  candidateType: string,
   type: EntityType | undefined,
   diagnostics: Diagnostics,
 ): void {
@@ -20,12 +20,12 @@ export function checkScored(
     if (entry !== undefined)
       diagnostics.error('unknown_key', entry.keyAt, `\`${key}\` means nothing here`, why);
   };
-  const one = `one \`${subject}\` is scored`;
+  const one = `one \`${candidateType}\` is scored`;
   refuse(memberOf(file, root, 'limits'), 'candidates', `${one}: a request has no candidates`);
   refuse(
     memberOf(file, root, 'request'),
     'candidates',
-    `${one}: attributes that only the request carries stand under \`${subject}:\``,
+    `${one}: attributes that only the request carries stand under \`${candidateType}:\``,
   );
   refuse(memberOf(file, root, 'request'), 'duplicates', `${one}: a request has no candidates`);
   for (const step of itemsOf(memberOf(file, root, 'components')))

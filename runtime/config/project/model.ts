@@ -70,7 +70,7 @@ export interface PipelineDefinition {
   /** What it does: rank candidates, or score one entity. */
   readonly task: 'rank' | 'score';
   /** The entity type of what it ranks or scores. */
-  readonly subject: Located<string>;
+  readonly candidateType: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   readonly features: readonly FeatureRequirement[];

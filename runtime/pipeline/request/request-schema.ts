@@ -20,10 +20,10 @@ export function requestSchema(
   definition: PipelineDefinition,
   entities: ReadonlyMap<string, EntityType>,
 ): Schema {
-  const { request, task, subject } = definition;
+  const { request, task, candidateType } = definition;
   const context = { entities, closed: request.unknown === 'refuse' };
-  const entity = entities.get(subject.value);
-  const subjectSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
+  const entity = entities.get(candidateType.value);
+  const candidateSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
   const properties: Schema = {
     // Attributes of the request itself stand in the body beside its other fields.
     ...attributeSchemas(entities.get('request')?.attributes, context, 1),
@@ -32,10 +32,10 @@ export function requestSchema(
       description: 'Identifies the request; made up when absent. Answered in X-Request-Id.',
     },
     ...(task === 'rank'
-      ? candidateSchemas(definition, subjectSchema)
+      ? candidatesSchema(definition, candidateSchema)
       : {
-          [subject.value]: {
-            ...subjectSchema,
+          [candidateType.value]: {
+            ...candidateSchema,
             description: 'What is scored; its id alone is enough, what else it carries wins over the index.',
           },
         }),
@@ -45,7 +45,7 @@ export function requestSchema(
       description: 'Answer the events of the request too.',
     },
   };
-  const required = [task === 'rank' ? 'candidates' : subject.value];
+  const required = [task === 'rank' ? 'candidates' : candidateType.value];
   const either: Schema[] = [];
   for (const field of request.fields.values()) {
     const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
@@ -79,7 +79,10 @@ export function requestSchema(
 }
 
 /** The candidates of a ranking, and which page of them is answered. */
-function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
+function candidatesSchema(
+  { limits, page, candidateType, request }: PipelineDefinition,
+  candidate: Schema,
+): Schema {
   const told =
     request.duplicates === 'refuse'
       ? 'Each id may come once.'
@@ -88,7 +91,7 @@ function candidateSchemas({ limits, page, subject, request }: PipelineDefinition
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${subject.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
+      description: `The ${candidateType.value}s to rank; ids alone are enough, what else one carries wins over the index. ${told}`,
       items: candidate,
     },
     user_page: {
