@@ -174,7 +174,8 @@ export class StepCompiler {
       this.#parts.names.environment,
     );
     if (compiled === undefined) return 'failed';
-    this.#parts.names.prepare.push(...compiled.kernels);
+    const { prepare, readsScore, copyScores } = this.#parts.names;
+    prepare.push(...(readsScore ? [copyScores] : []), ...compiled.kernels);
     const { slot, computed } = compiled;
     return { slot, text: when.value, ...(computed ? { computes: { name, slot } } : {}) };
   }
