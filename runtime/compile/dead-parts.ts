@@ -2,20 +2,16 @@ import type { RuleComponent } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/project/model.js';
 import { keyBefore } from '../config/yaml/source.js';
-import type { PipelineNames } from './pipeline-names.js';
+import type { OpenPipeline } from './open-pipeline.js';
 import type { PlannedStep } from './plan.js';
 
-/** A pipeline without errors. */
-interface CompiledParts {
-  readonly definition: PipelineDefinition;
-  readonly steps: readonly PlannedStep[];
-  readonly names: PipelineNames;
-  readonly unusedDefinitions: readonly string[];
-}
-
-/** Warns of what a pipeline holds to no effect: its author has most likely forgotten a step or a name. */
-export function warnOfDeadParts(parts: CompiledParts, diagnostics: Diagnostics): void {
-  const { definition, steps, names, unusedDefinitions } = parts;
+/** Warns of parts of a pipeline that have no effect: its author has most likely forgotten a step or a name. */
+export function warnOfDeadParts(
+  { definition, reads, names, diagnostics }: OpenPipeline,
+  steps: readonly PlannedStep[],
+  unusedDefinitions: readonly string[],
+): void {
+  reads.bindings.warnOfUnused(diagnostics);
   for (const name of unusedDefinitions) {
     const at = definition.define.get(name)?.at ?? definition.at;
     const message = `nothing that runs uses the definition \`${name}\``;
@@ -23,7 +19,7 @@ export function warnOfDeadParts(parts: CompiledParts, diagnostics: Diagnostics):
   }
   for (const step of steps) {
     const [first] = step.outputs.keys();
-    if (first === undefined || names.isRead(step.as)) continue;
+    if (first === undefined || names.outputs.isRead(step.as)) continue;
     const outputs = [...step.outputs.keys()].map((output) => `\`${step.as}:${output}\``).join(', ');
     diagnostics.warning(
       'unused_output',

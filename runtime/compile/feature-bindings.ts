@@ -54,6 +54,10 @@ export class FeatureBindings {
     return this.#bindings.keys();
   }
 
+  has(name: string): boolean {
+    return this.#bindings.has(name);
+  }
+
   /** The full names of the features that the pipeline requires. */
   *features(): Iterable<string> {
     for (const { name, view, requirements } of this.#bindings.values())
@@ -167,8 +171,8 @@ export class FeatureBindings {
     };
   }
 
-  /** Warns of what is required and never used. */
-  reportUnused(diagnostics: Diagnostics): void {
+  /** Warns of features that are required and never used. */
+  warnOfUnused(diagnostics: Diagnostics): void {
     for (const { requirements, used, name } of this.#bindings.values()) {
       for (const { feature, at } of requirements) {
         const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
