@@ -41,7 +41,7 @@ export async function createComponent(
   const needs = new Map<string, NeededFeature>();
   const need = (name: string, place?: OptionPath, about?: string): Input => {
     if (typeof name !== 'string' || name.trim() === '')
-      throw new Error('`need` takes a name such as product.price or view:feature, and got none');
+      throw new Error('`need` expects a name such as product.price or view:feature');
     const at = place === undefined ? step.use.at : checked.locate(place);
     const compiled = compileText({ value: name, at }, ANYTHING, environment, diagnostics, about);
     if (compiled === undefined) throw NEED_FAILED;
@@ -101,5 +101,5 @@ function reportFault(
     return;
   }
   const reason = fault instanceof Error ? fault.message : String(fault);
-  diagnostics.error('component_failed', use.at, `\`${use.value}\` could not be built: ${reason}`);
+  diagnostics.error('component_failed', use.at, `\`${use.value}\` could not be created: ${reason}`);
 }

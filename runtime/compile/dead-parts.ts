@@ -14,7 +14,7 @@ export function warnOfDeadParts(
   reads.bindings.warnOfUnused(diagnostics);
   for (const name of unusedDefinitions) {
     const at = definition.define.get(name)?.at ?? definition.at;
-    const message = `nothing that runs uses the definition \`${name}\``;
+    const message = `the definition \`${name}\` has no effect: no step or answer uses it`;
     diagnostics.warning('unused_definition', keyBefore(at, name), message, 'remove the line, or use it');
   }
   for (const step of steps) {
@@ -24,14 +24,14 @@ export function warnOfDeadParts(
     diagnostics.warning(
       'unused_output',
       definition.components[step.number - 1]?.use.at ?? definition.at,
-      `nothing reads what this step computes for every candidate: ${outputs}`,
-      'use it in a later step, or remove the step; only events and explain show it',
+      `this step computes outputs that nothing reads: ${outputs}`,
+      'use an output in a later step, or remove the step; only events and explanations show them',
     );
   }
   if (definition.task === 'rank' && !steps.some(givesScore)) warnOfNoScore(definition, steps, diagnostics);
 }
 
-/** Whether a step can give candidates other scores than the 0 that they start with. */
+/** Whether a step can change the scores, which are 0 at the start. */
 function givesScore({ kind, component }: PlannedStep): boolean {
   return kind === 'rule' && (component as RuleComponent).scoring !== 'keeps';
 }
@@ -46,7 +46,7 @@ function warnOfNoScore(
   diagnostics.warning(
     'no_score',
     definition.at,
-    `no step of \`${definition.name}\` sets the score, which is 0 for every candidate`,
+    `no step of \`${definition.name}\` sets the score, so it is 0 for every candidate`,
     `add a step: \`- use: score\` with \`value: ${value}\``,
   );
 }

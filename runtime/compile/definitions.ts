@@ -67,7 +67,7 @@ export class Definitions {
     if (known === 'in progress') {
       return {
         problem: 'cyclic_define',
-        message: `the definition of \`${name}\` leads back to itself`,
+        message: `the definition of \`${name}\` uses itself, directly or through other definitions`,
         help: 'definitions may use each other in any order, but not in a circle',
       };
     }

@@ -17,7 +17,9 @@ export function findPlugin(
       'unknown_plugin',
       use.at,
       `there is no plugin \`${use.value}\``,
-      guess === undefined ? `there is ${[...plugins.names()].join(', ')}` : `did you mean \`${guess}\`?`,
+      guess === undefined
+        ? `the plugins are ${[...plugins.names()].join(', ')}`
+        : `did you mean \`${guess}\`?`,
     );
     return undefined;
   }
@@ -27,7 +29,7 @@ export function findPlugin(
       use.at,
       `\`${use.value}\` works on the candidates of a ranking; this pipeline scores one \`${definition.candidateType.value}\``,
       plugin.kind === 'filter'
-        ? 'answer the condition under `answer:`, or ask it with `when:`'
+        ? 'return the condition under `answer:`, or use it as the `when:` of a step'
         : 'remove the step',
     );
   }

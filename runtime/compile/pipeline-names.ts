@@ -173,7 +173,7 @@ export class PipelineNames {
 const SCORE_IN_DEFINITION: NameProblem = {
   problem: 'unknown_name',
   message: '`score` changes from step to step, so a definition cannot use it',
-  help: 'write it in the step that needs it',
+  help: 'use `score` in the step that needs it',
 };
 
 /** No problem to report: the step is compiled again. */

@@ -65,15 +65,15 @@ export class StepOrder {
     if (circle.length === 1) {
       return {
         problem: 'cyclic_steps',
-        message: `\`${name}:${output}\` is an output of this very step`,
-        help: 'a step can read only what others produce',
+        message: `\`${name}:${output}\` is an output of the same step`,
+        help: 'a step can only read outputs of other steps',
       };
     }
     const places = circle.map((step) => `\`${nameOf(step)}\` (line ${lineOf(step)})`);
     return {
       problem: 'cyclic_steps',
       message: `steps need each other in a circle: ${places.join(' needs ')} needs \`${name}:${output}\``,
-      help: 'let one of them do without the other',
+      help: 'remove one of these dependencies',
     };
   }
 }

@@ -59,10 +59,10 @@ export class StepOutputs {
     const guess = nearest(output, outputs.keys());
     return {
       problem: 'unknown_feature',
-      message: `\`${step}\` produces no \`${output}\``,
+      message: `\`${step}\` has no output \`${output}\``,
       help:
         guess === undefined
-          ? `it produces ${[...outputs.keys()].join(', ')}`
+          ? `its outputs are ${[...outputs.keys()].join(', ')}`
           : `did you mean \`${step}:${guess}\`?`,
     };
   }

@@ -56,13 +56,13 @@ export function unknownProducer(name: string, feature: string, known: KnownNames
   const guess = nearest(name, names);
   return {
     problem: 'unknown_feature',
-    message: `no view or component here is called \`${name}\``,
+    message: `no view or step is called \`${name}\``,
     help:
       guess !== undefined
         ? `did you mean \`${guess}:${feature}\`?`
         : names.length === 0
           ? 'require a feature view under `features:`'
-          : `there is ${names.join(', ')}`,
+          : `the views and steps are ${names.join(', ')}`,
   };
 }
 
@@ -72,7 +72,7 @@ function valuesOf({ roots, definitions }: KnownNames): string[] {
 }
 
 function all(known: KnownNames): string {
-  return `there is ${valuesOf(known).join(', ')}`;
+  return `the known names are ${valuesOf(known).join(', ')}`;
 }
 
 function nearestValue(name: string, known: KnownNames): string | undefined {

@@ -157,7 +157,7 @@ describe('the order of feature steps', () => {
 
   it('says of a step that reads itself that it does', async () => {
     const text = await told(pipeline(linear('a', 'a:score') + score('a:score')));
-    expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of this very step');
+    expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of the same step');
     expect(text).to.contain('1 error');
   });
 
