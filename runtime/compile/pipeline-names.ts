@@ -179,7 +179,7 @@ const SCORE_IN_DEFINITION: NameProblem = {
 /** No problem to report: the step is compiled again. */
 const WAITING: NameProblem = { problem: 'used_before_produced', message: FAILED_ELSEWHERE };
 
-/** Resolves no name after the step turns out to wait for another: all of them are resolved when it is compiled again. */
+/** Resolves no name once the step waits for another. The names are resolved when the step is compiled again. */
 function unlessWaiting(use: NameUse | undefined, environment: Environment): Environment {
   const isWaiting = (): boolean => use?.waitsFor !== undefined;
   return {

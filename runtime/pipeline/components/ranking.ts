@@ -109,7 +109,7 @@ export class Ranking {
     return { scores: scores.slice(0, count), tiers: tiers.slice(0, count), pins: [...this.#pins] };
   }
 
-  /** Undoes a step. The arrays of the snapshot replace the old ones, because work of the step may still write to those. */
+  /** Undoes a step. The arrays of the snapshot replace the old ones, to which the failed step may still write. */
   restore({ scores, tiers, pins }: RankingSnapshot): void {
     this.#frame.scores = this.#scores = scores;
     this.#frame.tiers = tiers;

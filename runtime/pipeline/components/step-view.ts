@@ -65,7 +65,7 @@ export class StepView implements StepInput {
     return readCell(this.#frame, needed.slot, row);
   }
 
-  /** The first row whose key is the identifier. An identifier of a candidate that is not the key gives that candidate's row. */
+  /** The first row whose key is the identifier. If the key has other types, the row of the identified candidate. */
   #rowOf(needed: NeededFeature, parts: readonly EntityIdentifier[]): number | undefined {
     const fits =
       parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
