@@ -12,13 +12,13 @@ import {
 } from 'millrace/api';
 import { measureTexts, type Measure } from './measure.js';
 
-/** Texts of candidates by their numbers among the texts of the events; those that no event has are left out. */
+/** The texts of candidates, as indexes into the texts of the events. Texts that no event has are left out. */
 interface CandidateTexts {
   /** Of each row, whether its value is known. */
   readonly status: Uint8Array;
-  /** Row r has `numbers[offsets[r]] … numbers[offsets[r + 1] - 1]`. */
+  /** Row r has `textIndexes[offsets[r]] … textIndexes[offsets[r + 1] - 1]`. */
   readonly offsets: Int32Array;
-  readonly numbers: Int32Array;
+  readonly textIndexes: Int32Array;
 }
 
 /**
@@ -57,11 +57,11 @@ export class Interaction implements FeatureComponent {
   }
 
   #textsOf(input: StepInput, texts: readonly string[]): CandidateTexts {
-    const numbers = new Map(texts.map((text, number) => [text, number] as const));
+    const indexOf = new Map(texts.map((text, index) => [text, index] as const));
     const column = input.column(this.#by);
     const status = new Uint8Array(input.count);
     const offsets = new Int32Array(input.count + 1);
-    const found = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
+    const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
     let length = 0;
     // Rows that are not of this step have no texts: nothing is written to them.
     let next = 0;
@@ -73,13 +73,13 @@ export class Interaction implements FeatureComponent {
         const start = column.kind === 'text' ? cell : (column.offsets[cell] ?? 0);
         const end = column.kind === 'text' ? cell + 1 : (column.offsets[cell + 1] ?? 0);
         for (let i = start; i < end; i++) {
-          const number = numbers.get(column.values[i] as string);
-          if (number !== undefined) found[length++] = number;
+          const index = indexOf.get(column.values[i] as string);
+          if (index !== undefined) textIndexes[length++] = index;
         }
       }
       offsets[++next] = length;
     }
-    return { status, offsets, numbers: found };
+    return { status, offsets, textIndexes };
   }
 }
 
@@ -87,7 +87,7 @@ export class Interaction implements FeatureComponent {
 function write(
   column: NumberColumn,
   rows: Int32Array,
-  { status, offsets, numbers }: CandidateTexts,
+  { status, offsets, textIndexes }: CandidateTexts,
   totals: Float64Array,
   { value }: Measure,
 ): void {
@@ -100,7 +100,7 @@ function write(
     let best = isAge ? Infinity : 0;
     const end = offsets[row + 1] as number;
     for (let i = offsets[row] as number; i < end; i++) {
-      const total = totals[numbers[i] as number] as number;
+      const total = totals[textIndexes[i] as number] as number;
       if (isAge ? total < best : total > best) best = total;
     }
     if (best === Infinity) continue; // it never happened: there is no such time

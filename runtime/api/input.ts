@@ -3,7 +3,7 @@ import type { ColumnKind } from './columns.js';
 /** A column that a component reads; bound when the pipeline is compiled. */
 export interface Input<K extends ColumnKind = ColumnKind> {
   readonly kind: K;
-  /** The column's number in the frame. */
+  /** Slot of the column in the frame. */
   readonly slot: number;
   /** The expression as it was written. */
   readonly text: string;

@@ -25,7 +25,7 @@ export const ZERO = Math.fround(1e-35);
 
 /**
  * A binary tree in columns, one cell per inner node; node 0 is the root. Without nodes it is its single leaf.
- * A child is a node's number, or `~leaf` for a leaf.
+ * A child is the index of a node, or `~leaf` for a leaf.
  */
 export interface DecisionTree {
   /** The output that its leaf is added to. */

@@ -16,8 +16,9 @@ export type BindExpression = (
 type Bound = Record<string | number, unknown>;
 
 /**
- * The options as `create` takes them: expressions as inputs, files read, mappings keyed by expressions as lists.
- * @returns undefined if anything was wrong; it is in `diagnostics`.
+ * Makes the options that `create` takes. An expression becomes an input, and a file path becomes the file. A mapping
+ * whose keys are expressions becomes a list.
+ * @returns undefined if there were errors; they are in `diagnostics`
  */
 export async function bindOptions(
   checked: CheckedOptions,

@@ -5,8 +5,8 @@ import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import { expressionType } from './value-types.js';
 
 /**
- * The entities of a request that make up the key of a view, as a line of `features:` binds them.
- * @returns undefined if it binds none that fit; what is wrong is told
+ * Finds the entities of a request that make up the key of a view, as a line of `features:` binds them.
+ * @returns undefined if they do not fit the view, which is reported
  */
 export function bindArguments(
   view: FeatureView,
@@ -20,7 +20,7 @@ export function bindArguments(
     : pathArguments(view, paths, requirement, hydration, diagnostics);
 }
 
-/** A view whose keys are root entities, one of each type, binds itself. */
+/** Binds a view without written paths: each entity type of its key must be the type of exactly one root entity. */
 function rootArguments(
   view: FeatureView,
   requirement: FeatureRequirement,
@@ -39,8 +39,8 @@ function rootArguments(
       diagnostics.error(
         'binding_mismatch',
         requirement.at,
-        `view \`${view.name}\` is of (${view.of.join(', ')}), and ${found}`,
-        `say which: \`<name>: ${view.name}(${view.of.map((of) => exampleFor(of, hydration)).join(', ')})\``,
+        `view \`${view.name}\` needs (${view.of.join(', ')}), but ${found}`,
+        `bind it to paths: \`<name>: ${view.name}(${view.of.map((of) => exampleFor(of, hydration)).join(', ')})\``,
       );
       return undefined;
     }
@@ -51,7 +51,7 @@ function rootArguments(
   return args;
 }
 
-/** Paths that were written, like the arguments of a call. */
+/** Binds a view to the paths that are written, like the arguments of a call. */
 function pathArguments(
   view: FeatureView,
   paths: readonly Located<string>[],
@@ -63,7 +63,7 @@ function pathArguments(
     diagnostics.error(
       'binding_mismatch',
       requirement.at,
-      `view \`${view.name}\` is of (${view.of.join(', ')}), ${view.of.length} in all; ${paths.length} given`,
+      `view \`${view.name}\` needs (${view.of.join(', ')}): expected ${pathCount(view.of.length)}, found ${paths.length}`,
     );
     return undefined;
   }
@@ -97,7 +97,11 @@ function pathArguments(
   return args.length === paths.length ? args : undefined;
 }
 
-/** A path of this pipeline that leads to an entity of the type, for the help text. */
+function pathCount(count: number): string {
+  return count === 1 ? '1 path' : `${count} paths`;
+}
+
+/** For help texts: a path of this pipeline that leads to an entity of the type. */
 function exampleFor(type: string, hydration: HydrationBuilder): string {
   for (const root of hydration.roots.values()) if (root.entity.name === type) return root.name;
   for (const root of hydration.roots.values()) {

@@ -3,7 +3,7 @@ import { NAME_PATTERN } from '../api/types.js';
 import { nameHelp } from '../config/project/marks.js';
 import { nearest } from '../core/nearest.js';
 
-/** What a component of a kind does its work by. */
+/** The method that does the work of a component, by kind. */
 const WORK: Readonly<Record<ComponentKind, string>> = {
   feature: 'compute',
   model: 'compute',
@@ -19,7 +19,7 @@ export interface ComponentFault {
   readonly help?: string;
 }
 
-/** What is wrong with what `create` of a plugin returned; nothing if it is a component of the kind. */
+/** The faults of a value that `create` returned. A component of the kind has none. */
 export function componentFaults(created: unknown, kind: ComponentKind): ComponentFault[] {
   const work = WORK[kind];
   if (typeof created !== 'object' || created === null)
@@ -41,14 +41,14 @@ export function componentFaults(created: unknown, kind: ComponentKind): Componen
   if (component.version !== undefined && typeof component.version !== 'string')
     faults.push({
       message: `the component's \`version\` is ${nameOf(component.version)}: expected a text`,
-      help: "give the file's `version`",
+      help: "use the `version` of the model's file",
     });
   return faults;
 }
 
 function withoutWork(component: Readonly<Record<string, unknown>>, kind: ComponentKind): ComponentFault {
   const work = WORK[kind];
-  const message = `the component that \`create\` returned has no \`${work}\`: a ${kind} works by it`;
+  const message = `the component that \`create\` returned has no \`${work}\`: a ${kind} must have it`;
   const others = Object.keys(WORK) as ComponentKind[];
   const other = others.find((one) => typeof component[WORK[one]] === 'function');
   return other === undefined
@@ -60,7 +60,7 @@ function outputFaults(outputs: unknown, kind: ComponentKind): ComponentFault[] {
   if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs))
     return [
       {
-        message: `the component's \`outputs\` are ${nameOf(outputs)}: a ${kind} says which columns it writes`,
+        message: `the component's \`outputs\` are ${nameOf(outputs)}: a ${kind} must declare the columns that it writes`,
         help: "for example { value: 'number' }",
       },
     ];
@@ -71,7 +71,7 @@ function outputFaults(outputs: unknown, kind: ComponentKind): ComponentFault[] {
     if (!OUTPUT_KINDS.some((known) => known === is)) {
       const guess = typeof is === 'string' ? nearest(is, OUTPUT_KINDS) : undefined;
       faults.push({
-        message: `the output \`${name}\` is of the kind ${nameOf(is)}: expected one of ${OUTPUT_KINDS.join(', ')}`,
+        message: `the output \`${name}\` has the kind ${nameOf(is)}: expected one of ${OUTPUT_KINDS.join(', ')}`,
         ...(guess === undefined ? {} : { help: `did you mean \`${guess}\`?` }),
       });
     }

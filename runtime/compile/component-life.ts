@@ -2,12 +2,15 @@ import type { Component, WarmNotices } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { Plan } from './plan.js';
 
-/** Longest that a component may take to warm up, milliseconds. */
+/** Longest time that a component may take to warm up, in milliseconds. */
 const WARM_MS = 60_000;
-/** Longest that closing one is waited for, milliseconds. */
+/** Longest time to wait until a component is closed, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-/** Warms the components of a plan, one after the other; one that fails is an error at its step, what it says a warning. */
+/**
+ * Warms up the components of a plan, one after the other. A failure is an error at the step. A notice of a component is
+ * a warning at the step.
+ */
 export async function warmComponents(
   { steps, definition }: Plan,
   diagnostics: Diagnostics,
@@ -27,7 +30,7 @@ export async function warmComponents(
   }
 }
 
-/** Closes components, each whatever becomes of the others. @returns what went wrong */
+/** Closes all components, also if some of them fail. @returns the errors */
 export async function closeComponents(
   components: Iterable<Component>,
   limitMs = CLOSE_MS,

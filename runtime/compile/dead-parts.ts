@@ -2,40 +2,36 @@ import type { RuleComponent } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/project/model.js';
 import { keyBefore } from '../config/yaml/source.js';
-import type { PipelineNames } from './pipeline-names.js';
+import type { OpenPipeline } from './open-pipeline.js';
 import type { PlannedStep } from './plan.js';
 
-/** A pipeline without errors. */
-interface CompiledParts {
-  readonly definition: PipelineDefinition;
-  readonly steps: readonly PlannedStep[];
-  readonly names: PipelineNames;
-  readonly unusedDefinitions: readonly string[];
-}
-
-/** Warns of what a pipeline holds to no effect: its author has most likely forgotten a step or a name. */
-export function warnOfDeadParts(parts: CompiledParts, diagnostics: Diagnostics): void {
-  const { definition, steps, names, unusedDefinitions } = parts;
+/** Warns of parts of a pipeline that have no effect: its author has most likely forgotten a step or a name. */
+export function warnOfDeadParts(
+  { definition, reads, names, diagnostics }: OpenPipeline,
+  steps: readonly PlannedStep[],
+  unusedDefinitions: readonly string[],
+): void {
+  reads.bindings.warnOfUnused(diagnostics);
   for (const name of unusedDefinitions) {
     const at = definition.define.get(name)?.at ?? definition.at;
-    const message = `nothing that runs uses the definition \`${name}\``;
+    const message = `the definition \`${name}\` has no effect: no step or answer uses it`;
     diagnostics.warning('unused_definition', keyBefore(at, name), message, 'remove the line, or use it');
   }
   for (const step of steps) {
     const [first] = step.outputs.keys();
-    if (first === undefined || names.isRead(step.as)) continue;
+    if (first === undefined || names.outputs.isRead(step.as)) continue;
     const outputs = [...step.outputs.keys()].map((output) => `\`${step.as}:${output}\``).join(', ');
     diagnostics.warning(
       'unused_output',
       definition.components[step.number - 1]?.use.at ?? definition.at,
-      `nothing reads what this step computes for every candidate: ${outputs}`,
-      'use it in a later step, or remove the step; only events and explain show it',
+      `this step computes outputs that nothing reads: ${outputs}`,
+      'use an output in a later step, or remove the step; only events and explanations show them',
     );
   }
   if (definition.task === 'rank' && !steps.some(givesScore)) warnOfNoScore(definition, steps, diagnostics);
 }
 
-/** Whether a step can give candidates other scores than the 0 that they start with. */
+/** Whether a step can change the scores, which are 0 at the start. */
 function givesScore({ kind, component }: PlannedStep): boolean {
   return kind === 'rule' && (component as RuleComponent).scoring !== 'keeps';
 }
@@ -50,7 +46,7 @@ function warnOfNoScore(
   diagnostics.warning(
     'no_score',
     definition.at,
-    `no step of \`${definition.name}\` sets the score, which is 0 for every candidate`,
+    `no step of \`${definition.name}\` sets the score, so it is 0 for every candidate`,
     `add a step: \`- use: score\` with \`value: ${value}\``,
   );
 }

@@ -15,21 +15,21 @@ import type { HydrationBuilder, ResolvedPath } from './hydration-builder.js';
 import type { FeatureRead, NeededFeature } from './plan.js';
 import { columnShape, expressionType } from './value-types.js';
 
-/** A view tied to the entities of a request that make up its key. */
+/** A view with the entities of the request that make up its key. */
 interface Binding {
   readonly name: string;
   readonly view: FeatureView;
   readonly args: readonly ResolvedPath[];
   readonly scope: Scope;
-  /** Lines of `features:` that ask for it. */
+  /** The lines of `features:` that require it. */
   readonly requirements: FeatureRequirement[];
   readonly used: Map<string, { readonly feature: FeatureDefinition; readonly slot: number }>;
 }
 
-/** What `features:` requires of the feature store, and which of it is used. */
+/** The features that `features:` requires, and the ones among them that are used. */
 export class FeatureBindings {
   readonly #bindings = new Map<string, Binding>();
-  /** Names whose requirement is wrong: told where it stands, not again at each use. */
+  /** Names whose requirement is wrong. The error is reported there, and not at each use. */
   readonly #failed = new Set<string>();
   readonly #views: ReadonlyMap<string, FeatureView>;
   readonly #hydration: HydrationBuilder;
@@ -54,6 +54,10 @@ export class FeatureBindings {
     return this.#bindings.keys();
   }
 
+  has(name: string): boolean {
+    return this.#bindings.has(name);
+  }
+
   /** The full names of the features that the pipeline requires. */
   *features(): Iterable<string> {
     for (const { name, view, requirements } of this.#bindings.values())
@@ -62,13 +66,13 @@ export class FeatureBindings {
           yield `${name}:${feature}`;
   }
 
-  /** The full names of the features of views that the project has and the pipeline does not require. */
+  /** The full names of the features of all views that the project has and the pipeline does not require. */
   unrequired(): string[] {
     const views = [...this.#views.values()].filter(({ name }) => !this.#bindings.has(name));
     return views.flatMap(({ name, features }) => [...features.keys()].map((feature) => `${name}:${feature}`));
   }
 
-  /** @returns whether the requirement is right; what is wrong is told. */
+  /** @returns false if the requirement has an error, which is reported */
   #bind(requirement: FeatureRequirement, diagnostics: Diagnostics): boolean {
     const { name, feature } = requirement;
     const view = this.#views.get(requirement.view.value);
@@ -111,7 +115,7 @@ export class FeatureBindings {
     return true;
   }
 
-  /** `name:feature` as a source, or undefined if no view is bound to that name. */
+  /** `name:feature` as a source of an expression; undefined if no view is bound to the name. */
   source(name: string, feature: string, read: boolean): Source | NameProblem | undefined {
     const binding = this.#bindings.get(name);
     if (binding === undefined) {
@@ -167,24 +171,24 @@ export class FeatureBindings {
     };
   }
 
-  /** Warns of what is required and never used. */
-  reportUnused(diagnostics: Diagnostics): void {
+  /** Warns of features that are required and never used. */
+  warnOfUnused(diagnostics: Diagnostics): void {
     for (const { requirements, used, name } of this.#bindings.values()) {
       for (const { feature, at } of requirements) {
         const isUsed = feature === undefined ? used.size > 0 : used.has(feature.value);
         if (isUsed) continue;
-        const subject = feature === undefined ? name : `${name}:${feature.value}`;
+        const label = feature === undefined ? name : `${name}:${feature.value}`;
         diagnostics.warning(
           'unused_feature',
           at,
-          `\`${subject}\` is required and never used`,
+          `\`${label}\` is required and never used`,
           'remove the line, or use it',
         );
       }
     }
   }
 
-  /** The finished reads: views that share a key share a read. */
+  /** The finished reads. Views that share a key share a read. */
   build(): FeatureRead[] {
     const reads = new Map<string, { ids: number[]; level: number; list: Binding[] }>();
     for (const binding of this.#bindings.values()) {

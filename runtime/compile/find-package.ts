@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** Finds packages as a module of the project's folder would, then as Millrace itself does. */
+/** Resolves packages from the project's folder first, then from Millrace's own folder. */
 export function packageFinder(root: string): (name: string) => string | undefined {
   const finders = [createRequire(join(root, 'package.json')), createRequire(import.meta.url)];
   return (name) => {
@@ -9,7 +9,7 @@ export function packageFinder(root: string): (name: string) => string | undefine
       try {
         return finder.resolve(name);
       } catch {
-        // Not there; the next may have it.
+        // The next finder may have it.
       }
     }
     return undefined;

@@ -14,17 +14,17 @@ interface Growing {
   readonly wants: TrackedFacet[];
 }
 
-/** The histories that components of a pipeline need, each read once a request. */
+/** The histories that the components of a pipeline need. Each history is read once per request. */
 export class HistoryReads {
   readonly #hydration: HydrationBuilder;
-  /** By the column of the ids. */
+  /** By the slot of the ids. */
   readonly #reads = new Map<number, Growing>();
 
   constructor(hydration: HydrationBuilder) {
     this.#hydration = hydration;
   }
 
-  /** @throws OptionError at `of` or `with` */
+  /** @throws OptionError with the place `of` or `with` */
   need({ of, with: by, events }: InteractionsWanted): InteractionsInput {
     const owner = this.#ownerOf(of);
     const facet = this.#facetOf(by);
@@ -41,7 +41,7 @@ export class HistoryReads {
     return Object.freeze({ history: [...this.#reads.keys()].indexOf(slot), ids: slot, facet: facet.name });
   }
 
-  /** The finished reads, in the order of their numbers. */
+  /** The finished reads, in the order of their `index`. */
   build(prefix: string): HistoryRead[] {
     return [...this.#reads.values()].map((read, index) =>
       Object.freeze({ ...read, index, keyPrefix: historyKey(prefix, read.type, '') }),
@@ -55,8 +55,8 @@ export class HistoryReads {
     if (!isOne || path.type.kind !== 'ref' || path.root.scope !== 'request') {
       throw new OptionError(
         ['of'],
-        `\`${text}\` is no entity of the request, such as \`user\``,
-        'interactions are of one entity that the request names; declare it under `request:`',
+        `\`${text}\` is not an entity of the request, such as \`user\``,
+        'give the path of one entity that is declared under `request:`',
       );
     }
     return { path, type: path.type.entity };
@@ -69,16 +69,16 @@ export class HistoryReads {
     if (path?.root !== candidates) {
       throw new OptionError(
         ['with'],
-        `\`${text}\` is no path of a candidate`,
-        `give ${example}: feedback finds its value in the index`,
+        `\`${text}\` is not a path of a candidate`,
+        `give ${example}; feedback reads the value from the index`,
       );
     }
     const [first] = path.hops[0]?.path ?? path.path;
     if (first !== undefined && !candidates.entity.attributes.has(first)) {
       throw new OptionError(
         ['with'],
-        `only rankings carry \`${text}\`, feedback does not`,
-        `declare \`${first}\` in the entity type ${candidates.entity.name}, so that it is found in the index`,
+        `\`${text}\` is only sent with rankings, so feedback does not have it`,
+        `declare \`${first}\` in the entity type \`${candidates.entity.name}\`, so that feedback can read it from the index`,
       );
     }
     const leaf = path.type.kind === 'list' ? path.type.of.kind : path.type.kind;
@@ -86,7 +86,7 @@ export class HistoryReads {
       throw new OptionError(
         ['with'],
         `\`${text}\` is neither an id nor a text`,
-        `interactions are counted by ${example} that is an id, a text, or a list of them`,
+        `give ${example} that is an id, a text, or a list of them`,
       );
     }
     const attributes = [...path.hops.flatMap((hop) => hop.path), ...path.path];

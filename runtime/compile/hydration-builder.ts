@@ -9,15 +9,15 @@ import type { HydrationNode, WantedAttribute } from './plan.js';
 import { noAttributes, notAValue, tooDeep, unknownAttribute, unknownEntity } from './path-problems.js';
 import { columnShape, expressionType } from './value-types.js';
 
-/** References followed from one root: bounds the round trips of a request. */
+/** Most references that a path may follow. It bounds the round trips of a request. */
 const MOST_HOPS = 8;
 
-/** A path whose every segment means something; nothing is read of it until `want`. */
+/** A path whose segments all exist. The plan reads nothing of it until `want`. */
 export interface ResolvedPath {
   readonly root: NodeBuilder;
-  /** References followed, in order. */
+  /** The references that it follows, in order. */
   readonly hops: readonly Hop[];
-  /** Attribute and record fields in the last entity; empty for its id. */
+  /** The attribute of the last entity, then fields of inline records; empty for the id of the entity. */
   readonly path: readonly string[];
   readonly type: ValueType;
   /** Whether `path` goes through a list of records. */
@@ -26,25 +26,25 @@ export interface ResolvedPath {
 
 /** A reference that a path follows. */
 interface Hop {
-  /** Attribute and record fields that lead to the reference. */
+  /** The attribute, then fields of inline records, that lead to the reference. */
   readonly path: readonly string[];
-  /** Of the reference: ref, or list of ref. */
+  /** Type of the reference: a ref, or a list of refs. */
   readonly type: ValueType;
   /** Whether `path` goes through a list of records. */
   readonly list: boolean;
   readonly entity: EntityType;
 }
 
-/** Whether a row holds several of what a hop leads to. */
+/** Whether a hop leads to several entities for one row. */
 function isMany(hop: Hop): boolean {
   return hop.list || hop.type.kind === 'list';
 }
 
-/** A node while the plan grows. */
+/** A hydration node while the pipeline is compiled. */
 export interface NodeBuilder {
   readonly name: string;
   readonly entity: EntityType;
-  /** What the request alone carries beside the entity's own attributes. */
+  /** Attributes that only the request carries, beside the attributes of the entity type. */
   readonly carried: ReadonlyMap<string, AttributeDefinition>;
   readonly scope: Scope;
   readonly level: number;
@@ -56,13 +56,13 @@ export interface NodeBuilder {
   isIdRead: boolean;
 }
 
-/** What a plan starts from: the type of what is ranked or scored, and what requests name beside it. */
+/** Where all paths start: the type of the candidates, and the other entities and values of a request. */
 export interface HydrationRoots {
-  readonly subject: { readonly value: string };
+  readonly candidateType: { readonly value: string };
   readonly request: Pick<PipelineDefinition['request'], 'candidates' | 'fields'>;
 }
 
-/** Finds out which entities and attributes a plan reads, from the paths that its expressions use. */
+/** Collects the entities and attributes that a plan reads, from the paths that its expressions use. */
 export class HydrationBuilder {
   readonly roots = new Map<string, NodeBuilder>();
   readonly #layout: FrameLayout;
@@ -70,13 +70,13 @@ export class HydrationBuilder {
   readonly #nodes = new Map<string, NodeBuilder>();
 
   constructor(
-    { request, subject }: HydrationRoots,
+    { request, candidateType }: HydrationRoots,
     entities: ReadonlyMap<string, EntityType>,
     layout: FrameLayout,
   ) {
     this.#layout = layout;
     this.#entities = entities;
-    this.#addRoot(subject.value, subject.value, 'candidate', request.candidates);
+    this.#addRoot(candidateType.value, candidateType.value, 'candidate', request.candidates);
     const scalars = new Map<string, AttributeDefinition>();
     for (const field of request.fields.values()) {
       if (field.kind === 'entity') this.#addRoot(field.name, field.entity, 'request', new Map());
@@ -87,7 +87,7 @@ export class HydrationBuilder {
 
   get candidates(): NodeBuilder {
     const first = [...this.#nodes.values()][0];
-    if (first === undefined) throw new Error('a pipeline always ranks something');
+    if (first === undefined) throw new Error('a pipeline has candidates');
     return first;
   }
 
@@ -116,7 +116,7 @@ export class HydrationBuilder {
     this.#nodes.set(name, node);
   }
 
-  /** What the segments mean, without reading anything of it. */
+  /** Finds what the segments mean. It does not make the plan read anything. */
   resolve(segments: readonly string[]): ResolvedPath | NameProblem {
     const root = this.roots.get(segments[0] ?? '');
     if (root === undefined) return this.unknownRoot(segments[0] ?? '');
@@ -129,7 +129,7 @@ export class HydrationBuilder {
     for (let i = 1; i < segments.length; i++) {
       const name = segments[i] ?? '';
       if (i > 1) {
-        // The value so far must be something that has attributes.
+        // The path goes on, so the value so far must have attributes.
         const inner = elementOf(type);
         if (inner.kind === 'ref' && path.length > 0) {
           const target = this.#entities.get(inner.entity);
@@ -164,7 +164,7 @@ export class HydrationBuilder {
     return { root, hops, path, type, list };
   }
 
-  /** The path as a source of an expression; makes the plan read it if `read` says so. */
+  /** The path as a source of an expression. The plan reads it if `read` is true. */
   source(segments: readonly string[], read: boolean): Source | NameProblem {
     const resolved = this.resolve(segments);
     if ('problem' in resolved) return resolved;
@@ -174,7 +174,7 @@ export class HydrationBuilder {
     return { type, scope: resolved.root.scope, slot: read ? this.want(resolved).slot : 0 };
   }
 
-  /** Makes the plan read what the path leads to. `known` counts the round trips after which it is known. */
+  /** Makes the plan read the value of the path. The value is known after `known` round trips. */
   want(resolved: ResolvedPath): { readonly slot: number; readonly known: number; readonly list: boolean } {
     let node = resolved.root;
     for (const hop of resolved.hops) node = this.#child(node, hop);
@@ -231,7 +231,7 @@ export class HydrationBuilder {
     return want;
   }
 
-  /** The paths of all attributes that are one step away from a root, e.g. `product.price`. */
+  /** The paths of all attributes of root entities, such as `product.price`. */
   attributeNames(): string[] {
     return [...this.roots].flatMap(([root, { entity, carried }]) =>
       [...new Set([...entity.attributes.keys(), ...carried.keys()])].map((name) => `${root}.${name}`),
@@ -277,7 +277,7 @@ export class HydrationBuilder {
           group: this.#layout.group(indexed.map((want) => want.slot)),
           decoder: new EntityDecoder(indexed),
           keyPrefix: entityKey(prefix, node.entity.name, ''),
-          // The candidates' ids are distinct; those of entities reached from them need not be.
+          // The ids of the candidates are distinct. The ids of entities that other paths lead to may repeat.
           distinct:
             node === this.candidates &&
             [...this.#nodes.values()].every((other) => other === node || other.entity !== node.entity),
@@ -288,7 +288,7 @@ export class HydrationBuilder {
   }
 }
 
-/** What a list holds; any other type itself. */
+/** The type of the elements of a list. Any other type is returned as it is. */
 function elementOf(type: ValueType): ValueType {
   return type.kind === 'list' ? type.of : type;
 }

@@ -1,6 +1,6 @@
 import type { FeatureRead, HistoryRead, HydrationNode, ReadLevel } from './plan.js';
 
-/** Groups what is read into round trips; a level of which nothing is read costs none. */
+/** Groups the reads into round trips. A level without reads is left out. */
 export function levelsOf(
   nodes: readonly HydrationNode[],
   features: readonly FeatureRead[],

@@ -10,14 +10,14 @@ import type { Located } from '../config/yaml/source.js';
 
 /** First 12 hex digits of the SHA-256 of some bytes. */
 export async function contentVersion(content: Uint8Array): Promise<string> {
-  // Of webcrypto, since it works off the event loop: a model may have a hundred megabytes.
+  // webcrypto works outside the event loop. A model may have a hundred megabytes.
   const digest = await webcrypto.subtle.digest('SHA-256', content);
   return Buffer.from(digest, 0, 6).toString('hex');
 }
 
 /**
- * The files that options of a project name: model files, vocabularies. Each is read once, so that all pipelines of one
- * load have the same content of it.
+ * The files that the options of a project name: model files, vocabularies. Each file is read once per load, so that all
+ * pipelines see the same content.
  */
 export class OptionFiles {
   readonly #root: string;
@@ -27,19 +27,19 @@ export class OptionFiles {
 
   /**
    * @param root the project's folder
-   * @param linked where links of the project may lead
+   * @param linked the folders that symbolic links of the project may lead to
    */
   constructor(root: string, linked = LinkedFolders.none) {
     this.#root = root;
     this.#linked = linked;
   }
 
-  /** Of every file that was asked for, by path below the project; undefined for one that could not be read. */
+  /** Versions of the requested files, by path below the project; undefined for a file that could not be read. */
   get versions(): ReadonlyMap<string, string | undefined> {
     return this.#versions;
   }
 
-  /** @returns undefined if there was an error; it is in `diagnostics`. */
+  /** @returns undefined if there was an error; it is in `diagnostics` */
   async read(text: Located<string>, diagnostics: Diagnostics): Promise<ProjectFile | undefined> {
     const path = text.value;
     const reading = this.#files.get(path) ?? this.#read(path);
@@ -50,7 +50,7 @@ export class OptionFiles {
     return undefined;
   }
 
-  /** A path that leaves the project's folder is refused, through links too, unless these lead to an allowed folder. */
+  /** Refuses a path outside the project's folder. A link outside is refused too, unless its folder is allowed. */
   async #read(path: string): Promise<ProjectFile | Failure> {
     if (isAbsolute(path) || !isWithin(this.#root, resolve(this.#root, path))) {
       return new Failure(`\`${path}\` is outside the project`, 'give a path below the project folder');
@@ -76,7 +76,7 @@ export class OptionFiles {
     }
   }
 
-  /** A file of the same folder that was most likely meant. */
+  /** The file of the same folder with the nearest name. */
   async #nearest(path: string): Promise<string | undefined> {
     const names = await readdir(join(this.#root, dirname(path))).catch(() => []);
     const guess = nearest(basename(path), names);

@@ -3,7 +3,7 @@ import type { AttributeDefinition, EntityType } from '../config/project/model.js
 import { nearest } from '../core/nearest.js';
 import type { NameProblem } from '../expression/environment.js';
 
-/** What is told of a path that means nothing. */
+/** The problems of paths that do not exist or have no value. */
 
 export function unknownAttribute(
   segments: readonly string[],
@@ -17,10 +17,10 @@ export function unknownAttribute(
       ? [entity.key, ...entity.attributes.keys(), ...(extra?.keys() ?? [])]
       : [...fields.keys()];
   const name = segments[index] ?? '';
-  // `brand_id` is how a reference may be sent; expressions call it `brand`.
+  // A body may send a reference as `brand_id`. Its name in expressions is `brand`.
   const reference = name.endsWith('_id') ? names.find((known) => `${known}_id` === name) : undefined;
   const guess = reference ?? nearest(name, names);
-  const subject =
+  const owner =
     fields === undefined ? `entity type \`${entity.name}\`` : `\`${segments.slice(0, index).join('.')}\``;
   const where =
     fields === undefined
@@ -29,7 +29,7 @@ export function unknownAttribute(
   return {
     problem: 'unknown_attribute',
     segment: index,
-    message: `${subject} has no attribute \`${name}\``,
+    message: `${owner} has no attribute \`${name}\``,
     help: guess === undefined ? where : `did you mean \`${[...segments.slice(0, index), guess].join('.')}\`?`,
   };
 }
@@ -43,7 +43,7 @@ export function tooDeep(segment: number, most: number): NameProblem {
     problem: 'unknown_name',
     segment,
     message: `a path follows at most ${most} references`,
-    help: 'each reference costs a store round trip; index the value on an entity that is nearer',
+    help: 'each reference costs a store round trip; store the value on an entity nearer to the start of the path',
   };
 }
 
@@ -61,7 +61,7 @@ export function notAValue(segments: readonly string[], type: ValueType): NamePro
   const first = inner.kind === 'record' ? [...inner.fields.keys()][0] : undefined;
   return {
     problem: 'expression_type',
-    message: `\`${text}\` is a ${type.kind === 'list' ? 'list of records' : type.kind}, which is no value by itself`,
+    message: `\`${text}\` is a ${type.kind === 'list' ? 'list of records' : type.kind}, which is not a value`,
     ...(first === undefined ? {} : { help: `name one of its fields, such as \`${text}.${first}\`` }),
   };
 }

@@ -11,7 +11,7 @@ import type { FramePool } from '../frame/pool.js';
 /** The immutable result of compiling a pipeline. Nothing is resolved, parsed or looked up by name after this. */
 export interface Plan {
   readonly definition: PipelineDefinition;
-  /** Of what is ranked; where one entity is scored, it is the only candidate. */
+  /** The type of the candidates. A pipeline that scores one entity has one candidate. */
   readonly candidateType: EntityType;
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly layout: FrameLayout;
@@ -24,22 +24,22 @@ export interface Plan {
   readonly levels: readonly ReadLevel[];
   /** In the order that they run. */
   readonly steps: readonly PlannedStep[];
-  /** The named expressions that steps use; one that is only another name of a value has that value's column. */
+  /** The definitions that are used. A definition that only renames a value has the column of that value. */
   readonly definitions: readonly NamedColumn[];
-  /** What the plan reads of entities and of the request, each with the entity that it is of. */
+  /** The attributes that the plan reads, each with its entity. */
   readonly attributes: readonly AttributeColumn[];
-  /** All that the plan reads and computes, in the order that explanations show it; the score is apart. */
+  /** Everything that the plan reads and computes, except the score, in the order that explanations show it. */
   readonly shown: Readonly<Record<Scope, readonly NamedColumn[]>>;
-  /** What a pipeline that scores answers beside the score, and the kernels that compute it once the steps have run. */
+  /** The values under `answer:`, and the kernels that compute them after all steps. */
   readonly answer: {
     readonly values: readonly AnsweredValue[];
-    /** Those that are not a definition under its own name. */
+    /** The values that are not a definition under its own name. */
     readonly named: readonly NamedColumn[];
     readonly kernels: readonly Kernel[];
   };
 }
 
-/** A value that events and explanations tell, by its name. */
+/** A value that events and explanations show under a name. */
 export interface NamedColumn {
   readonly name: string;
   readonly slot: number;
@@ -47,12 +47,12 @@ export interface NamedColumn {
 
 /** An attribute of an entity, or a value that only the request carries. */
 export interface AttributeColumn extends NamedColumn {
-  /** Type of the entity. Where a row holds the values of several, that of the entity which names them. */
+  /** Type of the entity. If a row holds values of several entities, the type of the entity that refers to them. */
   readonly type: string;
-  /** Column of the entity's ids. */
+  /** Slot of the entity's ids. */
   readonly ids: number;
   readonly scope: Scope;
-  /** Whether rows may be of one entity. */
+  /** Whether several rows may belong to the same entity. */
   readonly shared: boolean;
 }
 
@@ -65,58 +65,58 @@ export interface AnsweredValue {
   readonly text: string;
 }
 
-/** What one batched read brings. */
+/** One batched read. */
 export interface ReadLevel {
   readonly nodes: readonly HydrationNode[];
   readonly features: readonly FeatureRead[];
   readonly histories: readonly HistoryRead[];
 }
 
-/** A place in the request that holds entities of one type: the candidates, the user, the candidates' brands … */
+/** A place of the request with entities of one type: the candidates, the user, the brands of the candidates. */
 export interface HydrationNode {
   readonly index: number;
   /** The path that expressions use, e.g. `product.brand`. */
   readonly name: string;
   readonly entity: EntityType;
   readonly scope: Scope;
-  /** Its ids are known once this many round trips are done. */
+  /** Its ids are known after this many round trips. */
   readonly level: number;
-  /** Where the ids come from; undefined for the entities that the body names itself. */
+  /** Where the ids come from; undefined for entities that the body names. */
   readonly parent: { readonly node: HydrationNode; readonly path: readonly string[] } | undefined;
-  /** Column of the ids: text, or texts where the path goes through a list. */
+  /** Slot of the ids: a text column, or a texts column if the path goes through a list. */
   readonly ids: number;
-  /** Of an entity that the body names: whether an expression reads its id. */
+  /** Whether an expression reads the id of an entity that the body names. */
   readonly isIdRead: boolean;
-  /** Whether the path to it goes through a list, so that a row holds several. */
+  /** Whether the path to it goes through a list, so that a row holds several entities. */
   readonly list: boolean;
   /** The attributes that the plan reads. */
   readonly wants: readonly WantedAttribute[];
-  /** Whether any of them is indexed: an entity of which nothing is read is not fetched. */
+  /** Whether one of `wants` is indexed. Otherwise the entities are not fetched. */
   readonly indexed: boolean;
   /** The frame's group of the indexed attributes' columns, in the decoder's order. */
   readonly group: number;
   readonly decoder: EntityDecoder;
   /** Start of the store keys of this type. */
   readonly keyPrefix: string;
-  /** Whether no other read of the plan can want the same key, so that keys need not be compared. */
+  /** Whether all its keys differ from all other keys of the request, so that keys need not be compared. */
   readonly distinct: boolean;
 }
 
 export interface WantedAttribute {
   /** The attribute, then fields of inline records. */
   readonly path: readonly string[];
-  /** Of the leaf. */
+  /** Type of the last field. */
   readonly type: ValueType;
   /** Whether the path goes through a list inside the entity. */
   readonly list: boolean;
-  /** False for what only the request carries. */
+  /** False if only the request carries the attribute. */
   readonly indexed: boolean;
   readonly slot: number;
-  /** The column that one entity's value needs; differs from the slot's where a row holds several entities. */
+  /** The column for the value of one entity. It differs from the column in `slot` if a row holds several entities. */
   readonly element: ColumnShape;
 }
 
-/** One record per key: all required views of one group and one binding. */
+/** A read of feature records. One record holds all required views of one group and one binding. */
 export interface FeatureRead {
   readonly name: string;
   readonly scope: Scope;
@@ -125,11 +125,11 @@ export interface FeatureRead {
   readonly ids: readonly number[];
   readonly types: readonly string[];
   readonly keyGroup: string;
-  /** Of views that are kept outside the store: their `sourceKey`. */
+  /** The `sourceKey` of views that are stored outside Millrace's store. */
   readonly source?: string;
   /** The frame's group of the columns, in the decoder's order. */
   readonly group: number;
-  /** Whether no other read of the plan can want the same key, so that keys need not be compared. */
+  /** Whether all its keys differ from all other keys of the request, so that keys need not be compared. */
   readonly distinct: boolean;
   /** In the decoder's order, with full names. */
   readonly wants: readonly {
@@ -140,20 +140,20 @@ export interface FeatureRead {
   readonly decoder: FeatureDecoder;
 }
 
-/** The interactions of one entity of the request: one record. */
+/** A read of the interactions of one entity of the request, which are one record. */
 export interface HistoryRead {
-  /** Under which a frame has the record. */
+  /** Position of the record in the frame's `histories`. */
   readonly index: number;
   /** The path of the entity, e.g. `user`. */
   readonly of: string;
   /** Its type. */
   readonly type: string;
   readonly level: number;
-  /** Column of its id. */
+  /** Slot of its id. */
   readonly ids: number;
   /** Start of the store keys of this type's histories. */
   readonly keyPrefix: string;
-  /** What steps count, for feedback to keep. */
+  /** The facets that steps count. Feedback stores them. */
   readonly wants: readonly TrackedFacet[];
 }
 
@@ -164,30 +164,30 @@ export interface PlannedStep {
   readonly kind: ComponentKind;
   readonly as: string;
   readonly component: Component;
-  /** Of the file that a model scores by: `ProjectFile.version`. */
+  /** Version of the model's file: `ProjectFile.version`. */
   readonly version?: string;
   readonly onError: 'fail' | 'skip';
   readonly top: number | undefined;
-  /** Column of the condition of the request. */
+  /** The condition of the step. */
   readonly when:
     { readonly slot: number; readonly text: string; readonly computes?: NamedColumn } | undefined;
-  /** Definitions that are first needed here; they run whether or not the step does. */
+  /** Kernels that run even if `when` leaves the step out: definitions that are first used here, and `when` itself. */
   readonly prepare: readonly Kernel[];
-  /** What the step's options compute. */
+  /** Kernels that compute the expressions in the options and the names that the component needs. */
   readonly inputs: readonly Kernel[];
-  /** The expressions in its options that compute a value of their own: `<as>:with.<option>`. */
+  /** Expressions in the options that compute a new value, named `<as>:with.<option>`. */
   readonly computes: readonly NamedColumn[];
   readonly outputs: ReadonlyMap<string, number>;
-  /** What `getFeature` may ask for, by full name. */
+  /** What `getFeature` can read, by full name. */
   readonly needs: ReadonlyMap<string, NeededFeature>;
-  /** Names that it reads, for `millrace plan` and explain. */
+  /** Names that the step reads, for `millrace plan` and explanations. */
   readonly reads: readonly string[];
 }
 
 export interface NeededFeature {
   readonly slot: number;
   readonly scope: Scope;
-  /** Types and id columns of the identifier that the feature is of. */
+  /** Entity types and id columns of the feature's identifier. */
   readonly types: readonly string[];
   readonly ids: readonly number[];
 }

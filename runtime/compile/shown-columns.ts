@@ -1,10 +1,10 @@
 import type { FrameLayout, Scope } from '../frame/frame-layout.js';
 import type { AttributeColumn, HydrationNode, NamedColumn, Plan, PlannedStep } from './plan.js';
 
-/** The attributes that the plan reads, with the column of the ids of their entities. */
+/** The attributes that the plan reads, each with the slot of the ids of its entity. */
 export function attributesOf(nodes: readonly HydrationNode[]): AttributeColumn[] {
   return nodes.flatMap((node) => {
-    // A row that holds several entities tells their values in one list, as those of the entity that names them.
+    // If a row holds several entities, their values are one list, shown as values of the entity that refers to them.
     let owner = node;
     while (owner.list && owner.parent !== undefined) owner = owner.parent.node;
     const of = {
@@ -21,7 +21,7 @@ export function attributesOf(nodes: readonly HydrationNode[]): AttributeColumn[]
   });
 }
 
-/** Columns with names, then definitions, then what the expressions of steps compute. */
+/** Columns with names first, then definitions, then the values that expressions of steps compute. */
 export function shownColumns(
   layout: FrameLayout,
   definitions: readonly NamedColumn[],

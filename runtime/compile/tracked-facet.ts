@@ -1,10 +1,10 @@
 import type { InteractionType } from '../api/interactions.js';
 
-/** What steps count of one facet, e.g. clicks of a week by `product.brand`. */
+/** Interactions that steps count by the values of one facet, such as the clicks of a week by `product.brand`. */
 export interface TrackedFacet {
-  /** Type of the entities that the events are of. */
+  /** Type of the entities that the events are about. */
   readonly subject: string;
-  /** The subject's type, then attributes: `product`, `brand`. */
+  /** The type of the subject, then attributes: `product`, `brand`. */
   readonly segments: readonly string[];
   /** The segments joined by dots. */
   readonly name: string;

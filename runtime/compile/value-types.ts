@@ -3,7 +3,7 @@ import { columnKindOf } from '../frame/cells.js';
 import type { ColumnShape, Scope } from '../frame/frame-layout.js';
 import type { ElementType, ExpressionType } from '../expression/environment.js';
 
-/** What an attribute or feature is in an expression; undefined for inline records, which have no value of their own. */
+/** The type of an attribute or feature in an expression; undefined for inline records, which are not values. */
 export function expressionType(type: ValueType, throughList: boolean): ExpressionType | undefined {
   if (type.kind === 'vector') return throughList ? undefined : { kind: 'vector', size: type.size };
   if (type.kind === 'list') {

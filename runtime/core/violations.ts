@@ -22,14 +22,14 @@ export class Violations {
     this.#listed.push({ pointer, code, detail: typeof detail === 'string' ? detail : detail() });
   }
 
-  /** @throws MillraceError invalid_body if there are violations; `subject` names what has them, e.g. "the upload" */
-  throwIfAny(subject: string): void {
+  /** @throws MillraceError invalid_body if there are violations; `what` names what has them, e.g. "the upload" */
+  throwIfAny(what: string): void {
     if (this.#count === 0) return;
     const [first] = this.#listed;
     const detail =
       this.#count === 1 && first !== undefined
-        ? `${subject}${first.pointer === '' ? '' : ` at ${first.pointer}`}: ${first.detail}`
-        : `${subject} has ${this.#count} violations` +
+        ? `${what}${first.pointer === '' ? '' : ` at ${first.pointer}`}: ${first.detail}`
+        : `${what} has ${this.#count} violations` +
           (this.#count > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : '');
     throw new MillraceError('invalid_body', detail, {
       violations: this.#listed,

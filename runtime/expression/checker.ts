@@ -11,7 +11,7 @@ import { helpForValue, ownFunctionName } from './spellings.js';
 import { BOOL, NUMBER, TEXT } from './types.js';
 
 /** Parts longer than this are not repeated whole in messages. */
-const LONGEST_SUBJECT = 50;
+const LONGEST_LABEL = 50;
 
 /** Gives every part of one expression its type; what does not fit is a problem, and its part has no operand. */
 export class Checker implements Checking {
@@ -62,12 +62,12 @@ export class Checker implements Checking {
 
   shortText(node: ExpressionNode): string {
     const text = this.#textOf(node);
-    return text.length > LONGEST_SUBJECT ? 'x' : text;
+    return text.length > LONGEST_LABEL ? 'x' : text;
   }
 
-  subject(operand: Operand): string {
+  label(operand: Operand): string {
     const text = this.#textOf(operand.node);
-    return text.length > LONGEST_SUBJECT ? `\`${text.slice(0, LONGEST_SUBJECT)}…\`` : `\`${text}\``;
+    return text.length > LONGEST_LABEL ? `\`${text.slice(0, LONGEST_LABEL)}…\`` : `\`${text}\``;
   }
 
   #textOf(node: ExpressionNode): string {

@@ -16,5 +16,5 @@ export interface Checking {
   /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
   shortText(node: ExpressionNode): string;
   /** What a message calls an operand. */
-  subject(operand: Operand): string;
+  label(operand: Operand): string;
 }

@@ -46,7 +46,7 @@ function checkResult(checker: Checker, root: Operand, wanted: Expected['type']):
   checker.problem(
     'expression_type',
     root.node,
-    `expected a ${name}, but ${checker.subject(root)} is ${describeType(type)}`,
+    `expected a ${name}, but ${checker.label(root)} is ${describeType(type)}`,
     helpTowards(
       wanted === 'texts' || wanted === 'vector' ? 'list' : wanted,
       root,

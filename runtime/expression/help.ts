@@ -14,20 +14,20 @@ const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
 export function helpTowards(
   wanted: 'number' | 'bool' | 'text' | 'time' | 'list',
   operand: Operand,
-  subject: string,
+  label: string,
 ): string | undefined {
   const { kind } = operand.type;
   if (wanted === 'list') return undefined;
-  if (operand.type.kind === 'list') return REDUCING[operand.type.of.kind].replaceAll('list', subject);
+  if (operand.type.kind === 'list') return REDUCING[operand.type.of.kind].replaceAll('list', label);
   if (wanted === 'number') {
-    if (kind === 'bool') return `write \`if(${subject}, 1, 0)\``;
-    if (kind === 'time') return `write \`age_days(${subject})\` for how long ago it is`;
+    if (kind === 'bool') return `write \`if(${label}, 1, 0)\``;
+    if (kind === 'time') return `write \`age_days(${label})\` for how long ago it is`;
     if (isNumberInQuotes(operand)) return `write it without quotes: ${String(operand.value)}`;
   }
   if (wanted === 'bool') {
-    if (kind === 'number') return `compare it, as in \`${subject} > 0\``;
-    if (kind === 'time') return `compare it, as in \`${subject} < now()\``;
-    if (kind === 'text' || kind === 'ref') return `compare it, as in \`${subject} == "…"\``;
+    if (kind === 'number') return `compare it, as in \`${label} > 0\``;
+    if (kind === 'time') return `compare it, as in \`${label} < now()\``;
+    if (kind === 'text' || kind === 'ref') return `compare it, as in \`${label} == "…"\``;
   }
   if (wanted === 'text' && operand.tag === 'constant' && kind === 'number') return inQuotes(operand);
   if (wanted === 'time' && operand.tag === 'constant') return 'write a time as `time("2026-01-31")`';
@@ -38,7 +38,7 @@ export function helpTowards(
 export function helpForPair(
   a: Operand,
   b: Operand,
-  subjectOf: (operand: Operand) => string,
+  labelOf: (operand: Operand) => string,
 ): string | undefined {
   const has = (kind: ExpressionType['kind']): Operand | undefined =>
     [a, b].find(({ type }) => type.kind === kind);
@@ -46,14 +46,14 @@ export function helpForPair(
   const time = has('time');
   const bool = has('bool');
   if (time !== undefined) {
-    if (number !== undefined) return `write \`age_days(${subjectOf(time)})\` for how long ago it is`;
+    if (number !== undefined) return `write \`age_days(${labelOf(time)})\` for how long ago it is`;
     if (has('text') !== undefined) return 'write a time as `time("2026-01-31")`';
   }
   if (bool !== undefined && number !== undefined) {
-    const subject = subjectOf(bool);
+    const label = labelOf(bool);
     return number.tag === 'constant'
-      ? `a bool stands alone: \`${subject}\` or \`not ${subject}\``
-      : `write \`if(${subject}, 1, 0)\``;
+      ? `a bool stands alone: \`${label}\` or \`not ${label}\``
+      : `write \`if(${label}, 1, 0)\``;
   }
   const text = has('text') ?? has('ref');
   if (text !== undefined && number !== undefined) {

@@ -73,7 +73,7 @@ function amongChoices(
     return operation(node, isList ? { kind: 'list', of: BOOL } : BOOL, [operand], build);
   }
   if (isList) {
-    const message = `${checker.subject(operand)} is a list, so the choices after \`in\` must be literals`;
+    const message = `${checker.label(operand)} is a list, so the choices after \`in\` must be literals`;
     checker.problem('expression_type', node, message);
     return undefined;
   }
@@ -88,7 +88,7 @@ function checkChoice(checker: Checking, operand: Operand, choice: Operand, isLis
     return false;
   }
   if (a !== undefined && b !== undefined && isComparable(a, b)) return true;
-  const found = `${checker.subject(operand)} is ${describeType(operand.type)} and ${checker.subject(choice)} is ${describeType(choice.type)}`;
+  const found = `${checker.label(operand)} is ${describeType(operand.type)} and ${checker.label(choice)} is ${describeType(choice.type)}`;
   const help = helpForPair(operand, choice, (one) => checker.shortText(one.node));
   checker.problem('expression_type', choice.node, `${found}: they cannot be compared`, help);
   return false;
@@ -102,6 +102,6 @@ function helpForChoice(checker: Checking, node: InNode, only: Operand): string {
 }
 
 function wrongKind(checker: Checking, operand: Operand, wanted: string, help?: string): void {
-  const found = `${checker.subject(operand)} is ${describeType(operand.type)}`;
+  const found = `${checker.label(operand)} is ${describeType(operand.type)}`;
   checker.problem('expression_type', operand.node, `\`in\` takes ${wanted}; ${found}`, help);
 }

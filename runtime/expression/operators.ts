@@ -97,14 +97,14 @@ function checkComparison(
     return undefined;
   }
   if (!isComparable(a, b)) {
-    const [x, y] = [checker.subject(left), checker.subject(right)];
+    const [x, y] = [checker.label(left), checker.label(right)];
     const found = `${x} is ${describeType(left.type)} and ${y} is ${describeType(right.type)}`;
     const help = helpForPair(left, right, (operand) => checker.shortText(operand.node));
     checker.problem('expression_type', node, `${found}: they cannot be compared`, help);
     return undefined;
   }
   if (op !== '==' && op !== '!=' && a.kind !== 'number' && a.kind !== 'time') {
-    const message = `\`${op}\` compares numbers or times; ${checker.subject(left)} is ${describeType(left.type)}`;
+    const message = `\`${op}\` compares numbers or times; ${checker.label(left)} is ${describeType(left.type)}`;
     checker.problem('expression_type', node, message, `only \`==\`, \`!=\` and \`in\` compare ${a.kind}s`);
     return undefined;
   }
@@ -165,7 +165,7 @@ function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Ope
   checker.problem(
     'expression_type',
     node,
-    `${checker.subject(left)} and ${checker.subject(right)} are both lists; \`${node.op}\` takes a list and one value`,
+    `${checker.label(left)} and ${checker.label(right)} are both lists; \`${node.op}\` takes a list and one value`,
     'reduce one of them, as in `max(list)`, or ask `x in list`',
   );
   return undefined;
@@ -182,7 +182,7 @@ function wrongOperand(
   operand: Operand,
 ): void {
   const takes = wanted === undefined ? 'single values and lists' : `${wanted}s`;
-  const message = `\`${op}\` takes ${takes}; ${checker.subject(operand)} is ${describeType(operand.type)}`;
+  const message = `\`${op}\` takes ${takes}; ${checker.label(operand)} is ${describeType(operand.type)}`;
   const help = wanted && helpTowards(wanted, operand, checker.shortText(operand.node));
   checker.problem('expression_type', operand.node, message, help);
 }

@@ -142,9 +142,9 @@ class ViewImport {
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
       const type = featureTypeFor(feature);
-      const subject = `${this.#view.name}:${feature.name}`;
+      const label = `${this.#view.name}:${feature.name}`;
       if (type === undefined) {
-        this.#problems.push(`${subject}: ${whyLeftOut(feature)}`);
+        this.#problems.push(`${label}: ${whyLeftOut(feature)}`);
         continue;
       }
       const wanted = nameFor(feature.name);
@@ -153,7 +153,7 @@ class ViewImport {
       const name = clashes ? `${wanted}_feature` : wanted;
       if (name === undefined || taken.has(name)) {
         this.#problems.push(
-          `${subject}: its name is not a valid feature name or is already used; it is left out`,
+          `${label}: its name is not a valid feature name or is already used; it is left out`,
         );
         continue;
       }

@@ -34,7 +34,7 @@ export class FacetReader {
   ) {
     const layout = new FrameLayout();
     const request = { candidates: new Map<never, never>(), fields: new Map<never, never>() };
-    const builder = new HydrationBuilder({ subject: { value: subject }, request }, entities, layout);
+    const builder = new HydrationBuilder({ candidateType: { value: subject }, request }, entities, layout);
     const slots = new Map<string, number>();
     for (const { name, segments } of facets) {
       const path = builder.resolve(segments);

@@ -168,7 +168,7 @@ export class EntityIndex {
     }
   }
 
-  #readIds(body: unknown, subject: string): { readonly type: IndexedType; readonly ids: readonly string[] } {
+  #readIds(body: unknown, what: string): { readonly type: IndexedType; readonly ids: readonly string[] } {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entity_ids', violations);
     const ids: string[] = [];
@@ -177,7 +177,7 @@ export class EntityIndex {
       if (problem === undefined) ids.push(idText(id) ?? '');
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
     });
-    violations.throwIfAny(subject);
+    violations.throwIfAny(what);
     return { type, ids };
   }
 

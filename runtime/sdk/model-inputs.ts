@@ -12,7 +12,7 @@ export type WrittenInputs = Readonly<Record<string, Input>> | readonly Input[];
 export interface ModelColumns {
   /** In the model's order. */
   readonly names: readonly string[];
-  /** Whether the names are only numbers in disguise, e.g. Column_0, so that nothing can be bound by them. */
+  /** Whether the names are only positions, such as Column_0. Such columns cannot be bound by name. */
   readonly unnamed: boolean;
   /** By column: the code of each category that the model was trained with. */
   readonly categories?: ReadonlyMap<number, ReadonlyMap<string | number, number>>;
@@ -148,7 +148,7 @@ function joined(parts: readonly string[]): string {
   return parts.join('_').replace(/_+/g, '_');
 }
 
-/** The bound columns of a model; gives their numbers for a request, NaN where a value is not known. */
+/** The bound columns of a model. `read` gives their values for a request; NaN stands for an unknown value. */
 export class ModelInputs {
   readonly #columns: (FeatureColumn | undefined)[] = [];
   readonly #readers: readonly ((step: StepInput) => FeatureColumn)[];

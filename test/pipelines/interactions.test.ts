@@ -330,7 +330,7 @@ describe('the interaction plugin in a pipeline', () => {
     [
       'a value of the request instead of an entity',
       '{ of: request.place, with: product, outputs: { x: { event: click, window: 1d } } }',
-      'request.place: `request.place` is no entity of the request, such as `user`',
+      'request.place: `request.place` is not an entity of the request, such as `user`',
     ],
     [
       'a number to count by',
@@ -340,12 +340,12 @@ describe('the interaction plugin in a pipeline', () => {
     [
       'an expression to count by',
       '{ of: user, with: lower(product.kind), outputs: { x: { event: click, window: 1d } } }',
-      'lower(product.kind): `lower(product.kind)` is no path of a candidate',
+      'lower(product.kind): `lower(product.kind)` is not a path of a candidate',
     ],
     [
       'an attribute that only rankings carry',
       '{ of: user, with: product.shelf, outputs: { x: { event: click, window: 1d } } }',
-      'product.shelf: only rankings carry `product.shelf`, feedback does not',
+      'product.shelf: `product.shelf` is only sent with rankings, so feedback does not have it',
     ],
     [
       'an invalid window',

@@ -141,7 +141,7 @@ describe('real-time features in a pipeline', () => {
     [
       'an output of an unknown category',
       '  - use: one_hot\n    with: { of: product.kind, categories: { lamps: Lamps } }\n  - use: score\n    with: { value: "if(one_hot:lamp, 1, 0)" }',
-      'one_hot:lamp: `one_hot` produces no `lamp`',
+      'one_hot:lamp: `one_hot` has no output `lamp`',
     ],
   ];
   for (const [what, components, message] of wrong) {

@@ -198,6 +198,17 @@ describe('a pipeline that scores', () => {
     expect(await scored({ rush: true })).to.deep.equal({ order_id: 'o', score: 2, was: true });
   });
 
+  it('asks `when:` with the score of the steps before it, in every request', async () => {
+    const score = '  - use: score\n    with: { value: order.amount }\n';
+    await start(steps(`${score}  - use: boost\n    when: score > 5\n    with: { add: 100 }`));
+    const scored = async (amount: number): Promise<unknown> => {
+      const { answer } = await run({ order: { order_id: 'o', amount } });
+      return (answer as unknown as JsonObject)['score'];
+    };
+    const first = [await scored(1), await scored(9)];
+    expect([...first, await scored(1), await scored(9)]).to.deep.equal([1, 109, 1, 109]);
+  });
+
   it('continues without a failed model, and reports it; coalesce provides a fallback', async () => {
     const skipped = `  - use: breaks\n    as: deep\n    on_error: skip\n  - use: score\n    with: { value: "VALUE" }`;
     const answers = 'answer: { deep: deep:score }';

@@ -63,6 +63,41 @@ describe('the order of feature steps', () => {
     expect(order()).to.deep.equal(['one', 'two', 'three', 'sum', 'score']);
   });
 
+  it('shows no definition that nothing uses', async () => {
+    const define = '{ unused: alias > 2, alias: product.price, used: "1" }';
+    await scores(pipeline(score('used'), define));
+    const [compiled] = project?.app.pipelines ?? [];
+    const told = await compiled?.explain({ candidates: [{ product_id: 'p' }] }, { requestId: 'r' });
+    const shown = { ...told?.request, ...told?.page[0]?.values };
+    expect(Object.keys(shown)).to.have.members(['request.request_id', 'product.product_id', 'used']);
+  });
+
+  it('creates a component again if it went on without an output of a later step', async () => {
+    const counts = globalThis as { closedWithout?: number };
+    counts.closedWithout = 0;
+    const lenient = pluginFiles(
+      'lenient',
+      'feature',
+      `let input;
+       try { input = build.need('one:value'); } catch { /* it does without */ }
+       return {
+         outputs: { value: 'number' },
+         compute(step, output) {
+           const to = output.number('value');
+           for (const row of step.rows) { to.values[row] = input ? step.column(input).values[row] : -1; to.status[row] = Status.present; }
+         },
+         close() { if (!input) globalThis.closedWithout++; },
+       };`,
+    );
+    const steps = '  - use: lenient\n  - use: one\n';
+    expect(await scores({ ...lenient, ...pipeline(steps + score('lenient:value')) })).to.deep.equal({
+      p: 6,
+      q: 10,
+    });
+    expect(order()).to.deep.equal(['one', 'lenient', 'score']);
+    expect(counts.closedWithout).to.equal(1);
+  });
+
   it('computes a definition before the first step that runs with it', async () => {
     const steps = linear('late', 'shared + early:score') + linear('early', 'shared * 100');
     const define = '{ shared: product.price + 1 }';
@@ -122,7 +157,7 @@ describe('the order of feature steps', () => {
 
   it('reports a step that reads itself', async () => {
     const text = await told(pipeline(linear('a', 'a:score') + score('a:score')));
-    expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of this very step');
+    expect(text).to.contain('error[cyclic_steps]: `a:score` is an output of the same step');
     expect(text).to.contain('1 error');
   });
 

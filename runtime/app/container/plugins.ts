@@ -5,7 +5,7 @@ import { container as rootContainer } from 'tsyringe';
 import type { Plugin } from '../../api/plugin.js';
 import { pluginToken } from '../../api/tokens.js';
 import { NAME_PATTERN } from '../../api/types.js';
-import type { PluginRegistry } from '../../compile/step-compiler.js';
+import type { PluginRegistry } from '../../compile/step-tools.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
 import type { LinkedFolders } from '../../settings/linked-folders.js';
 import { nameHelp } from '../../config/project/marks.js';

@@ -10,7 +10,7 @@ export function checkNames(
   diagnostics: Diagnostics,
 ): void {
   checkFeatureNames(pipeline, views, diagnostics);
-  const roots = new Set([pipeline.subject.value, ...pipeline.request.fields.keys()]);
+  const roots = new Set([pipeline.candidateType.value, ...pipeline.request.fields.keys()]);
   for (const [name, { at }] of pipeline.define) {
     const place = keyBefore(at, name);
     if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name))

@@ -11,7 +11,7 @@ const ANSWERED: ReadonlySet<string> = new Set(['score', 'events', 'ranked_candid
 export function checkScored(
   file: SourceFile,
   root: Node,
-  subject: string,
+  candidateType: string,
   type: EntityType | undefined,
   diagnostics: Diagnostics,
 ): void {
@@ -20,12 +20,12 @@ export function checkScored(
     if (entry !== undefined)
       diagnostics.error('unknown_key', entry.keyAt, `\`${key}\` is not allowed here`, why);
   };
-  const one = `the pipeline scores one \`${subject}\``;
+  const one = `the pipeline scores one \`${candidateType}\``;
   refuse(memberOf(file, root, 'limits'), 'candidates', `${one}: a request has no candidates`);
   refuse(
     memberOf(file, root, 'request'),
     'candidates',
-    `${one}: declare attributes that only the request contains under \`${subject}:\``,
+    `${one}: declare attributes that only the request contains under \`${candidateType}:\``,
   );
   refuse(memberOf(file, root, 'request'), 'duplicates', `${one}: a request has no candidates`);
   for (const step of itemsOf(memberOf(file, root, 'components')))

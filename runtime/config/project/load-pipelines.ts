@@ -54,22 +54,23 @@ function loadPipeline(
   const { diagnostics } = context;
   const member = (key: string): Node | undefined => memberOf(file, root, key);
   const task = member('rank') === undefined && member('score') !== undefined ? 'score' : 'rank';
-  const subject = locatedText(file, member(task)) ?? { value: '', at: name.at };
-  if (NAME_PATTERN.test(subject.value)) checkSubject(task, subject, known.entityNames, diagnostics);
+  const candidateType = locatedText(file, member(task)) ?? { value: '', at: name.at };
+  if (NAME_PATTERN.test(candidateType.value))
+    checkCandidateType(task, candidateType, known.entityNames, diagnostics);
   if (task === 'score')
-    checkScored(file, root, subject.value, known.entities.get(subject.value), diagnostics);
+    checkScored(file, root, candidateType.value, known.entities.get(candidateType.value), diagnostics);
   return {
     name: name.value,
     at: name.at,
     file,
     route: locatedText(file, member('route')) ?? { value: `/api/v1/${name.value}`, at: name.at },
     task,
-    subject,
+    candidateType,
     request: loadRequest(
       file,
       member('request'),
       task,
-      known.entities.get(subject.value),
+      known.entities.get(candidateType.value),
       known.entities.get('request'),
       known.entityNames,
       context,
@@ -83,7 +84,7 @@ function loadPipeline(
   };
 }
 
-function checkSubject(
+function checkCandidateType(
   task: PipelineDefinition['task'],
   { value, at }: Located<string>,
   entities: ReadonlySet<string>,

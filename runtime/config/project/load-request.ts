@@ -24,7 +24,7 @@ import { entriesOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 
 /**
  * Reads `request:`.
- * @param subject the entity type that is ranked or scored
+ * @param candidateType the entity type that is ranked or scored
  * @param own the entity type of the request itself
  * @param entities the names of all entity types
  */
@@ -32,15 +32,15 @@ export function loadRequest(
   file: SourceFile,
   node: Node | undefined,
   task: PipelineDefinition['task'],
-  subject: EntityType | undefined,
+  candidateType: EntityType | undefined,
   own: EntityType | undefined,
   entities: ReadonlySet<string>,
   context: TypeContext,
 ): RequestDefinition {
   const { diagnostics } = context;
   const fields = new Map<string, RequestField>();
-  /** The key that contains the attributes of the subject. */
-  const carriedAt = task === 'rank' ? 'candidates' : subject?.name;
+  /** The key that contains the attributes of the candidates. */
+  const carriedAt = task === 'rank' ? 'candidates' : candidateType?.name;
   for (const { key, keyAt, value } of entriesOf(file, node)) {
     if (key === 'candidates' || REQUEST_MODES.includes(key) || !NAME_PATTERN.test(key)) continue;
     if (key === carriedAt && isMap(value)) continue;
@@ -51,7 +51,7 @@ export function loadRequest(
         `\`${key}\` is a field of every request`,
         'remove the line, or choose another name',
       );
-    } else if (key === subject?.name) {
+    } else if (key === candidateType?.name) {
       const [what, remedy] =
         task === 'rank'
           ? ['the candidate', `name the field by its role, for example \`current_${key}\``]
@@ -69,7 +69,7 @@ export function loadRequest(
   }
   const carried = carriedAt === undefined ? undefined : memberOf(file, node, carriedAt);
   const candidates = readAttributes(file, carried, context);
-  if (subject !== undefined) checkCarried(candidates, subject, task, diagnostics);
+  if (candidateType !== undefined) checkCarried(candidates, candidateType, task, diagnostics);
   if (own !== undefined) checkFields(fields, own, diagnostics);
   const mode = (key: string): 'ignore' | 'refuse' =>
     textOf(memberOf(file, node, key)) === 'refuse' ? 'refuse' : 'ignore';
@@ -150,30 +150,30 @@ function checkFields(
 /** The attributes that candidates carry and the attributes of their type share one namespace. */
 function checkCarried(
   candidates: ReadonlyMap<string, AttributeDefinition>,
-  subject: EntityType,
+  candidateType: EntityType,
   task: PipelineDefinition['task'],
   diagnostics: Diagnostics,
 ): void {
-  const [every, one] = task === 'rank' ? ['candidate', 'a candidate'] : [subject.name, 'it'];
+  const [every, one] = task === 'rank' ? ['candidate', 'a candidate'] : [candidateType.name, 'it'];
   for (const { name, at } of candidates.values()) {
-    const own = subject.attributes.get(name);
-    if (name === subject.key) {
+    const own = candidateType.attributes.get(name);
+    if (name === candidateType.key) {
       diagnostics.error(
         'reserved_name',
         at,
-        `\`${name}\` is the key of \`${subject.name}\``,
+        `\`${name}\` is the key of \`${candidateType.name}\``,
         `remove the line: every ${every} already has its key`,
       );
     } else if (own !== undefined) {
       diagnostics.error(
         'duplicate_name',
         at,
-        `\`${subject.name}\` already declares \`${name}: ${typeText(own.type)}\``,
+        `\`${candidateType.name}\` already declares \`${name}: ${typeText(own.type)}\``,
         `remove the line: ${one} may contain any attribute of its type`,
       );
     }
   }
-  checkSpellingsBeside(candidates, subject, diagnostics);
+  checkSpellingsBeside(candidates, candidateType, diagnostics);
 }
 
 /** Checks the spellings of references if a pipeline adds attributes to those of a type. */

@@ -73,7 +73,7 @@ export interface PipelineDefinition {
   /** Whether the pipeline ranks candidates or scores one entity. */
   readonly task: 'rank' | 'score';
   /** The entity type that the pipeline ranks or scores. */
-  readonly subject: Located<string>;
+  readonly candidateType: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
   readonly features: readonly FeatureRequirement[];

@@ -82,7 +82,7 @@ class Place {
   }
 
   /** Returns `` `size`: `` and so on; an empty string for the root. */
-  get subject(): string {
+  get label(): string {
     const last = this.path.at(-1);
     if (last === undefined) return '';
     const isItem = /^\d+$/.test(String(last)) && !isMap(this.places.node(this.path.slice(0, -1)));
@@ -134,7 +134,7 @@ function tell(error: ErrorObject, place: Place): Told {
 }
 
 function wrong(place: Place, message: string, help?: string): Told {
-  return { code: 'wrong_type', at: place.at, message: place.subject + message, help };
+  return { code: 'wrong_type', at: place.at, message: place.label + message, help };
 }
 
 function unknownKey(key: string, place: Place): Told {
@@ -167,7 +167,7 @@ function missingKey(key: string, place: Place): Told {
   return {
     code: 'missing_key',
     at: place.places.holder(place.path),
-    message: `${place.subject}the key \`${key}\` is missing`,
+    message: `${place.label}the key \`${key}\` is missing`,
     help: typeof example === 'string' ? `for example \`${key}: ${example}\`` : `add \`${key}:\``,
   };
 }
@@ -192,7 +192,7 @@ function oneKeyOf(place: Place): Told | undefined {
   return {
     code: 'missing_key',
     at: place.places.holder(place.path),
-    message: `${place.subject}one of the keys ${keys.map((key) => `\`${key}\``).join(' and ')} is missing`,
+    message: `${place.label}one of the keys ${keys.map((key) => `\`${key}\``).join(' and ')} is missing`,
     help: `add \`${keys[0] ?? ''}:\` or \`${keys.at(-1) ?? ''}:\``,
   };
 }
@@ -219,7 +219,7 @@ function wrongPattern(error: ErrorObject, place: Place): Told {
   return {
     code: 'wrong_type',
     at,
-    message: `${place.subject}expected ${expectedWords(place.schema)}, found ${propertyName === undefined ? place.found : `the key ${propertyName}`}`,
+    message: `${place.label}expected ${expectedWords(place.schema)}, found ${propertyName === undefined ? place.found : `the key ${propertyName}`}`,
   };
 }
 
@@ -227,7 +227,7 @@ function wrongKind(error: ErrorObject, place: Place): Told {
   // The keyword's schema is the schema of its parent; the error of a mark has the mark there.
   const message = `expected ${expectedWords(place.schema)}, found ${place.found}`;
   const at = place.node === undefined ? place.places.holder(place.path) : place.at;
-  return { code: 'wrong_type', at, message: place.subject + message, help: kindHelp(error, place) };
+  return { code: 'wrong_type', at, message: place.label + message, help: kindHelp(error, place) };
 }
 
 function kindHelp(error: ErrorObject, place: Place): string | undefined {

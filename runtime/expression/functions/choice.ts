@@ -54,7 +54,7 @@ function commonType(call: Call, a: Operand, b: Operand): ExpressionType | undefi
   const { checker, node } = call;
   const type = unify(a.type, b.type);
   if (type === undefined) {
-    const found = `${checker.subject(a)} is ${describeType(a.type)} and ${checker.subject(b)} is ${describeType(b.type)}`;
+    const found = `${checker.label(a)} is ${describeType(a.type)} and ${checker.label(b)} is ${describeType(b.type)}`;
     const help = helpForPair(a, b, (operand) => checker.shortText(operand.node));
     checker.problem('expression_arguments', b.node, `\`${node.name}\` gives one type; ${found}`, help);
   }

@@ -45,7 +45,7 @@ export function wrongArgument(call: Call, index: number, wanted: string, kind?: 
   checker.problem(
     'expression_arguments',
     arg.node,
-    `\`${node.name}\` takes ${wanted}; ${checker.subject(arg)} is ${describeType(arg.type)}`,
+    `\`${node.name}\` takes ${wanted}; ${checker.label(arg)} is ${describeType(arg.type)}`,
     help,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The best `most` of the rows, best first: lower tier, then higher score, then earlier row. A heap of the best so far
- * instead of a sort of all (Knuth, The Art of Computer Programming 3, 5.2.3): O(n log most).
+ * Finds the best `most` rows, best first: lower tier, then higher score, then earlier row. It keeps a heap of the best
+ * rows instead of sorting all rows (Knuth, The Art of Computer Programming 3, 5.2.3): O(n log most).
  */
 export function bestRows(
   rows: Int32Array,
@@ -9,7 +9,7 @@ export function bestRows(
   most: number,
 ): Int32Array {
   const size = Math.min(most, rows.length);
-  const heap = rows.slice(0, size); // the worst of the best at its root
+  const heap = rows.slice(0, size); // its root is the worst of the best rows
   if (size === 0) return heap;
 
   /** Whether row a ranks below row b. */

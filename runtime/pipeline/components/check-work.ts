@@ -1,11 +1,11 @@
-/** Holds what a component did for a request to the contract of plugins. What breaks it is the component's fault. */
+/** Checks what a component returned and wrote for a request. An error here is a fault of the component. */
 import type { Column } from '../../api/columns.js';
 import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../api/plugin.js';
 import { DEFAULTED, isKnown, Status, statusAt } from '../../api/status.js';
 import type { PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 
-/** By status byte: whether there is such a status. */
+/** By status byte: 1 if the status exists. */
 const IS_STATUS = new Uint8Array(256);
 for (const status of Object.values(Status)) {
   IS_STATUS[status] = 1;
@@ -13,9 +13,9 @@ for (const status of Object.values(Status)) {
 }
 
 /**
- * Checks the columns that a step wrote, and holds every number to the frame's rule: a value is known exactly if it is
- * finite.
- * @throws Error that says what was written
+ * Checks the columns that a step wrote. It also makes the cells of a number column consistent: a number is known exactly
+ * if it is finite.
+ * @throws Error that describes the fault
  */
 export function settleOutputs(step: PlannedStep, frame: Frame): void {
   const { outputs } = step.component as FeatureComponent;
@@ -28,7 +28,7 @@ export function settleOutputs(step: PlannedStep, frame: Frame): void {
   }
 }
 
-/** A component may put arrays of its own in a column. */
+/** Checks the arrays of a column, because a component may replace them. */
 function checkShape(output: string, { kind, values, status }: Column, rows: number): void {
   const fits = kind === 'number' ? values instanceof Float64Array : Array.isArray(values);
   if (!fits || !(status instanceof Uint8Array))
@@ -80,7 +80,7 @@ function noStatus(output: string, row: number, byte: number): Error {
   );
 }
 
-/** @throws Error that says what a filter returned instead of a selection */
+/** @throws Error if a filter did not return a selection */
 export function checkSelection(selection: unknown): Selection {
   const { removed, reason, undecided } = (selection ?? {}) as Partial<Record<keyof Selection, unknown>>;
   if (Array.isArray(removed) && typeof reason === 'string' && Number.isInteger(undecided))
@@ -88,7 +88,7 @@ export function checkSelection(selection: unknown): Selection {
   throw new Error('`select` returned no selection: a filter returns { removed, reason, undecided }');
 }
 
-/** @throws Error that says what a rule returned instead of a report */
+/** @throws Error if a rule did not return a report */
 export function checkReport(report: unknown): RuleReport {
   const { applied, skipped } = (report ?? {}) as Partial<Record<keyof RuleReport, unknown>>;
   if (Number.isInteger(applied) && Number.isInteger(skipped)) return report as RuleReport;

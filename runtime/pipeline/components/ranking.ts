@@ -3,13 +3,13 @@ import type { RankingEdit } from '../../api/plugin.js';
 import type { Frame } from '../../frame/frame.js';
 import { bestRows } from './best-rows.js';
 
-/** Added to the tier of a buried row: below every tier that `top:` makes. */
+/** Added to the tier of a buried row. The result is lower in the ranking than every tier that `top:` makes. */
 const BURIED = 1 << 20;
 
 /**
- * The ranking while a request's steps run: which candidates are left, their scores, and the constraints on their
- * order. Order is tier, then score descending, then input order; pins are applied last. Scores are never rewritten
- * to fake a position.
+ * The ranking while the steps of a request run: the remaining candidates, their scores, and the constraints on their
+ * order. Rows are ordered by tier, then by descending score, then by input order. Pins are applied last. Scores are never
+ * changed to produce a position.
  */
 export class Ranking {
   #scores: Float64Array;
@@ -18,7 +18,7 @@ export class Ranking {
   readonly #frame: Frame;
   readonly #ids: readonly string[];
   #rows: Int32Array;
-  /** By row: 0 once a filter took it out. */
+  /** By row: 0 after a filter removed it. */
   readonly #kept: Uint8Array;
   #rowOf: Map<string, number> | undefined;
 
@@ -40,7 +40,7 @@ export class Ranking {
     return this.#scores;
   }
 
-  /** Candidates that no filter took out, in input order. */
+  /** Rows that no filter removed, in input order. */
   get rows(): Int32Array {
     return this.#rows;
   }
@@ -51,7 +51,7 @@ export class Ranking {
     return { type: this.candidateType, id };
   }
 
-  /** @throws RangeError, and nothing is removed, if a row does not exist */
+  /** @throws RangeError if a row does not exist; then no row is removed */
   remove(rows: readonly number[]): void {
     for (const row of rows) this.#checkRow(row);
     for (const row of rows) {
@@ -67,7 +67,7 @@ export class Ranking {
     if (tier !== undefined && tier < BURIED) this.#frame.tiers[row] = tier + BURIED;
   }
 
-  /** A later pin of the same row or to the same position replaces the earlier one; of a filtered row: nothing. */
+  /** A later pin of the same row, or to the same position, replaces the earlier pin. A removed row is not pinned. */
   pin(row: number, position: number): void {
     if (!Number.isInteger(position) || position < 1)
       throw new RangeError(`a position is a whole number from 1, not ${position}`);
@@ -86,12 +86,12 @@ export class Ranking {
     return this.#rowOf.get(id);
   }
 
-  /** All rows best first, or the best `most` of them; pins left out of account. */
+  /** The best `most` rows, best first. It ignores pins. */
   order(most = this.#rows.length): Int32Array {
     return bestRows(this.#rows, this.#frame.scores, this.#frame.tiers, most);
   }
 
-  /** The rows of the `top` best, ascending; from now on the others stand below them. */
+  /** Moves all other rows below the `top` best ones. @returns the best rows, ascending */
   scopeTo(top: number): Int32Array {
     if (top >= this.#rows.length) return this.#rows;
     const best = this.order(top).sort();
@@ -103,13 +103,13 @@ export class Ranking {
     return best;
   }
 
-  /** What a step may change, so that a failed one can be undone whole. */
+  /** A copy of everything that a step may change, to undo a failed step. */
   snapshot(): RankingSnapshot {
     const { scores, tiers, count } = this.#frame;
     return { scores: scores.slice(0, count), tiers: tiers.slice(0, count), pins: [...this.#pins] };
   }
 
-  /** Undoes a step. Scores are those of the snapshot from now on: what the step left behind has but the old ones. */
+  /** Undoes a step. The arrays of the snapshot replace the old ones, to which the failed step may still write. */
   restore({ scores, tiers, pins }: RankingSnapshot): void {
     this.#frame.scores = this.#scores = scores;
     this.#frame.tiers = tiers;
@@ -118,11 +118,11 @@ export class Ranking {
   }
 
   /**
-   * Ranks `start` (inclusive) to `end` (exclusive), 0-based, of the final order, each with its answered score.
+   * The rows of the final order from rank `start` (inclusive) to `end` (exclusive), 0-based, with their answered scores.
    *
-   * Answered scores never increase down the ranking and equal the score wherever no rule moved a candidate: a pinned
-   * candidate's is brought between its neighbours', and one that `top:` or `bury` holds down is brought below those
-   * above it.
+   * Answered scores never increase down the ranking. The answered score equals the score unless a rule moved the
+   * candidate. A pinned candidate gets an answered score between those of its neighbours. A candidate that `top:` or
+   * `bury` moved down gets an answered score that is not above those of the candidates before it.
    */
   slice(start: number, end: number): RankedRow[] {
     const total = this.#rows.length;
@@ -145,13 +145,13 @@ export class Ranking {
     return answered;
   }
 
-  /** The best unpinned rows, one more than the ranks asked for. */
+  /** The best unpinned rows, one more than needed up to rank `stop`. */
   #free(stop: number, pins: number): Int32Array {
     const best = this.order(Math.min(this.#rows.length, stop + pins + 1));
     return pins === 0 ? best : best.filter((row) => !this.#pins.has(row));
   }
 
-  /** Row by exact position; a position past the end becomes the last that is free. */
+  /** Pinned rows by exact position. A position past the end becomes the last free position. */
   #positions(total: number): Map<number, number> {
     const positions = new Map<number, number>();
     const past: { row: number; position: number }[] = [];
@@ -180,7 +180,7 @@ export interface RankingSnapshot {
   readonly pins: readonly (readonly [number, number])[];
 }
 
-/** The ranking as a rule may change it, as long as its step runs: work that it leaves behind changes no place. */
+/** The changes that a rule may make while its step runs. After the step, `bury` and `pin` do nothing. */
 export class StepEdit implements RankingEdit {
   readonly scores: Float64Array;
   readonly #ranking: Ranking;

@@ -3,8 +3,8 @@ import type { Frame } from '../../frame/frame.js';
 import type { StepReport } from './run-components.js';
 
 /**
- * Gives the frame of an answered request back to the pool. Only a frame that no step can still write to goes back: after
- * an error, also one that was skipped, the frame is dropped. An effect may read the frame after the answer is given.
+ * Returns the frame of an answered request to the pool. A failed step, also a skipped one, may still write to the frame, so
+ * the frame is then dropped. An effect may read the frame after the answer is sent, so the release waits for it.
  */
 export function releaseFrame(plan: Plan, frame: Frame, steps: readonly StepReport[]): void {
   if (steps.some(({ outcome }) => outcome === 'failed')) return;

@@ -16,34 +16,35 @@ import type { Deadline } from '../../core/deadline.js';
 import { Ranking, StepEdit } from './ranking.js';
 import { StepView } from './step-view.js';
 
-/** What became of one step; explain, events and metrics read it. */
+/** The outcome of one step. Explanations, events and metrics read it. */
 export interface StepReport {
   readonly step: PlannedStep;
   readonly outcome: 'ran' | 'not_asked_for' | 'failed';
   readonly removed: readonly number[];
-  /** Of a filter: why; of a failed step: its error. */
+  /** Why a filter removed rows, or the error of a failed step. */
   readonly reason: string;
-  /** Of a rule: candidates set, and those left since a value was not known; of a filter: kept undecided. */
+  /** For a rule: how many candidates it changed. */
   readonly applied: number;
+  /** For a rule: candidates with an unknown value, left as they were. For a filter: candidates kept undecided. */
   readonly skipped: number;
-  /** Of a rule that sets the score: the rows that it ran over, and those that it left without a score. */
+  /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
-  /** Of an effect: settles, never rejecting, once it no longer reads the frame. */
+  /** For an effect: resolves when the effect no longer reads the frame. It never rejects. */
   readonly pending?: Promise<void>;
 }
 
-/** Sees the ranking before and after each step; present only while a request is explained or asks for events. */
+/** Sees the ranking before and after each step. It exists only for requests with events or an explanation. */
 export interface StepObserver {
   before(step: PlannedStep, ranking: Ranking): void;
   after(report: StepReport, ranking: Ranking): void;
-  /** Whether the request is only explained: effects are left out. */
+  /** Whether the request is only explained, so that effects are left out. */
   readonly isRehearsal: boolean;
 }
 
-/** Told of an effect that failed: nobody else hears of it. */
+/** Called when an effect fails. The error is not reported anywhere else. */
 export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
 
-/** What the steps made of the candidates. */
+/** The candidates after all steps. */
 export interface RankedCandidates {
   readonly ranking: Ranking;
   /** In the order run. */
@@ -52,7 +53,7 @@ export interface RankedCandidates {
 
 /**
  * Runs the steps of a plan, in its order.
- * @param ids those of the candidates, by row
+ * @param ids ids of the candidates, by row
  * @throws MillraceError component_failed, deadline_exceeded
  */
 export async function runComponents(
@@ -64,7 +65,7 @@ export async function runComponents(
   observer?: StepObserver,
 ): Promise<RankedCandidates> {
   const ranking = new Ranking(frame, plan.candidateType.name, ids);
-  // Scores of a ranking start at 0; that of one entity is absent until a step sets it.
+  // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
   for (const step of plan.steps) {
@@ -124,7 +125,7 @@ async function runStep(
         }
       }
       case 'effect': {
-        // Nobody waits for an effect, and none fails a ranking.
+        // The request does not wait for an effect, and an effect cannot fail it.
         const running = (step.component as EffectComponent).run(view);
         if (!(running instanceof Promise)) return report(step, {});
         deadline.usage?.hold(running);
@@ -167,8 +168,8 @@ function outputsOf(step: PlannedStep, frame: Frame): StepOutput {
 }
 
 /**
- * Marks every cell of an output failed. The column is a new one: work that the failed step left behind may still write
- * to the old one.
+ * Marks every cell of an output as failed. It makes a new column, because work of the failed step may still write to the
+ * old one.
  */
 function failColumn(frame: Frame, slot: number): void {
   const column = looseColumn(frame.shape(slot), frame.count);
@@ -176,7 +177,7 @@ function failColumn(frame: Frame, slot: number): void {
   frame.columns[slot] = column;
 }
 
-/** A score that is not finite leaves the candidate's score as it was, and is counted; none yet stays none. */
+/** Undoes every score that is not finite, and counts it as skipped. */
 function keepFinite(
   { applied, skipped }: RuleReport,
   ranking: Ranking,

@@ -9,7 +9,7 @@ import type { Frame } from '../../frame/frame.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
 import type { Ranking } from './ranking.js';
 
-/** A step's view of the frame: its columns, and the same cells a candidate at a time. */
+/** A step's view of the frame: its columns, and the cells of one candidate at a time. */
 export class StepView implements StepInput {
   readonly #rowsByKey = new Map<NeededFeature, Map<string, number>>();
   readonly #step: PlannedStep;
@@ -56,7 +56,7 @@ export class StepView implements StepInput {
     const needed = this.#step.needs.get(name);
     if (needed === undefined) {
       throw new Error(
-        `${this.#step.use} asks for ${name} without needing it: call build.need('${name}') in create`,
+        `${this.#step.use} reads ${name} without needing it: call build.need('${name}') in create`,
       );
     }
     const parts: readonly EntityIdentifier[] = isComposite(identifier) ? identifier : [identifier];
@@ -65,7 +65,7 @@ export class StepView implements StepInput {
     return readCell(this.#frame, needed.slot, row);
   }
 
-  /** The first row whose key is the identifier; for any other identifier, the candidate's own row. */
+  /** The first row whose key is the identifier. If the key has other types, the row of the identified candidate. */
   #rowOf(needed: NeededFeature, parts: readonly EntityIdentifier[]): number | undefined {
     const fits =
       parts.length === needed.types.length && parts.every((part, i) => part.type === needed.types[i]);
@@ -96,12 +96,12 @@ function isComposite(identifier: Identifier): identifier is readonly EntityIdent
   return Array.isArray(identifier);
 }
 
-/** Ids with their lengths, so that no two lists of ids share a key. */
+/** A key of a list of ids. It contains their lengths, so different lists have different keys. */
 export function keyOf(ids: readonly string[]): string {
   return ids.length === 1 ? (ids[0] ?? '') : ids.map((id) => `${id.length}:${id}`).join('');
 }
 
-/** A cell as a value with its status. */
+/** The value and the status of a cell. */
 export function readCell(frame: Frame, slot: number, row: number): FeatureValue {
   const column = frame.columns[slot];
   if (column === undefined) return { value: undefined, status: 'absent' };
@@ -114,7 +114,7 @@ export function readCell(frame: Frame, slot: number, row: number): FeatureValue 
   return cause === undefined ? { value, status } : { value, status, cause };
 }
 
-/** What a cell holds whose status is a known one. */
+/** The value of a cell. Its status must be a known one. */
 export function valueAt(column: Column, at: number): FeatureValue['value'] {
   switch (column.kind) {
     case 'number':

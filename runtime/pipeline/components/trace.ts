@@ -11,26 +11,26 @@ export interface ScoreChange {
   readonly after: number;
 }
 
-/** A constraint that a step put on a candidate's place; its score is as it was. */
+/** A constraint that a step put on the place of a candidate. The score of the candidate does not change. */
 export interface Move {
   readonly step: PlannedStep;
   readonly row: number;
-  /** 1-based, of a pin; undefined where the row was put below others, by `bury` or out of reach of a `top:`. */
+  /** 1-based position of a pin; undefined if the row moved below others, by `bury` or because `top:` excludes it. */
   readonly position: number | undefined;
 }
 
-/** What the steps did to the ranking, recorded while a request asks for events or is explained. */
+/** Records what the steps did to the ranking. It exists only for requests with events or an explanation. */
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
   readonly moves: Move[] = [];
-  /** The steps that ran or failed, with the rows that were left before them; not those that `when:` left out. */
+  /** The steps that ran or failed, each with the rows before it. Steps that `when:` left out are missing. */
   readonly runs: { readonly step: PlannedStep; readonly rows: Int32Array }[] = [];
   #before: RankingSnapshot | undefined;
   #rows: Int32Array = new Int32Array();
 
   /**
    * @param runId marks the events of this run
-   * @param isRehearsal whether the request is only explained, so that steps with effects outside it are left out
+   * @param isRehearsal whether the request is only explained, so that effects are left out
    */
   constructor(
     readonly runId: string,
@@ -64,8 +64,8 @@ export class Trace implements StepObserver {
 }
 
 /**
- * A trace where the request asks for events or is explained; undefined for any other.
- * @param runId made up when undefined
+ * A trace for a request with events or an explanation; undefined for any other request.
+ * @param runId undefined: a new id is generated
  */
 export function traceOf(
   { includeEvents }: { readonly includeEvents: boolean },

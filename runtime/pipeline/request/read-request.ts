@@ -81,7 +81,7 @@ function readCandidates(
   violations: Violations,
 ): Pick<RankingRequest, 'ids' | 'duplicates'> {
   const list = own(body, 'candidates');
-  const { limits, subject, request } = plan.definition;
+  const { limits, candidateType, request } = plan.definition;
   if (!Array.isArray(list)) {
     const found = list === undefined ? 'it is missing' : `found ${describe(list)}`;
     violations.add('/candidates', 'wrong_type', `expected a list of candidates; ${found}`);
@@ -137,7 +137,7 @@ function readCandidates(
     });
     if (more) carriesMore = true;
   }
-  if (carriesMore) carried.set(subject.value, (kept ?? candidates) as CarriedRows);
+  if (carriesMore) carried.set(candidateType.value, (kept ?? candidates) as CarriedRows);
   return { ids, duplicates };
 }
 
@@ -234,8 +234,8 @@ function readScalars(
         : [],
     ),
   );
-  const { task, subject } = plan.definition;
-  const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, subject.value];
+  const { task, candidateType } = plan.definition;
+  const ownFields = task === 'rank' ? RANKING_FIELDS : [...BODY_FIELDS, candidateType.value];
   const rest: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
   for (const [name, value] of Object.entries(body)) {
     if (!ownFields.includes(name) && fields.get(name)?.kind !== 'entity') rest[name] = value;

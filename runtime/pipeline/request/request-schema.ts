@@ -20,10 +20,10 @@ export function requestSchema(
   definition: PipelineDefinition,
   entities: ReadonlyMap<string, EntityType>,
 ): Schema {
-  const { request, task, subject } = definition;
+  const { request, task, candidateType } = definition;
   const context = { entities, closed: request.unknown === 'refuse' };
-  const entity = entities.get(subject.value);
-  const subjectSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
+  const entity = entities.get(candidateType.value);
+  const candidateSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
   const properties: Schema = {
     // Attributes of the request itself are top-level fields of the body.
     ...attributeSchemas(entities.get('request')?.attributes, context, 1),
@@ -32,10 +32,10 @@ export function requestSchema(
       description: 'Identifies the request; generated if absent. Returned in X-Request-Id.',
     },
     ...(task === 'rank'
-      ? candidateSchemas(definition, subjectSchema)
+      ? candidatesSchema(definition, candidateSchema)
       : {
-          [subject.value]: {
-            ...subjectSchema,
+          [candidateType.value]: {
+            ...candidateSchema,
             description: 'The entity to score. Only its id is required; other attributes override the index.',
           },
         }),
@@ -45,7 +45,7 @@ export function requestSchema(
       description: 'Also return the events of the request.',
     },
   };
-  const required = [task === 'rank' ? 'candidates' : subject.value];
+  const required = [task === 'rank' ? 'candidates' : candidateType.value];
   const either: Schema[] = [];
   for (const field of request.fields.values()) {
     const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
@@ -79,7 +79,10 @@ export function requestSchema(
 }
 
 /** The fields of a ranking: the candidates, and the page to return. */
-function candidateSchemas({ limits, page, subject, request }: PipelineDefinition, candidate: Schema): Schema {
+function candidatesSchema(
+  { limits, page, candidateType, request }: PipelineDefinition,
+  candidate: Schema,
+): Schema {
   const duplicates =
     request.duplicates === 'refuse'
       ? 'Each id may occur only once.'
@@ -88,7 +91,7 @@ function candidateSchemas({ limits, page, subject, request }: PipelineDefinition
     candidates: {
       type: 'array',
       maxItems: limits.candidates,
-      description: `The ${subject.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
+      description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
       items: candidate,
     },
     user_page: {

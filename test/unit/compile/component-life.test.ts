@@ -7,15 +7,15 @@ import type { Component } from '../../../runtime/api/plugin.js';
 
 const at = { file: new SourceFile('pipelines/a.yaml', '- use: deep\n'), start: 7, end: 11 };
 
-/** As much of a plan as warming looks at. */
+/** The parts of a plan that `warmComponents` reads. */
 function planOf(...components: Partial<Component>[]): Plan {
   const definition = { at, components: components.map(() => ({ use: { value: 'deep', at } })) };
   const steps = components.map((component, i) => ({ number: i + 1, use: 'deep', component }));
   return { definition, steps } as unknown as Plan;
 }
 
-describe("a component's life", () => {
-  it('begins with a warm-up that has to end in time', async () => {
+describe('warming up and closing components', () => {
+  it('reports a warm-up that takes too long', async () => {
     const diagnostics = new Diagnostics();
     const plan = planOf({}, { warm: () => undefined }, { warm: () => new Promise(() => undefined) });
     await warmComponents(plan, diagnostics, 20);
@@ -24,7 +24,7 @@ describe("a component's life", () => {
     ]);
   });
 
-  it('warns of what a component says as it warms up, at its step', async () => {
+  it('reports notices of a component as warnings at its step', async () => {
     const diagnostics = new Diagnostics();
     const says: Partial<Component> = {
       warm: async ({ warn }) => {
@@ -44,7 +44,7 @@ describe("a component's life", () => {
     ]);
   });
 
-  it('ends for all, also if one cannot be closed', async () => {
+  it('closes all components, also if some of them fail', async () => {
     const closed: string[] = [];
     const errors = await closeComponents([
       { close: () => Promise.reject(new Error('still busy')) },
@@ -60,7 +60,7 @@ describe("a component's life", () => {
     expect(closed).to.deep.equal(['last']);
   });
 
-  it('ends also with one that never says that it is closed', async () => {
+  it('does not wait for a component that never closes', async () => {
     const hangs = { close: () => new Promise(() => undefined) } as unknown as Component;
     expect((await closeComponents([hangs], 20)).map(String)).to.deep.equal([
       'Error: it took longer than 0.02 s',

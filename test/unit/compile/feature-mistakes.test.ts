@@ -4,11 +4,11 @@ import { pluginFiles } from '../../support/project.js';
 import { repositoryPath } from '../../support/repository.js';
 
 /**
- * Features that are misspelt, mistyped or that nothing produces, wherever a pipeline can name one: each is an error when
- * the project is loaded, with its place and the nearest right name. UPDATE_GOLDEN=1 rewrites the messages.
+ * A pipeline can name features in many places. Each feature here is misspelt, has the wrong type or does not exist. Each is
+ * an error at load, with its place and the nearest valid name. UPDATE_GOLDEN=1 rewrites the messages.
  */
 
-/** A model of two columns, one of them as given. */
+/** A model with two columns, one of them with the given name. */
 const lightgbm = (column: string): string =>
   readFileSync(repositoryPath('plugins/lightgbm/models/example.txt'), 'utf8').replace(
     'product__rating',
@@ -167,9 +167,12 @@ const MISTAKES: readonly Mistake[] = [
     components: step('bury', 'where: product_stats:label'),
   },
   // outputs of steps
-  { what: 'output: a misspelt one', components: `${text}\n${score('text:bm52')}` },
-  { what: 'output: of a misspelt step', components: `${text}\n${score('txt:bm25')}` },
-  { what: 'output: before it is produced', components: `${score('text:bm25')}\n${text}` },
+  { what: 'output: a misspelt output', components: `${text}\n${score('text:bm52')}` },
+  { what: 'output: an output of a misspelt step', components: `${text}\n${score('txt:bm25')}` },
+  {
+    what: 'output: an output before the step that produces it',
+    components: `${score('text:bm25')}\n${text}`,
+  },
   {
     what: 'output: steps in a circle',
     components: `${step('linear', 'weights: { "two:score": 1 }').replace('linear', 'linear\n    as: one')}\n${step('linear', 'weights: { "one:score": 1 }').replace('linear', 'linear\n    as: two')}`,

@@ -1,7 +1,7 @@
 import { lightGbmFile } from '../../../bench/support/lightgbm-text.js';
 import { testMistakes, type Mistake } from '../../support/mistakes.js';
 
-/** Mistakes in a pipeline, each with the whole message that a data scientist sees; UPDATE_GOLDEN=1 rewrites them. */
+/** Mistakes in a pipeline, each with the whole message that a user sees. UPDATE_GOLDEN=1 rewrites the messages. */
 const SCHEMAS = {
   'schemas/entities/product.yaml': `entity: product
 extends: ProductEntity
@@ -68,7 +68,7 @@ const MISTAKES: readonly Mistake[] = [
     components: score('product_stat:ctr'),
   },
   {
-    what: 'a misspelt view that a binding named like another one asks for',
+    what: 'a misspelt view in a binding with the name of another view',
     features: '[brand_stats: "brand_statz(product.brand)"]',
     components: score('brand_stats:ctr'),
   },
@@ -77,7 +77,7 @@ const MISTAKES: readonly Mistake[] = [
   { what: 'a dot for a colon', features: '[product_stats]', components: score('product_stats.ctr') },
   { what: 'a colon for a dot', components: score('product:price') },
   {
-    what: 'a view that does not bind itself',
+    what: 'a view that needs written paths',
     features: '[brand_stats]',
     components: score('brand_stats:ctr'),
   },
@@ -100,7 +100,7 @@ const MISTAKES: readonly Mistake[] = [
   { what: 'a requirement that nothing uses', features: '[product_stats]', components: score('1') },
   { what: 'a definition that nothing uses', define: '{ margin: product.price * 2 }', components: score('1') },
   {
-    what: 'definitions that only one that nothing uses uses',
+    what: 'definitions that only an unused definition uses',
     define: '{ dear: cost > 2, cost: product.price, kept: "1" }',
     components: score('kept'),
   },
@@ -115,7 +115,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   { what: 'no step at all', components: '  []' },
   {
-    what: 'a score that no step takes from what another one computes',
+    what: 'an output that no step uses as the score',
     components: '  - use: fuse\n    as: both\n    with: { inputs: { product.price: 1 } }',
   },
   {
@@ -149,10 +149,10 @@ const MISTAKES: readonly Mistake[] = [
   { what: 'a misspelt definition', define: '{ margin: product.price }', components: score('margn') },
   { what: 'yes for true', components: '  - use: filter\n    with: { keep: yes }' },
   {
-    what: 'a position that is no number',
+    what: 'a position that is not a number',
     components: '  - use: pin\n    with: { positions: { first: p1 } }',
   },
-  { what: 'a text where a number is wanted', components: score('product.title') },
+  { what: 'a text where a number is expected', components: score('product.title') },
   {
     what: 'a file that does not exist',
     components: '  - use: linear\n    with: { model: models/none.json }',
@@ -166,7 +166,7 @@ const MISTAKES: readonly Mistake[] = [
     components: '  - use: linear\n    with: { weights: { product_stats:ctr: 1, product_stats:clix: 2 } }',
   },
   {
-    what: 'model columns that are bound to nothing',
+    what: 'model columns that match no name',
     features: '[product_stats]',
     components: `${TEXT}\n  - use: lightgbm\n    as: ltr\n    with: { model: models/unbound.txt }\n${score('ltr:score + title:bm25')}`,
   },
@@ -180,7 +180,7 @@ const MISTAKES: readonly Mistake[] = [
     components: `  - use: lightgbm\n    as: ltr\n    with: { model: models/named.txt, inputs: [product_stats:ctr, product.price] }\n${score('ltr:score')}`,
   },
   {
-    what: 'inputs of a model with one that is its column at another place',
+    what: 'inputs of a model with one that names a column at another position',
     features: '[product_stats]',
     components: `  - use: lightgbm\n    as: ltr\n    with:\n      model: models/plain.txt\n      inputs:\n        - product.price * 2\n        - product.price\n        - product_stats:clicks\n${score('ltr:score')}`,
   },
@@ -201,7 +201,7 @@ const MISTAKES: readonly Mistake[] = [
     components: score('1'),
   },
   {
-    what: 'a field of another type than text to search',
+    what: 'a searched field that is not a text',
     components:
       '  - use: text_match\n    as: t\n    with: { query: query.query, fields: { product.price: 2, product.released: 1 } }',
   },

@@ -90,7 +90,7 @@ describe("a project's own plugins", () => {
     [
       'has an output of an unknown kind',
       plugin("kind: 'feature', create: () => ({ outputs: { value: 'nubmer' }, compute() {} })"),
-      'the output `value` is of the kind `nubmer`: expected one of number, bool, text',
+      'the output `value` has the kind `nubmer`: expected one of number, bool, text',
       'did you mean `number`?',
     ],
     [
@@ -130,7 +130,7 @@ describe("a project's own plugins", () => {
     const output = await told({
       'plugins/broken/index.js': plugin('create(options, build) { build.need(undefined); }'),
     });
-    expect(output).to.contain('pipelines/ranking.yaml:4:10').and.contain('`need` takes a name');
+    expect(output).to.contain('pipelines/ranking.yaml:4:10').and.contain('`need` expects a name');
   });
 
   it('reports a folder that no plugin can be called after', async () => {

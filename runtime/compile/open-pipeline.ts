@@ -1,0 +1,35 @@
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import { FUNCTIONS } from '../expression/functions/registry.js';
+import { PipelineNames } from './pipeline-names.js';
+import { openReads, type PipelineReads } from './pipeline-reads.js';
+import { StepOrder } from './step-order.js';
+import type { PluginRegistry } from './step-tools.js';
+
+/** A pipeline while it is compiled. */
+export interface OpenPipeline {
+  readonly definition: PipelineDefinition;
+  /** What the plan reads; it grows when a name is resolved. */
+  readonly reads: PipelineReads;
+  /** What names mean. It learns the outputs of each step that is compiled. */
+  readonly names: PipelineNames;
+  /** The problems of this pipeline. */
+  readonly diagnostics: Diagnostics;
+}
+
+/** Gives every name of a pipeline its meaning. Outputs of steps get theirs when the step is compiled. */
+export function openPipeline(
+  definition: PipelineDefinition,
+  config: ProjectConfig,
+  plugins: PluginRegistry,
+  diagnostics: Diagnostics,
+): OpenPipeline {
+  for (const [name, text] of definition.define) {
+    if (FUNCTIONS.has(name))
+      diagnostics.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
+  }
+  const reads = openReads(definition, config, diagnostics);
+  const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
+  const names = new PipelineNames(definition, reads, order, diagnostics);
+  return { definition, reads, names, diagnostics };
+}

@@ -1,0 +1,26 @@
+import type { BuildContext, Plugin } from '../api/plugin.js';
+import type { Span } from '../config/yaml/source.js';
+import type { Caller } from '../outbound/http-connector.js';
+import type { OptionFiles } from './option-files.js';
+
+/** Finds plugins by the name that `use:` gives. */
+export interface PluginRegistry {
+  get(name: string): Plugin | undefined;
+  names(): Iterable<string>;
+  /** The file of a plugin. */
+  place(name: string): Span | undefined;
+}
+
+/** What steps may use of the project and of the process. */
+export interface StepSettings {
+  /** The files that options name. */
+  readonly files: OptionFiles;
+  readonly services: Pick<BuildContext, 'findPackage'> & {
+    readonly http: (caller: Caller) => BuildContext['http'];
+  };
+}
+
+/** What compiling a step needs from outside its pipeline. */
+export interface StepTools extends StepSettings {
+  readonly plugins: PluginRegistry;
+}
