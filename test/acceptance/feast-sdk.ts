@@ -169,10 +169,10 @@ class Comparison {
 }
 
 /** Returns the types that do not become a feature and that import-feast does not report. */
-function untold({ value_types: types, cases }: Written, told: string): string[] {
+function unreported({ value_types: types, cases }: Written, output: string): string[] {
   return types.filter((type) => {
     if (isFeatureValueType(type)) return !cases.some((one) => Object.values(one.types).includes(type));
-    return !told.includes(`features of the type ${type} are not supported`);
+    return !output.includes(`features of the type ${type} are not supported`);
   });
 }
 
@@ -224,7 +224,7 @@ async function main(python: string): Promise<boolean> {
         await server.close(0);
         await app.close();
       }
-      const missed = untold(written, imported.stderr);
+      const missed = unreported(written, imported.stderr);
       for (const type of missed) console.error(`import-feast neither reads nor reports the type ${type}`);
       const warned = imported.stderr.includes('ttl of aged:');
       if (!warned) console.error('import-feast does not warn about the ttl of aged');

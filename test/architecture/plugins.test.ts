@@ -32,7 +32,7 @@ const names = readdirSync(join(root, 'plugins'), { withFileTypes: true })
   .map((entry) => entry.name);
 
 describe('every plugin', () => {
-  it('exists', () => {
+  it('is found in the folder of plugins', () => {
     expect(names).to.include.members(['score', 'text_match', 'linear', 'filter', 'boost', 'bury', 'pin']);
   });
 

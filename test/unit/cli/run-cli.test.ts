@@ -187,7 +187,7 @@ describe('millrace', () => {
             [stats, '--key', 'produkt_id=a'],
             /row 1: the row has no product_id; .*did you mean "product_id"\?/,
           ],
-          [['product_stat'], /no feature view is named product_stat/],
+          [['product_stat'], /there is no feature view product_stat/],
           [
             [stats, '--key', 'product_id=a', '--event-time', '1769851800'],
             /row 1: event_time: .*this looks like seconds: multiply by 1000/,

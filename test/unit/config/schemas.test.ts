@@ -42,13 +42,13 @@ describe('schemas/', () => {
         expect(() => compileSchema(yamlSchema(name))).to.not.throw();
       });
 
-      it('accept valid files in an editor', () => {
+      it('accepts valid files in an editor', () => {
         const valid = editor(name);
         for (const path of EXAMPLES[name])
           expect(valid(parse(readFileSync(join(sound, path), 'utf8'))), path).to.equal(true);
       });
 
-      it('reject unknown keys, in every mapping', () => {
+      it('rejects unknown keys, in every mapping', () => {
         const open = schemasIn(yamlSchema(name), '#').filter(
           ([, schema]) => schema['type'] === 'object' && schema['additionalProperties'] === undefined,
         );
@@ -58,7 +58,7 @@ describe('schemas/', () => {
         );
       });
 
-      it('describe every key', () => {
+      it('describes every key', () => {
         const { properties } = yamlSchema(name);
         for (const [key, schema] of Object.entries(properties as JsonObject))
           expect((schema as JsonObject)['description'], key).to.be.a('string');
@@ -66,7 +66,7 @@ describe('schemas/', () => {
     });
   }
 
-  it('report mistakes in an editor', () => {
+  it('reports mistakes in an editor', () => {
     expect(editor('entity')({ entity: 'a', attributes: { b: 'integer' } })).to.equal(false);
     expect(editor('entity')({ entity: 'a', attributes: { b: { list: { c: 'ref(Brand)' } } } })).to.equal(
       false,
