@@ -42,7 +42,7 @@ export async function modelsBench(short: boolean): Promise<void> {
   const compiled = performance.now() - start;
   assert(columns !== undefined, 'expected a column form of the ensemble');
   console.log(
-    `\n300 trees × 64 leaves × ${FEATURES} features; column program compiled in ${ms(compiled)} ms`,
+    `\n300 trees × 64 leaves × ${FEATURES} features; plane program compiled in ${ms(compiled)} ms`,
   );
   const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
   const onnx = await openOnnx(ensemble);
