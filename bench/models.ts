@@ -41,9 +41,7 @@ export async function modelsBench(short: boolean): Promise<void> {
   const columns = await ColumnScorer.compile(ensemble);
   const compiled = performance.now() - start;
   assert(columns !== undefined, 'expected a column form of the ensemble');
-  console.log(
-    `\n300 trees × 64 leaves × ${FEATURES} features; column program compiled in ${ms(compiled)} ms`,
-  );
+  console.log(`\n300 trees × 64 leaves × ${FEATURES} features; plane program compiled in ${ms(compiled)} ms`);
   const scorers = { scalar: new FlatScorer(ensemble), columns, engine: await treeEngine.compile(ensemble) };
   const onnx = await openOnnx(ensemble);
   if (onnx === undefined) console.log('onnxruntime-node is not installed, so it is not in the tables');

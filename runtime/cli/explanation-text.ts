@@ -10,43 +10,46 @@ import { renderTable, shorten } from './table.js';
 import { wrap } from '../core/wrap.js';
 
 /** Renders an explanation as text, at most `width` columns wide. */
-export function explanationText(told: Explanation, width: number): string {
-  const { candidates, page, request, store, outside } = told;
+export function explanationText(explanation: Explanation, width: number): string {
+  const { candidates, page, request, store, outside } = explanation;
   const reads = `Round trips to the store: ${store.round_trips}; keys: ${store.keys_read}`;
   const others =
     outside.round_trips === 0
       ? ''
       : `; reads from other stores: ${outside.round_trips}; keys: ${outside.keys_read}`;
-  const title = `${told.pipeline}: ${candidates.sent} candidate${candidates.sent === 1 ? '' : 's'} sent, ${candidates.left} left, ${page.length} on this page`;
+  const title = `${explanation.pipeline}: ${candidates.sent} candidate${candidates.sent === 1 ? '' : 's'} sent, ${candidates.left} left, ${page.length} on this page`;
   return [
     wrap(title, 0, width),
-    wrap(`request ${told.request_id}, run ${told.run_id}`, 0, width),
-    ...(told.degraded.length === 0
+    wrap(`request ${explanation.request_id}, run ${explanation.run_id}`, 0, width),
+    ...(explanation.degraded.length === 0
       ? []
-      : [wrap(`degraded: ${told.degraded.map(degradationText).join(', ')}`, 0, width)]),
+      : [wrap(`degraded: ${explanation.degraded.map(degradationText).join(', ')}`, 0, width)]),
     '\n',
     pageTable(page),
     ...page.map((candidate) => `\n${candidateText(candidate, width)}`),
     ...section(
       'Values that the answer contains in addition to the score',
-      valueTable(told.answered ?? {}, width),
+      valueTable(explanation.answered ?? {}, width),
     ),
     ...section('The request', valueTable(request, width)),
-    ...section('Steps, in the order they ran', told.steps.map((step) => stepText(step, width)).join('')),
-    ...section('Values of feature views', featureTable(told)),
+    ...section(
+      'Steps, in the order they ran',
+      explanation.steps.map((step) => stepText(step, width)).join(''),
+    ),
+    ...section('Values of feature views', featureTable(explanation)),
     '\n',
     wrap(
-      `Stages: ${told.stages.map(({ stage, ms }) => `${stage} ${ms.toFixed(2)} ms`).join(', ')}`,
+      `Stages: ${explanation.stages.map(({ stage, ms }) => `${stage} ${ms.toFixed(2)} ms`).join(', ')}`,
       0,
       width,
     ),
     wrap(reads + others, 0, width),
     ...duplicatesText(candidates.duplicates, width),
-    ...(told.unknown_fields.length === 0
+    ...(explanation.unknown_fields.length === 0
       ? []
       : [
           wrap(
-            `Fields that nothing declares: ${told.unknown_fields.map(({ field, times }) => `${shorten(field, 40)} (${times})`).join(', ')}`,
+            `Fields that nothing declares: ${explanation.unknown_fields.map(({ field, times }) => `${shorten(field, 40)} (${times})`).join(', ')}`,
             0,
             width,
           ),
@@ -171,13 +174,13 @@ function ruleText(step: ExplainedStep): string {
 }
 
 function notKnownText({ not_known: unknown = {} }: ExplainedStep): string {
-  const told = Object.entries(unknown).map(
+  const parts = Object.entries(unknown).map(
     ([name, counts]) =>
       `${name}: ${Object.entries(counts)
         .map(([status, count]) => `${count} ${status}`)
         .join(', ')}`,
   );
-  return told.length === 0 ? '' : ` (${told.join('; ')})`;
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
 
 function removedText({ removed }: ExplainedStep): string {

@@ -39,8 +39,8 @@ function linesOf(error: unknown, context: CliContext): readonly string[] {
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
   if (error instanceof UsageError) return [`error: ${printable(error.message)}`];
   if (error instanceof CommandFailure) {
-    const told = error.message === '' ? [] : [`error: ${printable(error.message)}`];
-    return error.help === undefined ? told : [...told, `help: ${printable(error.help)}`];
+    const lines = error.message === '' ? [] : [`error: ${printable(error.message)}`];
+    return error.help === undefined ? lines : [...lines, `help: ${printable(error.help)}`];
   }
   if (error instanceof MillraceError)
     return [

@@ -9,7 +9,7 @@ export const RESIDENT_SETTINGS = {
     default: 'all',
     description:
       'Entity types that are cached in the process: `all`, `off`, or names such as `product,brand`.',
-    expected: 'all, off, or names of entity types with commas between them',
+    expected: 'all, off, or names of entity types separated by commas',
     parse: residentTypes,
   }),
   residentBytes: row({

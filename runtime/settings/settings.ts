@@ -122,7 +122,7 @@ export const SETTINGS = {
     default: '',
     description:
       'Folders outside the project that symbolic links of model files and plugins may point to, e.g. `/var/cache/dvc,/mnt/mlruns`. By default none.',
-    expected: 'folders, with commas between them',
+    expected: 'paths of folders, separated by commas',
     parse: (text) => LinkedFolders.parse(text),
   }),
   ...RESIDENT_SETTINGS,
@@ -133,7 +133,7 @@ export const SETTINGS = {
     default: '',
     description:
       'Hosts where pipelines may call remote models, e.g. `models:8080,triton`. A host without a port allows all of its ports. By default none.',
-    expected: 'host names or addresses, each with a port or without, with commas between them',
+    expected: 'host names or addresses, each with an optional port, separated by commas',
     parse: (text) => AllowedHosts.parse(text),
   }),
   drainMs: row({

@@ -1,4 +1,4 @@
-"""Data to train boosters on, and the files that their vectors consist of: what train-boosters.py and odd_boosters.py share."""
+"""Training data and the files of test vectors: the common part of train-boosters.py and odd_boosters.py."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def data(missing=0.0, zeros=0.0, categorical=0):
 
 
 def probes(x, bounded=False):
-    """Training rows, and odd ones: thresholds hit exactly, infinities, zeros of both signs, tiny and huge numbers."""
+    """Training rows and edge cases: exact thresholds, infinities, zeros of both signs, tiny and huge numbers."""
     odd = x[:40].copy()
     choices = [np.nan, 0.0, -0.0, 1e-36, -1e-36, 1e-35, 0.5, -0.5, 2.5, 7.9, 1000.0]
     if not bounded:
@@ -45,12 +45,12 @@ def listed(a):
 
 
 def dump(value):
-    # JSON has no infinity; 1e999 reads as one.
+    # JSON has no infinity, but readers convert 1e999 to infinity.
     return json.dumps(value).replace("-Infinity", "-1e999").replace("Infinity", "1e999")
 
 
 def untrainable(case):
-    """Not every version of the libraries trains every kind; which were left out is said."""
+    """Prints and skips the kinds that the installed versions of the libraries cannot train."""
 
     def train(name, *arguments, **options):
         try:
@@ -62,8 +62,8 @@ def untrainable(case):
 
 
 def write_lightgbm(name, booster, rows, given=None, codes=None, **range_of_trees):
-    """Both formats of a LightGBM model. `given` is what it predicts of where that is not an array, `rows` its codes;
-    `codes` are the categories of each column of texts, in the order of their codes."""
+    """Writes both formats of a LightGBM model. If its input is not an array, `given` is the input and `rows` contains its
+    codes. `codes` has the categories of each string column, in the order of their codes."""
     given = rows if given is None else given
     raw = booster.predict(given, raw_score=True, **range_of_trees).tolist()
     proba = booster.predict(given, **range_of_trees).tolist()
@@ -77,14 +77,14 @@ def write_lightgbm(name, booster, rows, given=None, codes=None, **range_of_trees
             written = booster.dump_model(**range_of_trees)
             (folder / "model.json").write_text(json.dumps(written))
             if "objective" not in written:
-                # Without a word about the objective, only raw scores are read from it.
+                # If the file does not name the objective, only raw scores can be computed from it.
                 del expected["proba"]
         (folder / "input.json").write_text(dump({"data": listed(rows)}))
         (folder / "expected.json").write_text(dump(expected))
 
 
 def write_xgboost(name, booster, rows, matrix, iterations=(0, 0), codes=None):
-    """Both formats of an XGBoost model, with its predictions of the matrix of the same rows."""
+    """Writes both formats of an XGBoost model, with its predictions for the matrix of the same rows."""
     transform = booster.predict(matrix, iteration_range=iterations)
     expected = {
         "predictions": booster.predict(matrix, output_margin=True, iteration_range=iterations).astype(float).tolist(),

@@ -1,11 +1,12 @@
 /**
- * Holds what Millrace reads of Feast's Redis against what Feast's own SDK reads of it, value by value:
+ * Compares what Millrace reads from Feast's Redis with what Feast's own SDK reads, value by value:
  *
  *   node dist/test/acceptance/feast-sdk.js --python PATH
  *
- * PATH is a Python with `feast[redis]`. feast_values.py writes a value of every type to a Redis of its own and reads all
- * of them back; `millrace features import-feast` declares the views; a service without pipelines answers
- * get-online-features. What must differ is in docs/feast.md and in `expected` below; any other difference fails the run.
+ * PATH is a Python with `feast[redis]`. feast_values.py writes a value of every type to a private Redis and reads all
+ * of them back. `millrace features import-feast` declares the views, and a service without pipelines answers
+ * get-online-features. The intended differences are in docs/feast.md and in `expected` below; any other difference
+ * fails the run.
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -21,16 +22,16 @@ import { startRedisServer } from '../support/redis-server.js';
 import { repositoryPath } from '../support/repository.js';
 import { withFiles } from '../support/temporary-files.js';
 
-/** A value as feast_values.py spells it: null, or its type and itself. */
+/** A value in the notation of feast_values.py: null, or its type and the value. */
 type Spelt = null | { readonly [type: string]: string | number | boolean | readonly Spelt[] };
 
 interface Case {
   readonly view: string;
-  /** By feature: Feast's value type. */
+  /** Feast's value type of each feature. */
   readonly types: Readonly<Record<string, string>>;
-  /** What the features are declared as, where it is not what import-feast writes. */
+  /** The declared types, if they differ from the types that import-feast writes. */
   readonly declared?: Declared;
-  /** By join key: an id for each row. */
+  /** By join key: one id per row. */
   readonly keys: Readonly<Record<string, readonly Spelt[]>>;
   readonly results: Readonly<
     Record<string, { values: readonly Spelt[]; statuses: readonly string[]; times: readonly string[] }>
@@ -53,12 +54,12 @@ interface Cell {
 const NO_TIME = '1970-01-01T00:00:00Z';
 const MAX_FLOAT32 = 3.4028234663852886e38;
 const INVALID: Cell = { value: null, status: 'INVALID' };
-/** Views of feast_values.py whose ttl has passed. */
+/** Views of feast_values.py whose ttl has expired. */
 const EXPIRED = new Set(['aged', 'text_of_aged']);
 
 const present = (value: unknown): Cell => ({ value, status: 'PRESENT' });
 
-/** What get-online-features answers for a value that Feast's SDK reads. */
+/** Returns the expected answer of get-online-features for a value that Feast's SDK reads. */
 function expected(spelt: Spelt, declared: Declared, hasRow: boolean): Cell {
   if (spelt === null) return { value: null, status: hasRow ? 'NULL_VALUE' : 'NOT_FOUND' };
   switch (declared) {
@@ -87,16 +88,16 @@ function expected(spelt: Spelt, declared: Declared, hasRow: boolean): Cell {
   }
 }
 
-/** A text, or an integer as its decimal text. */
+/** Returns a string unchanged, or an integer in decimal digits. */
 function textOf(spelt: Spelt): string {
   const text = spelt?.['text'] ?? spelt?.['int'];
-  if (typeof text !== 'string') throw new Error(`no text: ${JSON.stringify(spelt)}`);
+  if (typeof text !== 'string') throw new Error(`not a string: ${JSON.stringify(spelt)}`);
   return text;
 }
 
 function numberOf(spelt: Spelt): number {
   const text = spelt?.['float'] ?? spelt?.['int'];
-  // JSON has no -0: JavaScript writes it as 0.
+  // JSON has no -0, so JavaScript writes it as 0.
   return text === 'inf' ? Infinity : text === '-inf' ? -Infinity : Number(text) + 0;
 }
 
@@ -104,7 +105,7 @@ function elementsOf(spelt: Exclude<Spelt, null>): readonly Spelt[] {
   return (spelt['list'] ?? spelt['set']) as readonly Spelt[];
 }
 
-/** An id as a caller of get-online-features sends it. */
+/** Converts an id to the form that a caller of get-online-features sends. */
 function idOf(spelt: Spelt): string | number {
   if (typeof spelt?.['bytes'] === 'string') return spelt['bytes'];
   if (spelt?.['time'] !== undefined) return String(Number(spelt['time']) / 1000);
@@ -112,7 +113,7 @@ function idOf(spelt: Spelt): string | number {
   return spelt?.['int'] !== undefined && Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
-/** Sets have no order. */
+/** Sorts the elements of sets, which have no order. */
 const sorted = (cell: Cell, type: string): Cell =>
   type.endsWith('_SET') && Array.isArray(cell.value)
     ? { ...cell, value: (cell.value as unknown[]).toSorted() }
@@ -167,11 +168,11 @@ class Comparison {
   }
 }
 
-/** Types that neither become a feature nor are named by import-feast. */
-function untold({ value_types: types, cases }: Written, told: string): string[] {
+/** Returns the types that do not become a feature and that import-feast does not report. */
+function unreported({ value_types: types, cases }: Written, output: string): string[] {
   return types.filter((type) => {
     if (isFeatureValueType(type)) return !cases.some((one) => Object.values(one.types).includes(type));
-    return !told.includes(`features of the type ${type} are not supported`);
+    return !output.includes(`features of the type ${type} are not supported`);
   });
 }
 
@@ -198,7 +199,7 @@ async function main(python: string): Promise<boolean> {
         ],
         {},
       );
-      // Declared as texts, integers of any size are exact.
+      // If integers are declared as strings, their values are exact at any size.
       const asTexts = written.cases.flatMap((one): Case[] =>
         one.types['v'] === 'INT64' ? [{ ...one, view: `text_of_${one.view}`, declared: 'string' }] : [],
       );
@@ -223,16 +224,16 @@ async function main(python: string): Promise<boolean> {
         await server.close(0);
         await app.close();
       }
-      const missed = untold(written, imported.stderr);
-      for (const type of missed) console.error(`${type} is neither read nor named by import-feast`);
+      const missed = unreported(written, imported.stderr);
+      for (const type of missed) console.error(`import-feast neither reads nor reports the type ${type}`);
       const warned = imported.stderr.includes('ttl of aged:');
-      if (!warned) console.error('import-feast does not warn of the ttl of aged');
+      if (!warned) console.error('import-feast does not warn about the ttl of aged');
       const counts = (of: Iterable<readonly [string, number]>): string =>
         Array.from(of, ([name, count]) => `${name} ${count}`).join(', ');
       console.log(`Feast wrote rows by ${counts(Object.entries(written.written))}`);
       console.log(
         `${written.value_types.length} value types: ${comparison.types.size} read, ` +
-          `${written.value_types.length - comparison.types.size} named as not supported`,
+          `${written.value_types.length - comparison.types.size} reported as not supported`,
       );
       console.log(`statuses: ${counts(comparison.statuses)}`);
       console.log(`${comparison.compared} values and times compared, differences ${comparison.differences}`);

@@ -1,6 +1,7 @@
 /**
- * Runs vectors that Feast's own functions made (entity keys, hash fields, values, times, a dump of its Redis) through
- * our reader: `node dist/test/acceptance/feast-vectors.js --vectors FOLDER`, with feast-redis-vectors.json in it.
+ * Checks Millrace's reader with vectors from Feast's own functions (entity keys, hash fields, values, times, a dump
+ * of its Redis): `node dist/test/acceptance/feast-vectors.js --vectors FOLDER`. The folder contains
+ * feast-redis-vectors.json.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +72,9 @@ const key = (version: 2 | 3, joinKeys: readonly VectorJoinKey[], project: string
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** As the vectors spell values: 64-bit integers and bytes as texts, what JSON lacks by name. */
+/**
+ * Converts to the notation of the vectors: 64-bit integers and bytes are strings, values that JSON lacks have names.
+ */
 function spelt(data: FeastData): unknown {
   if (typeof data === 'bigint') return data.toString();
   if (typeof data === 'number') return Number.isFinite(data) ? data : String(data);
@@ -130,7 +133,7 @@ function main(): boolean {
   return failures === 0;
 }
 
-/** Every key, field and value of the dump is one that our own functions lead to. */
+/** Checks that Millrace's own functions produce every key, field and value of the dump. */
 function checkDump({ end_to_end_dump: { dump }, null_example: nulls }: Vectors): void {
   const user: VectorJoinKey = { name: 'user_id', type: 'int64_val', value: '1001' };
   const product = (value: string): VectorJoinKey => ({ name: 'product_id', type: 'string_val', value });

@@ -1,9 +1,9 @@
 """
-Writes a value of every type that Feast has to a Redis with Feast's own SDK, reads all of them back with it, and prints
-what it read as JSON: `python feast_values.py PORT FOLDER`. FOLDER then holds registry.json, the output of
-`feast registry-dump`. feast-sdk.ts compares what Millrace reads.
+Writes a value of every Feast type to Redis with Feast's own SDK, reads all values back with it, and prints them as
+JSON: `python feast_values.py PORT FOLDER`. FOLDER then contains registry.json, the output of `feast registry-dump`.
+feast-sdk.ts compares the values with those that Millrace reads.
 
-In the JSON a value is null, or an object with one key that says its type: see `spelt`.
+In the JSON, a value is null or an object whose one key is its type: see `spelt`.
 """
 
 import datetime
@@ -60,12 +60,12 @@ SAMPLES = {
 
 
 def lists_of(name, samples):
-    """No element, all of them, each alone, and the number that a vector of ELEMENTS has."""
+    """Lists without elements, with all samples, with one sample each, and with ELEMENTS elements, as in a vector."""
     return [[], samples, *[[one] for one in samples], *[[one] * ELEMENTS for one in samples], [*samples * 3][:ELEMENTS]]
 
 
 def types():
-    """Name, Feast's type, and values of every type that Feast has."""
+    """Yields the name, Feast's type and values of every type of Feast."""
     for base in PrimitiveFeastType:
         if base.name == "INVALID":
             continue
@@ -76,7 +76,7 @@ def types():
                 dtype = collection(base)
                 dtype.to_value_type()
             except (ValueError, KeyError):
-                continue  # Feast has no such collection
+                continue  # Feast does not have this collection
             values = lists_of(base.name, samples)
             yield f"{name}_{base.name}", dtype, values if collection is Array else [set(one) for one in values if hashable(one)]
     yield "STRUCT", Struct({"a": PrimitiveFeastType.INT64}), [{"a": 1}]
@@ -117,7 +117,7 @@ def spelt(value):
 
 
 def python_value(proto, feature_type):
-    # Feast parses JSON; its text is what is kept.
+    # Feast parses JSON, but stores its text.
     which = proto.WhichOneof("val")
     if which == "json_val":
         return proto.json_val
@@ -155,7 +155,7 @@ def view_of(name, entities, fields, ttl=None, view_source=source):
 
 
 def write(view, keys, values):
-    """By write_to_online_store, or below it where pandas or Arrow cannot hold the value."""
+    """Writes with write_to_online_store, or with a lower layer if pandas or Arrow cannot represent the value."""
     row = {**keys, **values}
     frame = pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in row.items()})
     frame["event_timestamp"] = pd.Series([NOW])
@@ -224,7 +224,7 @@ def main():
             write(view, {"user_id": f"r{i}"}, {"v": value, "beside": i})
         rows = [{"user_id": f"r{i}"} for i in range(len(values))] + [{"user_id": "missing"}, {"user_id": ""}]
         if name == "UNIX_TIMESTAMP":
-            # In a column of times, pandas has NaT for none, and Feast writes the smallest integer for it.
+            # In a column of times, pandas uses NaT for null, and Feast writes NaT as the smallest integer.
             times = pd.Series([TIMES[1], None], dtype="datetime64[ns, UTC]")
             frame = {"user_id": ["time", "nat"], "v": times, "beside": [1, 2], "event_timestamp": [NOW, NOW]}
             store.write_to_online_store(view.name, pd.DataFrame(frame))

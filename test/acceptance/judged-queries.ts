@@ -6,11 +6,11 @@ import { createGunzip } from 'node:zlib';
 /** A query with the products that people graded for it. */
 export interface JudgedQuery {
   readonly query: string;
-  /** Product id → grade, 0 (of no use) to 3. */
+  /** Product id → grade, 0 (irrelevant) to 3. */
   readonly grades: ReadonlyMap<string, number>;
 }
 
-/** Reads a CSV file with the columns query, docid and rating; queries without a positive grade are left out. */
+/** Reads a CSV file with the columns query, docid and rating. Queries without a positive grade are left out. */
 export function readJudgedQueries(path: string): JudgedQuery[] {
   const rows: Record<'query' | 'docid' | 'rating', string>[] = parse(readFileSync(path), { columns: true });
   const queries = new Map<string, Map<string, number>>();
@@ -23,7 +23,7 @@ export function readJudgedQueries(path: string): JudgedQuery[] {
     .filter(({ grades }) => [...grades.values()].some((grade) => grade > 0));
 }
 
-/** The lines of a gzipped file of JSON lines, in batches of JSON texts. */
+/** Yields the lines of a gzipped JSON lines file, in batches of JSON texts. */
 export async function* readBatches(path: string, size: number): AsyncGenerator<string[]> {
   const lines = createInterface({ input: createReadStream(path).pipe(createGunzip()), crlfDelay: Infinity });
   let batch: string[] = [];

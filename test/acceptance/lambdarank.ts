@@ -1,8 +1,8 @@
 /**
- * Ranks the test set of LightGBM's own example with the model that train-lambdarank.py trains, through a pipeline, and
- * compares NDCG with what LightGBM finds itself:
- * `node dist/test/acceptance/lambdarank.js --model MODEL.txt --data FOLDER`, the folder with rank.test and
- * rank.test.query. Fails where one differs by 5e-4 or more.
+ * Ranks the test set of LightGBM's own example through a pipeline, with the model that train-lambdarank.py trains,
+ * and compares NDCG with LightGBM's own result:
+ * `node dist/test/acceptance/lambdarank.js --model MODEL.txt --data FOLDER`. The folder contains rank.test and
+ * rank.test.query. The run fails if a value differs by 5e-4 or more.
  */
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { table } from '../../bench/support/measure.js';
 import { ndcg } from '../support/ndcg.js';
 import { idsOf, rankedIn, writeProject } from '../support/project.js';
 
-/** Of LightGBM after 100 rounds of its example configuration, seed 1. */
+/** NDCG of LightGBM after 100 rounds of its example configuration, seed 1. */
 const EXPECTED: ReadonlyMap<number, number> = new Map([
   [1, 0.62],
   [3, 0.618],
@@ -23,11 +23,11 @@ const TOLERANCE = 5e-4;
 
 interface Document {
   readonly grade: number;
-  /** By column; what is not there is 0 to LightGBM. */
+  /** By column. LightGBM reads an absent column as 0. */
   readonly features: ReadonlyMap<number, number>;
 }
 
-/** The lines of a LibSVM file. */
+/** Reads the lines of a LibSVM file. */
 async function readDocuments(path: string): Promise<Document[]> {
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {
@@ -40,12 +40,12 @@ async function readDocuments(path: string): Promise<Document[]> {
   });
 }
 
-/** Sizes of the queries, in the order of their documents. */
+/** Reads the sizes of the queries, in the order of their documents. */
 async function readQueries(path: string): Promise<number[]> {
   return (await readFile(path, 'utf8')).split('\n').filter(Boolean).map(Number);
 }
 
-/** A project that ranks by the model; columns without a value are given as 0. */
+/** Creates a project that ranks with the model. Columns without a value are passed as 0. */
 async function projectOf(model: string): Promise<string> {
   const [, most] = /^max_feature_idx=(\d+)$/m.exec(await readFile(model, 'utf8')) ?? [];
   const columns = Array.from({ length: Number(most) + 1 }, (_, column) => column);
@@ -71,13 +71,13 @@ page: { size: 1000, max_size: 1000 }
   return root;
 }
 
-/** The grades of each query's documents, as ranked. */
+/** Returns the grades of each query's documents, in ranked order. */
 async function rankQueries(root: string, documents: readonly Document[], sizes: readonly number[]) {
   const settings = loadSettings({ LOG_LEVEL: 'silent', MILLRACE_STORE: 'embedded' }, { project: root });
   const app = await createApp(settings);
   try {
     const [pipeline] = app.pipelines;
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('expected a pipeline in the project');
     const ranked: number[][] = [];
     let first = 0;
     for (const size of sizes) {
@@ -90,14 +90,14 @@ async function rankQueries(root: string, documents: readonly Document[], sizes: 
       ranked.push(idsOf(rankedIn(answer)).map((id) => ofQuery[Number(id)]?.grade ?? NaN));
     }
     if (first !== documents.length)
-      throw new Error(`${first} documents in queries, ${documents.length} in all`);
+      throw new Error(`${first} documents in queries, but ${documents.length} in all`);
     return ranked;
   } finally {
     await app.close();
   }
 }
 
-/** As LightGBM has it: a query without a relevant document counts as 1. */
+/** Returns the mean as LightGBM computes it: a query without a relevant document counts as 1. */
 function mean(rankings: readonly (readonly number[])[], k: number): number {
   const values = rankings.map((grades) => (grades.some((grade) => grade > 0) ? ndcg(grades, k) : 1));
   return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -105,7 +105,7 @@ function mean(rankings: readonly (readonly number[])[], k: number): number {
 
 const { values } = parseArgs({ options: { model: { type: 'string' }, data: { type: 'string' } } });
 if (values.model === undefined || values.data === undefined)
-  throw new Error('give --model, a file of train-lambdarank.py, and --data, the folder with rank.test');
+  throw new Error('pass --model, a file of train-lambdarank.py, and --data, the folder with rank.test');
 const documents = await readDocuments(join(values.data, 'rank.test'));
 const sizes = await readQueries(join(values.data, 'rank.test.query'));
 const root = await projectOf(values.model);

@@ -1,9 +1,10 @@
 /**
- * Scores the models of a folder of vectors and compares with what their own libraries gave:
- * `node dist/test/acceptance/model-vectors.js --vectors <folder>`. LightGBM (`model.txt` and `model.json`
- * beside `input.json` and `expected.json`) within 1e-12, XGBoost (`NAME.model.json`, `NAME.model.ubj`) within
- * 1e-6·max(1, |expected|), ONNX (`model.onnx` beside `input_0.pb` and `output_0.pb`) within 1e-6 where onnxruntime-node
- * is installed. Prints the table of files and fails outside; each form of scorer is tried.
+ * Scores the models in a folder of vectors and compares the scores with those of the models' own libraries:
+ * `node dist/test/acceptance/model-vectors.js --vectors <folder>`. LightGBM (`model.txt` and `model.json` beside
+ * `input.json` and `expected.json`) must match within 1e-12, XGBoost (`NAME.model.json`, `NAME.model.ubj`) within
+ * 1e-6·max(1, |expected|). ONNX (`model.onnx` beside `input_0.pb` and `output_0.pb`) must match within 1e-6, if
+ * onnxruntime-node is installed. Prints a table of the files, and fails if a number is outside its tolerance. Each
+ * form of scorer is tested.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -22,7 +23,7 @@ import { onnxVectors, runOnnxVector } from '../support/onnx-vectors.js';
 interface Case {
   readonly file: string;
   readonly rows: readonly (readonly (number | null)[])[];
-  /** By row: a number, or one for each class. */
+  /** By row: one number, or one per class. */
   readonly raw: readonly (number | readonly number[])[];
   readonly predicted: readonly (number | readonly number[])[] | undefined;
   readonly columns: Columns | undefined;
@@ -30,7 +31,7 @@ interface Case {
   readonly read: (prediction: 'raw' | 'objective') => Promise<Scored>;
 }
 
-/** Of the columns: their names, and the categories of some, in the order of their codes. */
+/** The names of the columns, and the categories of some columns in the order of their codes. */
 interface Columns {
   readonly names: readonly string[];
   readonly categories: Readonly<Record<string, readonly (string | number)[]>>;
@@ -95,7 +96,7 @@ function xgboost(file: string): Case {
   };
 }
 
-/** Vectors made elsewhere do not tell. */
+/** Vectors from other sources do not contain the columns. */
 function columnsOf({ names, categories }: Partial<Columns>): Columns | undefined {
   return names === undefined || categories === undefined ? undefined : { names, categories };
 }
@@ -123,7 +124,7 @@ function json(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** The largest difference, and how many numbers lie outside the tolerance. */
+/** Returns the largest difference, and the number of values outside the tolerance. */
 function compare(one: Case, { scorers, outputs, transform }: Scored, expected: Case['raw']): Result {
   const width = one.rows[0]?.length ?? 0;
   const columns: FeatureColumn[] = Array.from({ length: width }, (_, feature) => ({
@@ -160,7 +161,7 @@ const { values } = parseArgs({ options: { vectors: { type: 'string' } } });
 if (values.vectors === undefined) throw new Error('--vectors is missing: the folder of the vectors');
 const found = cases(values.vectors);
 const onnx = onnxVectors(values.vectors);
-if (found.length + onnx.length === 0) throw new Error(`${values.vectors} holds no vectors`);
+if (found.length + onnx.length === 0) throw new Error(`${values.vectors} contains no vectors`);
 const lines: string[][] = [];
 let outside = 0;
 for (const one of found) {
@@ -205,7 +206,7 @@ for (const file of withOnnx ? onnx : []) {
 }
 console.log(table(['file', 'prediction', 'forms', 'numbers', 'largest difference', ''], lines));
 if (onnx.length > 0 && !withOnnx)
-  console.log(`\nonnxruntime-node is not installed: ${onnx.length} ONNX models were not tried`);
+  console.log(`\nonnxruntime-node is not installed: ${onnx.length} ONNX models were not tested`);
 console.log(
   `\n${found.length + (withOnnx ? onnx.length : 0)} files, ${outside} numbers outside their tolerance`,
 );

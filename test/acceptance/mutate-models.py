@@ -1,12 +1,13 @@
-"""Damages model files of every format that is read, and compares what becomes of them with what LightGBM and XGBoost do:
+"""Damages model files of every supported format, and compares the results with those of LightGBM and XGBoost:
 
     npm run build
     venv/bin/python test/acceptance/mutate-models.py FOLDER [--count 500] [--seed 1]
 
-Each format is cut at every line (at bytes where it has one line), loses each tree, has each tree twice, and then has lines
-and digits changed at random until there are `--count` mutants. A mutant is told apart if Millrace reads it, and the library
-refuses it or scores it differently. The kinds of those are in CLASSES, and docs/models.md says why each is as it is; any
-other fails. No library reads the JSON of its own dump_model: such a mutant has to score as the model that it was made of.
+Each format is truncated at every line (at bytes if it has only one line), and each tree is removed and repeated. Then
+lines and digits are changed at random until there are `--count` mutants. A mutant is a difference if Millrace reads it, but
+the library rejects it or scores it differently. The known kinds of differences are in CLASSES, and docs/models.md explains
+them; any other difference fails. No library reads the JSON of its own dump_model, so such a mutant must score like the
+original model.
 """
 
 import argparse
@@ -26,10 +27,10 @@ import numpy as np
 import xgboost as xgb
 
 CLASSES = {
-    "unread": "what no score depends on is damaged, the library refuses it, and the scores are those of the whole file",
-    "values": "in the JSON of a dump a value became another, or two lines of one form changed places: it has no checksum",
-    "later": "in the JSON of LightGBM the first trees are missing, as dump_model(start_iteration=…) leaves them out: read with a warning",
-    "trees": "in a dump of XGBoost whole trees are missing, twice or exchanged: it has neither a count nor numbers of them",
+    "unread": "a part that no score depends on is damaged: the library rejects the file, and the scores equal those of the intact file",
+    "values": "in the JSON of a dump a value changed, or two lines of the same form were exchanged: the format has no checksum",
+    "later": "in the JSON of LightGBM the first trees are missing, as after dump_model(start_iteration=…): read with a warning",
+    "trees": "in a dump of XGBoost whole trees are missing, repeated or exchanged: the format neither counts nor numbers them",
 }
 COLUMNS, ROWS = 6, 400
 NAMES = [f"c{i}" for i in range(COLUMNS)]
@@ -62,7 +63,7 @@ def boost(x, y, rounds=6, types=TYPES, **parameters):
 
 
 def old_text(text):
-    """The text of a current model in the form that LightGBM 2.1 wrote."""
+    """Converts the text of a current model to the form that LightGBM 2.1 wrote."""
     head, rest = text.split("\nTree=0\n", 1)
     blocks, rest = rest.split("end of trees\n", 1)
     blocks = re.split(r"(?=^Tree=\d+$)", "Tree=0\n" + blocks, flags=re.M)
@@ -85,7 +86,7 @@ def xgboost_raw(booster, x, types=TYPES):
 
 
 class Base:
-    """A model in one format: its bytes, what reads it beside Millrace, and what the whole file scores."""
+    """A model in one format: its bytes, the options for a dump, and the scores of the intact file."""
 
     def __init__(self, form, name, content, scores, told=None):
         self.form, self.name, self.content, self.scores, self.told = form, name, content, scores, told
@@ -96,7 +97,7 @@ class Base:
 
     @property
     def library(self):
-        """Whether the library reads the format itself."""
+        """True if the library can read the format."""
         return self.form not in ("LightGBM JSON", "XGBoost dump JSON")
 
 
@@ -141,7 +142,7 @@ def bases(rng, probes):
 
 
 def pieces(base):
-    """Where each tree begins and ends, in bytes; several of them stand end to end, or with commas between."""
+    """Returns the start and end of each tree, in bytes. The trees follow one another directly or with commas between."""
     content = base.content.decode("latin1")
     if base.form.startswith("LightGBM") and "text" in base.form:
         starts = [m.start() for m in re.finditer(r"^Tree=\d+$", content, re.M)]
@@ -192,7 +193,7 @@ def of_trees(base):
         elif index > 0:
             yield f"without tree {index}", "trees", content[: spans[index - 1][1]] + content[end:]
     if base.form == "XGBoost UBJSON":
-        # Trees through the JSON of the same model, whose counts stay as they are.
+        # The trees are changed in the JSON of the same model, without an update of its counts.
         file = json.loads(xgb.Booster(model_file=bytearray(content)).save_raw("json"))
         booster = file["learner"]["gradient_booster"]
         model = booster.get("gbtree", booster).get("model", {})
@@ -205,7 +206,7 @@ def of_trees(base):
 
 
 def ubjson(value):
-    """Universal Binary JSON, as far as XGBoost reads it."""
+    """Writes Universal Binary JSON, limited to the types that XGBoost reads."""
     if isinstance(value, bool):
         return b"T" if value else b"F"
     if isinstance(value, int):
@@ -224,7 +225,7 @@ def ubjson(value):
 
 
 def changed(base, pick):
-    """One change at random."""
+    """Makes one random change."""
     content = base.content
     if base.form == "XGBoost UBJSON":
         at = pick.randrange(len(content))
@@ -255,7 +256,7 @@ def changed(base, pick):
 
 
 def mutants(of_form, count, pick):
-    """Of all models of one format: what has to be there first, then changes at random."""
+    """Yields mutants of all models of one format: first the systematic changes, then random ones."""
     whole = [(base, *one) for base in of_form for one in of_trees(base)]
     cut = [(base, *one) for base in of_form for one in cuts(base)]
     room = max(0, count - len(whole))
@@ -270,7 +271,7 @@ def mutants(of_form, count, pick):
 
 
 def worker(rows):
-    """Scores the files that are named on stdin: a line of JSON for each."""
+    """Scores the files that stdin names, and prints one line of JSON per file."""
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
     probes = np.array(json.loads(Path(rows).read_text()), dtype=float)
     xgb.set_config(verbosity=0)
@@ -295,7 +296,7 @@ def types_of(path):
 
 
 class Library:
-    """A process of its own, since damaged files end it or keep it busy; it is started again then."""
+    """A separate process, because damaged files can crash or block it. It is then restarted."""
 
     def __init__(self, rows):
         self.rows, self.process = rows, None
@@ -334,7 +335,7 @@ def same(plugin, found, wanted):
 
 
 def class_of(base, what, kind, ours, theirs):
-    """@returns None where there is nothing to explain"""
+    """@returns None if there is no difference"""
     if "refused" in ours:
         return None
     if "scores" in theirs and same(base.plugin, ours["scores"], theirs["scores"]):
@@ -365,7 +366,7 @@ def main():
     by_form = collections.defaultdict(list)
     for base in bases(rng, probes):
         by_form[base.form].append(base)
-    # The unharmed files come first: they have to agree.
+    # The intact files come first. Their scores must be equal.
     cases = [(base, "whole", "whole", base.content) for of_form in by_form.values() for base in of_form]
     for of_form in by_form.values():
         cases += mutants(of_form, options.count, pick)
@@ -404,7 +405,7 @@ def main():
     print(f"{'format':20}{'mutants':>9}" + "".join(f"{column:>9}" for column in columns))
     for form, counts in totals.items():
         print(f"{form:20}{sum(counts.values()):9}" + "".join(f"{counts[column]:9}" for column in columns))
-    print("\nread here, and refused or scored differently by the library:")
+    print("\nMillrace reads these mutants, but the library rejects them or scores them differently:")
     for name, meaning in CLASSES.items():
         print(f"  {name}: {meaning}")
     for one in unexplained[:40]:

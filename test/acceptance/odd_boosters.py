@@ -1,4 +1,4 @@
-"""Models that are trained, changed or saved in less usual ways than those of train-boosters.py, which calls `train`."""
+"""Models that are trained, changed or saved in unusual ways. train-boosters.py calls `train`."""
 
 import json
 import pickle
@@ -18,7 +18,7 @@ CATEGORICAL = {"min_data_per_group": 1, "cat_smooth": 1, "min_data_in_leaf": 1}
 
 @untrainable
 def light(name, parameters, rounds=25, change=None, bounded=False, dataset=None, missing=0.1, **predicted):
-    """A model of `parameters`, after `change` of it; `predicted` is the range of its trees that is saved."""
+    """Trains a model with `parameters` and applies `change`. `predicted` is the range of its trees that is saved."""
     x, y = data(missing=missing)
     given = {"data": x, "label": y, "params": parameters, "free_raw_data": False, **(dataset(x) if dataset else {})}
     booster = lgb.train({**LIGHT, **parameters}, lgb.Dataset(**given), rounds)
@@ -71,7 +71,7 @@ def lightgbm_kinds():
     pandas_categories("pandas-unused", unused=True)
 
 
-# LightGBM makes underscores of white space that is ASCII, and refuses what JSON quotes.
+# LightGBM replaces ASCII white space by underscores, and rejects characters that JSON must escape.
 NAMES = ["a=b", "Tree=0", "äöü", "名前", "x\u00a0y", "a__b.c/d", "__proto__", "\u3000wide"]
 
 
@@ -89,7 +89,7 @@ def forced_splits():
 
 @untrainable
 def categories_of_kinds(name, parameters):
-    """Thousands of categories, some far apart, negative ones and fractions, beside numbers, all with missing values."""
+    """Thousands of categories with large gaps, negative and fractional codes, and numeric columns; all have missing values."""
     x, y = data(missing=0.1)
     x[:, 7] = random.integers(0, 3000, ROWS)
     x[:, 6] = random.choice([0, 1, 31, 32, 33, 63, 64, 65535, 1_000_003], ROWS)
@@ -115,7 +115,7 @@ def pandas_categories(name, unused):
     frame["size"] = pandas.Categorical([sizes[i] for i in picked[1]], sizes)
     codes = {6: colours, 7: sizes}
     if unused:
-        # One value alone: no tree can split by it.
+        # The column has only one value, so no tree can split by it.
         frame["size"] = pandas.Categorical([10] * ROWS, [10])
         codes[7] = [10]
     y = y + (picked[0] == 2) * 3 + (picked[1] == 1)
@@ -126,7 +126,7 @@ def pandas_categories(name, unused):
 
 @untrainable
 def boost(name, parameters, rounds=25, change=None, iterations=(0, 0), types=None, columns=None, missing=0.1, label=None):
-    """As `light`; `columns` changes the columns, of which `types` says what they are."""
+    """Like `light`. `columns` changes the columns, and `types` gives their types."""
     x, y = data(missing=missing)
     x = x if columns is None else columns(x)
     y = y if label is None else label(y)
@@ -193,7 +193,7 @@ def with_attributes(booster, train):
 
 
 def stopped(train, how):
-    """Training that stops early; what is saved is the same to the one who loads it."""
+    """Trains with early stopping. Each way to save the model must give the same scores."""
     callback = xgb.callback.EarlyStopping(rounds=3, save_best=how == "saved-best")
     booster = xgb.train({**BOOST, "eta": 1.7}, train, 60, evals=[(train, "train")], callbacks=[callback], verbose_eval=False)
     best = booster.best_iteration
@@ -231,7 +231,7 @@ def frame_of_categories(name):
 
 @untrainable
 def wrappers(name):
-    """What scikit-learn's style of model holds."""
+    """Models with the interface of scikit-learn."""
     import sklearn  # noqa: F401
 
     x, y = data(missing=0.1)

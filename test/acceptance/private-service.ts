@@ -9,7 +9,7 @@ import { repositoryPath } from '../support/repository.js';
 
 export type Engine = 'embedded' | 'redis';
 
-/** A service of this build, with a store that nothing else uses. */
+/** A service of this build with a private store. */
 export interface PrivateService {
   readonly url: string;
   stop(): Promise<void>;
@@ -42,7 +42,7 @@ export async function startPrivateService(engine: Engine): Promise<PrivateServic
   }
 }
 
-/** Where the service says that it listens. */
+/** Returns the address that the service prints when it listens. */
 async function listeningUrl({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error('the service has no standard output');
   const lines: string[] = [];
@@ -50,7 +50,7 @@ async function listeningUrl({ stdout }: ChildProcess): Promise<string> {
     lines.push(line);
     const url = /"url":"(http:[^"]+)".*"msg":"listening"/.exec(line)?.[1];
     if (url === undefined) continue;
-    // Nobody reads the rest of its log; a full pipe would stop the service.
+    // Nothing reads the rest of its log, and a full pipe would block the service.
     stdout.resume();
     return url;
   }

@@ -1,11 +1,11 @@
 /**
- * Ranks real products for real queries over HTTP and compares the order with what people judged:
+ * Ranks real products for real queries over HTTP and compares the order with people's judgments:
  *
  *   node dist/test/acceptance/relevance.js --data FOLDER [--store embedded|redis]… [--url URL]
  *
- * FOLDER holds products.jsonl.gz (one product a line, key `id`) and Broad_Query_Set_rated.csv (query, docid,
- * rating). Without --url a service of this build is started for each store; without --store for both. Ends non-zero
- * if the mean NDCG@10 is below the bar, or if two stores rank differently.
+ * FOLDER contains products.jsonl.gz (one product per line, key `id`) and Broad_Query_Set_rated.csv (query, docid,
+ * rating). Without --url the script starts a service of this build for each store; without --store it uses both
+ * stores. It fails if the mean NDCG@10 is below the threshold, or if two stores rank differently.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ const SHUFFLES = 20;
 const DEPTH = 10;
 const PAGE = 100;
 const BATCH = 1000;
-/** Requests under way at once. */
+/** The number of concurrent requests. */
 const CLIENTS = 8;
 
 interface RankedCandidate {
@@ -36,9 +36,9 @@ async function main(): Promise<boolean> {
     },
   });
   const { data, url } = values;
-  if (data === undefined) throw new Error('--data is missing: the folder of the products and judgments');
+  if (data === undefined) throw new Error('--data is missing: the folder with the products and judgments');
   const queries = readJudgedQueries(join(data, 'Broad_Query_Set_rated.csv'));
-  console.log(`${queries.length} queries, ${SHUFFLES} shuffles, NDCG@${DEPTH}: mean, least, greatest`);
+  console.log(`${queries.length} queries, ${SHUFFLES} shuffles, NDCG@${DEPTH}: mean, minimum, maximum`);
   report(
     'as shuffled',
     shufflesOf(queries).map(({ judged, ids }) => graded(judged, ids)),
@@ -72,7 +72,7 @@ async function main(): Promise<boolean> {
   return sameRankings(rankings) && good;
 }
 
-/** Each query's products in each of the shuffles, shuffle by shuffle. */
+/** Returns each query's products in each shuffle, grouped by shuffle. */
 function shufflesOf(
   queries: readonly JudgedQuery[],
 ): { readonly judged: JudgedQuery; readonly ids: string[] }[] {
@@ -91,7 +91,7 @@ function graded({ grades }: JudgedQuery, ids: readonly string[]): number {
   );
 }
 
-/** Prints the mean over the queries for each shuffle: its mean, least and greatest. Returns the mean. */
+/** Prints the mean over the queries for each shuffle: its mean, minimum and maximum. Returns the mean. */
 function report(name: string, figures: readonly number[]): number {
   const size = figures.length / SHUFFLES;
   const means = Array.from({ length: SHUFFLES }, (_, i) => average(figures.slice(i * size, (i + 1) * size)));
@@ -131,7 +131,7 @@ async function upload(url: string, path: string): Promise<void> {
   }
 }
 
-/** The whole ranking of every query in every shuffle, in the order of `shufflesOf`. */
+/** Returns the whole ranking of every query in every shuffle, in the order of `shufflesOf`. */
 async function rankAll(url: string, queries: readonly JudgedQuery[]): Promise<RankedCandidate[][]> {
   const work = shufflesOf(queries);
   const ranked: RankedCandidate[][] = [];
@@ -161,7 +161,9 @@ async function rank(url: string, query: string, ids: readonly string[]): Promise
     ranked.push(...(answer as { ranked_candidates: RankedCandidate[] }).ranked_candidates);
   }
   if (ranked.length !== ids.length) {
-    throw new Error(`${ids.length} candidates for ${JSON.stringify(query)}, ${ranked.length} in the answer`);
+    throw new Error(
+      `${ids.length} candidates for ${JSON.stringify(query)}, but ${ranked.length} in the answer`,
+    );
   }
   return ranked;
 }

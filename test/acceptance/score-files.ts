@@ -1,7 +1,7 @@
 /**
- * Scores many model files with the code that serves them: `node dist/test/acceptance/score-files.js --list FILE`. Each line
- * of the list is JSON: the file, its plugin, the rows, what the plugin is told of a dump, and the model's names of columns
- * in the order of the rows. Prints a line of JSON for each: the scores by row, or why the file is refused.
+ * Scores many model files with the same code as the service: `node dist/test/acceptance/score-files.js --list FILE`.
+ * Each line of the list is JSON: the file, its plugin, the rows, the options for a dump, and the model's column names
+ * in the order of the rows. Prints one line of JSON per file: the scores by row, or why the file was rejected.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -17,7 +17,7 @@ interface Request {
   readonly plugin: 'lightgbm' | 'xgboost';
   readonly rows: string;
   readonly told?: ToldOfDump;
-  /** Of a dump, whose columns are in an order of its own. */
+  /** For a dump, whose columns have their own order. */
   readonly names?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ interface Read {
   readonly names: readonly string[];
   readonly outputs: number;
   readonly scorer: Pick<TreeScorer, 'score'>;
-  /** Warnings at load. */
+  /** Warnings during the load. */
   readonly notices: readonly FileNotice[];
 }
 
@@ -59,7 +59,7 @@ async function scoresOf(request: Request): Promise<Answer> {
   const rows = rowsIn(request.rows);
   const width = request.names?.length ?? rows[0]?.length ?? 0;
   const places = names.map((name, index) => request.names?.indexOf(name) ?? index);
-  // As where columns are bound: a pipeline gives a value to each column, and no others.
+  // Bindings work like this: a pipeline provides a value for each column of the model, and no other columns.
   const unbound = places.findIndex((place) => place < 0 || place >= width);
   if (unbound >= 0) throw new Error(`nothing is bound to column ${names[unbound]}`);
   if (request.names === undefined && names.length !== width)

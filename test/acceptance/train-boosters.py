@@ -1,5 +1,5 @@
-"""Trains small LightGBM and XGBoost models of many kinds and writes them with their inputs and what their own
-libraries predict, in the layout that model-vectors.js reads:
+"""Trains small LightGBM and XGBoost models of many kinds. Writes them with their inputs and the predictions of their own
+libraries, in the layout that model-vectors.js reads:
 
     python -m venv venv && venv/bin/pip install lightgbm xgboost numpy
     venv/bin/python test/acceptance/train-boosters.py FOLDER [SEED]
@@ -68,7 +68,7 @@ def xgboost_case(name, parameters, missing=0.0, zeros=0.0, categorical=0, rounds
     booster = xgb.train(settings, train, rounds, **more)
     rows = probes(x)
     if categorical:
-        # XGBoost refuses categories that are negative or infinite.
+        # XGBoost rejects negative and infinite categories.
         for c in range(categorical):
             rows[:, COLUMNS - 1 - c] = np.where(np.isfinite(rows[:, COLUMNS - 1 - c]) & (rows[:, COLUMNS - 1 - c] >= 0) & (rows[:, COLUMNS - 1 - c] < 40), np.trunc(rows[:, COLUMNS - 1 - c]), np.nan)
     rows = np.where(np.isinf(rows) | (np.abs(rows) > 1e38), np.nan, rows)

@@ -1,5 +1,5 @@
 """Trains LightGBM's example of a ranker (examples/lambdarank in its repository: rank.train and rank.test with their
-.query files, train.conf) and prints the NDCG that LightGBM finds itself; lambdarank.js scores the model again:
+.query files, train.conf) and prints LightGBM's own NDCG. lambdarank.js then scores the model with Millrace:
 
     python -m venv venv && venv/bin/pip install lightgbm numpy
     venv/bin/python test/acceptance/train-lambdarank.py DATA MODEL.txt
@@ -13,7 +13,7 @@ import lightgbm as lgb
 
 data, model = Path(sys.argv[1]), sys.argv[2]
 ROUNDS = 100
-# What the command line takes and the library does not.
+# Options of the command line that the library does not accept.
 NOT_PARAMETERS = {
     "task", "data", "valid_data", "num_trees", "output_model", "is_training_metric", "metric_freq",
     "is_save_binary_file", "tree_learner", "num_machines", "local_listen_port", "machine_list_file",
@@ -27,9 +27,9 @@ for line in (data / "train.conf").read_text().splitlines():
 
 train = lgb.Dataset(str(data / "rank.train"), params=params)
 test = train.create_valid(str(data / "rank.test"), params=params)
-told = {}
+evaluation = {}
 booster = lgb.train(
-    params, train, ROUNDS, valid_sets=[test], valid_names=["test"], callbacks=[lgb.record_evaluation(told)]
+    params, train, ROUNDS, valid_sets=[test], valid_names=["test"], callbacks=[lgb.record_evaluation(evaluation)]
 )
 booster.save_model(model)
-print("  ".join(f"{name} {values[-1]:.4f}" for name, values in told["test"].items()))
+print("  ".join(f"{name} {values[-1]:.4f}" for name, values in evaluation["test"].items()))

@@ -6,15 +6,15 @@ import { importsIn, type Import } from './support/imports.js';
 
 const ROOT = repositoryPath();
 
-/** Which of the imports break a rule, as `file → import`. */
+/** Returns the imports that break a rule, as `file → import`. */
 const breaches = (imports: readonly Import[], broken: (one: Import) => boolean): string[] =>
   imports.filter(broken).map(({ file, of }) => `${file} → ${of}`);
 
-describe('who may import whom', () => {
+describe('allowed imports', () => {
   const runtime = importsIn('runtime');
   const plugins = importsIn('plugins');
 
-  it('finds the imports at all', () => {
+  it('are checked on a non-empty list of imports', () => {
     expect(runtime.length).to.be.greaterThan(200);
     expect(plugins.length).to.be.greaterThan(20);
   });
@@ -30,16 +30,16 @@ describe('who may import whom', () => {
     expect(breaches(plugins, broken)).to.be.empty;
   });
 
-  it('tsyringe appears in container, compile and api/tokens alone', () => {
+  it('tsyringe is imported only in container, compile and api/tokens', () => {
     const allowed = /^runtime\/(app\/|compile\/|api\/tokens\.ts)/;
     expect(breaches(runtime, ({ file, of }) => of === 'tsyringe' && !allowed.test(file))).to.be.empty;
   });
 
-  it('nothing that ships imports from test, bench or scripts', () => {
+  it('published code imports nothing from test, bench or scripts', () => {
     expect(breaches([...runtime, ...plugins], ({ of }) => /^(test|bench|scripts)\//.test(of))).to.be.empty;
   });
 
-  it('only the entries end the process or take its signals', () => {
+  it('only the entry files end the process or handle its signals', () => {
     const entries = new Set(['runtime/main.ts', 'runtime/cli/bin.ts', 'runtime/app/serve.ts']);
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>

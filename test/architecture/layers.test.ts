@@ -7,38 +7,40 @@ import { circlesOf, layersOf, upwardImports } from './support/layers.js';
 
 const page = readFileSync(join(repositoryPath(), 'docs', 'architecture.md'), 'utf8');
 
-/** docs/architecture.md lists the layers, lowest first; this suite holds every file of `runtime` to that list. */
+/**
+ * docs/architecture.md lists the layers, lowest first. This suite checks every file of `runtime` against that list.
+ */
 describe('layers', () => {
   const layers = layersOf(page);
   const runtime = importsIn('runtime');
 
-  it('names every folder of runtime in docs/architecture.md, and no other', () => {
+  it('name every folder of runtime in docs/architecture.md, and no other folder', () => {
     const folders = new Set(runtime.flatMap(({ file }) => file.split('/').slice(1, -1)[0] ?? []));
     expect([...layers].sort()).to.deep.equal([...folders].sort());
   });
 
-  it('imports only lower layers, types included', () => {
+  it('import only lower layers, including types', () => {
     expect(upwardImports(runtime, layers)).to.deep.equal([]);
   });
 
-  it('has no circle of files, types included', () => {
+  it('have no cycle of files, including types', () => {
     expect(circlesOf([...runtime, ...importsIn('plugins')])).to.deep.equal([]);
   });
 
-  it('reports an import of a higher layer', () => {
+  it('report an import of a higher layer', () => {
     const wrong: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/http/app.js', ours: true };
     expect(upwardImports([...runtime, wrong], layers)).to.deep.equal([
       'runtime/frame/frame.ts → runtime/http/app.js',
     ]);
   });
 
-  it('reports an import of the entry, and of a folder that the table does not name', () => {
+  it('report an import of the entry, and of a folder that the table does not name', () => {
     const entry: Import = { file: 'runtime/cli/run-cli.ts', of: 'runtime/main.js', ours: true };
     const stranger: Import = { file: 'runtime/frame/frame.ts', of: 'runtime/other/other.js', ours: true };
     expect(upwardImports([entry, stranger], layers)).to.have.length(2);
   });
 
-  it('reports a circle of files', () => {
+  it('report a cycle of files', () => {
     const a: Import = { file: 'runtime/core/a.ts', of: 'runtime/core/b.js', ours: true };
     const b: Import = { file: 'runtime/core/b.ts', of: 'runtime/core/a.js', ours: true };
     expect(circlesOf([a, b])).to.deep.equal(['runtime/core/a.ts → runtime/core/b.ts → runtime/core/a.ts']);

@@ -25,14 +25,14 @@ import { addingServers } from '../support/inference.js';
 import { findOnnxRuntime, findTestPackage, withOnnxRuntime } from '../support/onnx-runtime.js';
 import { absent, compute, FakeRanking, FakeStep, type Cell } from '../support/step-input.js';
 
-/** Walks every plugin folder, so that a new plugin is tested before its author writes a test. */
+/** Tests every plugin folder, so that a new plugin is tested before its author writes a test. */
 const root = repositoryPath();
 const names = readdirSync(join(root, 'plugins'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
 describe('every plugin', () => {
-  it('is there to be walked', () => {
+  it('is found in the folder of plugins', () => {
     expect(names).to.include.members(['score', 'text_match', 'linear', 'filter', 'boost', 'bury', 'pin']);
   });
 
@@ -47,14 +47,14 @@ describe('every plugin', () => {
         examples = documentedExamples(join(folder, 'README.md'));
       });
 
-      it('is named like its folder, by the grammar of names', () => {
+      it('has the name of its folder, which matches the grammar of names', () => {
         expect(plugin.name).to.equal(name);
         expect(name).to.match(NAME_PATTERN);
         expect(plugin.kind).to.be.oneOf(['feature', 'filter', 'model', 'rule', 'effect']);
         expect(plugin.summary).to.match(/^[A-Z].*\.$/);
       });
 
-      it('has an options schema that refuses unknown options and describes each', () => {
+      it('has an options schema that rejects unknown options and describes each option', () => {
         const written = JSON.parse(readFileSync(join(folder, 'options.schema.json'), 'utf8')) as JsonValue;
         expect(plugin.options).to.deep.equal(written);
         expect(plugin.options['$schema']).to.equal('https://json-schema.org/draft/2020-12/schema');
@@ -62,7 +62,7 @@ describe('every plugin', () => {
         expect(schemaFaults(plugin.options)).to.deep.equal([]);
       });
 
-      it('shows examples that its schema accepts', () => {
+      it('documents examples that its schema accepts', () => {
         expect(examples, 'README.md needs a YAML example with `use:`').not.to.be.empty;
         for (const example of examples) {
           expect(example.errors).to.deep.equal([]);
@@ -82,28 +82,28 @@ describe('every plugin', () => {
         }
       });
 
-      it('works on no candidates', async function () {
+      it('works with no candidates', async function () {
         if (lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(0), 'present')) {
           expect(outcome.touched).to.deep.equal([]);
         }
       });
 
-      it('works where everything is absent, and changes no score', async function () {
+      it('works if every value is absent, and then changes no score', async function () {
         if (lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(5), 'absent')) {
           expect(outcome.scores).to.deep.equal(SCORES.slice(0, 5));
         }
       });
 
-      it('leaves alone the rows that are not its own', async function () {
+      it('does not change rows outside its input', async function () {
         if (lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(6, [1, 2, 4]), 'present')) {
           expect([1, 2, 4]).to.include.members(outcome.touched);
         }
       });
 
-      it('gives the same for the same', async function () {
+      it('gives the same output for the same input', async function () {
         if (lacks(name)) this.skip();
         const run = (): Promise<Outcome[]> => runAll(plugin, examples, new FakeStep(6), 'present');
         const first = await run();
@@ -114,12 +114,12 @@ describe('every plugin', () => {
   }
 });
 
-/** Whether a plugin works with a package that it can do without, and that is not here: its tests are shown as pending. */
+/** True if a plugin needs an optional package that is not installed. Its tests are then pending. */
 function lacks(name: string): boolean {
   return name === 'onnx' && findOnnxRuntime() === undefined;
 }
 
-/** What a component did. */
+/** What a component changed. */
 interface Outcome {
   /** Rows that it wrote, removed, buried or pinned. */
   readonly touched: readonly number[];
@@ -134,7 +134,9 @@ const SCORES = [0, 3, -2, 5, 1, 4];
 const NUMBERS = [1, 0, -2.5, 1e9, 7, 0];
 const TEXTS = ['red lamp', '', 'blue Lamps', 'p1', 'lumen', 'Écran'];
 
-/** Runs every example that needs no file, or whose file is there: a plugin of models has small ones in its folder. */
+/**
+ * Runs every example that needs no file or whose file exists. Plugins for models have small files in their folders.
+ */
 async function runAll(
   plugin: Plugin,
   examples: readonly DocumentedExample[],
@@ -168,7 +170,7 @@ async function runAll(
     outcomes.push(await run(component, step));
     await component.close?.();
   }
-  expect(outcomes, 'README.md needs an example that names no file, or one of the plugin folder').not.to.be
+  expect(outcomes, 'README.md needs an example without a file, or with a file of the plugin folder').not.to.be
     .empty;
   return outcomes;
 }
@@ -199,12 +201,12 @@ function input(
   }
 }
 
-/** Where either scope will do, what starts at another entity than the candidate is of the request. */
+/** If both scopes are allowed, an expression about an entity other than the candidate belongs to the request. */
 function scopeOf(text: string, scope: ExpressionMarkScope): ExpressionMarkScope {
   return scope === 'any' && /^(user|query|request)\./.test(text) ? 'request' : scope;
 }
 
-/** What an expression that may be anything is: the type of the attribute of the shipped product that it names. */
+/** Returns the kind of an expression of any type: the type of the attribute of the built-in product that it names. */
 function kindOf(text: string): 'number' | 'text' | 'texts' {
   const type: unknown = PRODUCT.attributes[/^product\.(\w+)$/.exec(text)?.[1] ?? ''];
   if (type === 'list(string)') return 'texts';
@@ -253,7 +255,7 @@ function isWritten(cell: Cell<number | string> | undefined): boolean {
   return typeof cell !== 'object' || cell.status !== Status.absent;
 }
 
-/** Places in a schema where a property has no description, or a mapping takes properties that nothing describes. */
+/** Finds places in a schema where a property has no description, or a mapping accepts undescribed properties. */
 function undescribedOptions(schema: JsonValue | undefined, place: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   if (Array.isArray(schema)) {

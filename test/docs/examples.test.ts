@@ -9,7 +9,7 @@ import { renderDiagnostics } from '../../runtime/config/diagnostics/render.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
-/** Code blocks of a page, by what their fence says: ```yaml file=pipelines/x.yaml */
+/** Returns the code blocks of a page, with the info text of their fences: ```yaml file=pipelines/x.yaml */
 function blocksOf(page: string): { readonly tag: string; readonly text: string }[] {
   const text = readFileSync(repositoryPath(page), 'utf8');
   return [...text.matchAll(/^```(\w+ [^\n]+)\n([\s\S]*?)^```$/gm)].map((found) => ({
@@ -21,7 +21,7 @@ function blocksOf(page: string): { readonly tag: string; readonly text: string }
 describe('links in the docs', () => {
   const pages = ['README.md', ...readdirSync(repositoryPath('docs')).map((name) => `docs/${name}`)];
   for (const page of pages.filter((name) => name.endsWith('.md'))) {
-    it(`${page} links to what exists`, () => {
+    it(`${page} links only to existing targets`, () => {
       const text = readFileSync(repositoryPath(page), 'utf8');
       const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)|href="([^"#]+)/g)].map(
         (found) => found[1] ?? found[2] ?? '',
@@ -40,7 +40,7 @@ describe('examples in the docs', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  it('docs/pipelines.md is a project without errors', async () => {
+  it('docs/pipelines.md contains a project without errors', async () => {
     const files: Record<string, string> = {
       'schemas/entities/seller.yaml': 'entity: seller\n',
       'schemas/entities/user.yaml': 'entity: user\nattributes: { favourite_brand: ref(brand) }\n',
@@ -60,7 +60,7 @@ describe('examples in the docs', () => {
     expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
   });
 
-  it('the plugins of docs/plugins.md work in a project of their own', async () => {
+  it('the plugins of docs/plugins.md work in a project', async () => {
     const files = Object.fromEntries(
       blocksOf('docs/plugins.md').flatMap(({ tag, text }) => {
         const [, path] = /file=(\S+)$/.exec(tag) ?? [];

@@ -39,7 +39,7 @@ describe('the pipelines of docs/models.md', () => {
     return renderDiagnostics(compiled.diagnostics, { color: false, width: 1000 });
   }
 
-  it('run in phases, each on the best of the one before', async () => {
+  it('run in phases, each on the best candidates of the previous phase', async () => {
     root = await writeProject({
       ...SCHEMAS,
       'pipelines/phases.yaml': pipelineOf('phases'),
@@ -58,7 +58,8 @@ describe('the pipelines of docs/models.md', () => {
       const body = { candidates, query: { query: 'lamp' }, user_page_size: 100 };
       const answer = await app.pipelines[0]?.run(body, { requestId: 'r' });
       const ranked = answer === undefined ? [] : rankedIn(answer.answer);
-      // The model likes what is dear, and never sees the hundred that sell least, which are dearest.
+      // The model prefers high prices. It never scores the hundred products with the lowest sales, which have the
+      // highest prices.
       expect(ranked[0]).to.deep.equal({ candidate_id: 'p100', ranked_score: 2 });
       expect(ranked.every(({ candidate_id: id }) => Number(id.slice(1)) >= 100)).to.equal(true);
     } finally {
@@ -66,7 +67,7 @@ describe('the pipelines of docs/models.md', () => {
     }
   });
 
-  it('ask a model at another server, whose metadata fits', async () => {
+  it('call a model on another server, whose metadata fits', async () => {
     const server = await startInferenceServer();
     try {
       const text = pipelineOf('remote');
@@ -96,7 +97,7 @@ describe('the pipelines of docs/models.md', () => {
   });
 });
 
-/** 2 above a price of 150, else 1. */
+/** Returns 2 above a price of 150, otherwise 1. */
 const DEEP = lightGbmFile(
   [
     'version=v4',
@@ -113,7 +114,7 @@ const DEEP = lightGbmFile(
   ],
 );
 
-/** The product of a user's vector and each item's, summed. */
+/** Multiplies a user's vector with each item's vector and sums the products. */
 function twoTower(): Buffer {
   return onnxModel({
     inputs: [

@@ -9,7 +9,7 @@ import { withFiles } from '../support/temporary-files.js';
 describe('docs/score.md', () => {
   const page = readFileSync(repositoryPath('docs', 'score.md'), 'utf8');
 
-  it('is a project, and exchanges that happen so one after the other', () => {
+  it('is a valid project, and its requests give the documented answers in this order', () => {
     const blocks = page.matchAll(/^```yaml file=(\S+)\n([\s\S]*?)^```$/gm);
     const files = Object.fromEntries([...blocks].map(([, path = '', text = '']) => [path, text]));
     expect(Object.keys(files)).to.have.length(5);

@@ -100,7 +100,7 @@ const product = (id: string, more: object = {}): object => ({
   ...more,
 });
 
-/** Bodies that are answered with 200; none of them touches what the control request reads. */
+/** Bodies that are answered with 200. None of them changes what the control request reads. */
 const VALID: readonly (readonly [path: string, body: object])[] = [
   [
     '/api/v1/search',
@@ -186,7 +186,7 @@ const VALID: readonly (readonly [path: string, body: object])[] = [
   ],
 ];
 
-/** What the control requests are answered from. */
+/** The stored data for the control requests. */
 const STORED: readonly (readonly [path: string, body: object])[] = [
   [
     '/api/v1/entities/upload',
@@ -234,7 +234,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Bodies that are not what they were: each has an answer, none a 5xx, and what comes after is answered as before. */
+/** Damages bodies of requests. Each body gets an answer, never a 5xx, and later requests are answered as before. */
 export const bodies: FuzzTarget = {
   name: 'bodies of requests',
   quick: 250,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** A change, with what a message says of it. */
+/** A change, with its description for messages. */
 export interface Edit<From, To = From> {
   readonly what: string;
   readonly apply: (from: From) => To;
 }
 
-/** One to three changes after one another; fast-check drops those that a failure does not need. */
+/** One to three successive changes. fast-check drops those that a failure does not need. */
 export function editsOf<T>(one: fc.Arbitrary<Edit<T>>): fc.Arbitrary<Edit<T>> {
   return fc.array(one, { minLength: 1, maxLength: 3 }).map((edits) => ({
     what: edits.map(({ what }) => what).join('; '),

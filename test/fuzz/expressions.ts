@@ -58,7 +58,10 @@ const written: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** Texts that are nearly expressions: problems at places in the text, or the value that the plain interpreter gives. */
+/**
+ * Creates texts that are almost expressions. Each gives errors at places in the text, or the value that the simple
+ * interpreter gives.
+ */
 export const expressionTexts: FuzzTarget = {
   name: 'expressions',
   quick: 1500,
@@ -95,7 +98,7 @@ export const expressionTexts: FuzzTarget = {
           return;
         }
         const parsed = parseExpression(expression);
-        if (!parsed.ok) throw new Error('what does not parse does not compile');
+        if (!parsed.ok) throw new Error('expected a parse error to prevent compilation');
         const frame = new Frame(table.layout);
         fill(frame, table, data, count, NOW);
         const rows = result.expression.scope === 'candidate' ? count : 1;
@@ -105,7 +108,7 @@ export const expressionTexts: FuzzTarget = {
             isList: (name) => COLUMNS[name]?.type.kind === 'list',
             lookup: (name) => {
               const cell = data[name]?.[COLUMNS[name]?.scope === 'request' ? 0 : row];
-              if (cell === undefined) throw new Error(`nothing in ${name}`);
+              if (cell === undefined) throw new Error(`expected columns for ${name}`);
               return cell;
             },
           }),

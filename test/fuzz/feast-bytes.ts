@@ -20,7 +20,7 @@ import { jsonEdits } from './mutate-json.js';
 
 const NOW = Date.UTC(2026, 0, 31);
 
-/** A value of each kind that a view reads. */
+/** One value of each kind that a view reads. */
 const VALUES: readonly (readonly [ValueType, FeastType, unknown])[] = [
   [{ kind: 'int' }, 'int64_val', 2 ** 40],
   [{ kind: 'int' }, 'int32_val', -5],
@@ -51,7 +51,10 @@ const VIEW = featureView(
 const FIELDS = [feastTime(NOW - 1000.25), ...VALUES.map(([, type, value]) => feastValue(type, value))];
 const FEATURES = [...VIEW.features.values()];
 
-/** Hashes in Feast's Redis that are not what they were: the damaged field has a status or a value of its type, the others theirs. */
+/**
+ * Damages hashes in Feast's Redis. The damaged field has a status or a value of its type; the other fields keep their
+ * values.
+ */
 export const feastBytes: FuzzTarget = {
   name: 'hashes of Feast',
   quick: 1500,
@@ -84,7 +87,7 @@ export const feastBytes: FuzzTarget = {
 
 function shapeOf(type: ValueType): Parameters<typeof looseColumn>[0] {
   const kind = columnKindOf(type, false);
-  if (kind === undefined) throw new Error('a feature has a column');
+  if (kind === undefined) throw new Error('expected a column for the feature');
   return kind === 'vector'
     ? { kind, scope: 'candidate', size: type.kind === 'vector' ? type.size : 0 }
     : { kind, scope: 'candidate' };
@@ -117,7 +120,7 @@ const REGISTRY = {
   onDemandFeatureViews: [{ spec: { name: 'computed' } }],
 };
 
-/** Dumps of Feast's registry that are not what they were: what is made of them loads. */
+/** Damages dumps of Feast's registry. The files that are generated from a dump can be loaded. */
 export const feastRegistries: FuzzTarget = {
   name: 'registries of Feast',
   quick: 150,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 
-/** What one kind of input from outside is thrown at. */
+/** The target of one kind of random input from outside. */
 export interface FuzzTarget {
-  /** What comes in, e.g. `project files`. */
+  /** The kind of input, e.g. `project files`. */
   readonly name: string;
-  /** Cases of the quick form, a second or two. */
+  /** The number of cases in the quick form, which takes a second or two. */
   readonly quick: number;
-  /** Readies what the cases need. */
+  /** Prepares the data that the cases need. */
   open(): Promise<OpenTarget>;
 }
 
@@ -16,12 +16,12 @@ export interface OpenTarget {
 }
 
 /**
- * @param onCase told of each case before it is tried
- * @throws Error with the seed, the smallest case that does not hold, and why
+ * @param onCase called with each case before it runs
+ * @throws Error with the seed, the smallest failing case, and the reason
  */
 type Run = (seed: number, cases: number, onCase: (what: string) => void) => Promise<void>;
 
-/** A case says what it is in a few words; what it is made of can be long. */
+/** A case describes itself in a few words, because its content can be long. */
 export function always<T extends { readonly what: string }>(
   cases: fc.Arbitrary<T>,
   holds: (one: T) => void | Promise<void>,
@@ -52,7 +52,7 @@ const SHARED = [Object, Array, String, Number, Boolean, Function, Map, Buffer].m
 const propertiesOf = (of: object): string => Reflect.ownKeys(of).map(String).join();
 const CLEAN = SHARED.map(([, prototype]) => propertiesOf(prototype));
 
-/** @throws Error if anything has been added to what all values share */
+/** @throws Error if anything was added to a built-in prototype */
 function expectCleanPrototypes(): void {
   SHARED.forEach(([name, prototype], i) => {
     if (propertiesOf(prototype) !== CLEAN[i]) throw new Error(`the prototype of ${name} has changed`);

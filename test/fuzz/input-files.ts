@@ -73,12 +73,12 @@ const FILES: readonly (readonly [name: string, content: Buffer])[] = [
   ['a.jsonl.gz', gzipSync(JSON_LINES)],
 ];
 /**
- * Cut short only: pages have no checksum, and hyparquet (1.31) believes the counts in them, so that one flipped bit can make
- * it write billions of values.
+ * Parquet files are only truncated. Pages have no checksum, and hyparquet (1.31) trusts their counts, so one flipped
+ * bit can make it write billions of values.
  */
 const PARQUET = parquet();
 
-/** Files to load that are not what they were: rows, rows that are told to be bad, or an end that says why. */
+/** Damages files to load. The reader yields rows, bad rows with a reason, or an error that says why it stopped. */
 export const inputFiles: FuzzTarget = {
   name: 'input files',
   quick: 600,
@@ -127,7 +127,8 @@ async function expectTold(path: string): Promise<void> {
       for (const { line, value, json } of rows) {
         expect(line).to.be.above(0);
         expect(value).to.be.an('object');
-        // What is sent on as text: only JSON nests deeper than a row can be written, and has its text.
+        // A row is sent as its text if it has one. Only JSON can nest too deeply for JSON.stringify, and a JSON row
+        // has its text.
         if (json === undefined) JSON.stringify(value);
       }
       for (const { line, problem } of bad) {

@@ -36,7 +36,7 @@ const ensembleOf = (of: 'float32' | 'float64', outputs: number, categoricalFrom:
 
 const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
-/** What stands for a number in a file. */
+/** Texts that replace a number in a file. */
 const NUMBERS = [
   '',
   '0',
@@ -112,7 +112,7 @@ const bytes = (content: Buffer): fc.Arbitrary<Written> =>
 const json = (value: unknown): fc.Arbitrary<Written> =>
   jsonEdits.map(({ what, apply }) => ({ what, content: Buffer.from(apply(value)) }));
 
-/** A file, and what was done to it. */
+/** A file and a description of its damage. */
 interface Written {
   readonly what: string;
   readonly content: Buffer;
@@ -147,11 +147,11 @@ function cases(): fc.Arbitrary<Case> {
 
 const PLUGINS = { lightgbm, xgboost };
 
-/** What an engine says where a reader should have looked first. */
+/** Messages of a JavaScript engine. They show that a reader did not check its input. */
 const INTERNAL =
   /Cannot read|Invalid (typed )?array length|is not a function|not iterable|undefined|stack size|out of memory|WebAssembly|RangeError|\[object/;
 
-/** Model files that are not what they were: a load error in words, or a model that scores, the same in every form. */
+/** Damages model files. Each gives a load error in words, or a model that scores equally in every form. */
 export const modelFiles: FuzzTarget = {
   name: 'model files',
   quick: 300,
@@ -166,7 +166,7 @@ export const modelFiles: FuzzTarget = {
     }),
 };
 
-/** @returns undefined for a file that was refused as it should be */
+/** @returns undefined if the file was rejected with a proper error */
 async function created(plugin: Plugin, content: Buffer): Promise<Component | undefined> {
   const options = {
     model: { path: 'model', content, version: '000000000000' },
@@ -189,9 +189,9 @@ async function created(plugin: Plugin, content: Buffer): Promise<Component | und
   }
 }
 
-/** By output; from columns of odd numbers. */
+/** Returns scores by output, from columns with unusual numbers. */
 async function scores(component: Component): Promise<number[][]> {
-  // Every input of a model made here is column 0.
+  // Every input of these models is column 0.
   const step = new FakeStep(ROWS);
   step.number(Array.from(VALUES));
   const found = await compute(component as ModelComponent, step);

@@ -3,7 +3,7 @@ import { editsOf, type Edit } from './edits.js';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
-/** Numbers where formats have lengths and offsets. */
+/** Numbers that replace lengths and offsets of formats. */
 const LENGTHS = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
 
 const edit: fc.Arbitrary<Edit<Buffer>> = fc
@@ -65,5 +65,5 @@ const edit: fc.Arbitrary<Edit<Buffer>> = fc
     },
   }));
 
-/** Changes of bytes that know nothing of what the bytes mean. */
+/** Changes bytes without knowledge of their meaning. */
 export const byteEdits: fc.Arbitrary<Edit<Buffer>> = editsOf(edit);

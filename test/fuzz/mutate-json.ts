@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { editsOf, type Edit } from './edits.js';
 
-/** A JSON value that can be written with what JSON.stringify never writes: repeated keys, any text for a value. */
+/**
+ * A JSON value that can be written in ways that JSON.stringify never uses: repeated keys, and any text as a value.
+ */
 type Node = { readonly text: string } | { readonly items: Node[] } | { readonly entries: [string, Node][] };
 
-/** What a value is exchanged for, as it is written. */
+/** Texts that replace a value. */
 const ODD = [
   'null',
   'true',
@@ -146,7 +148,7 @@ const edit: fc.Arbitrary<Edit<Node>> = fc
     },
   }));
 
-/** Changes of a JSON value: its text with them. */
+/** Changes a JSON value and returns its text. */
 export const jsonEdits: fc.Arbitrary<Edit<unknown, string>> = editsOf(edit).map(({ what, apply }) => ({
   what,
   apply: (value) => written(apply(nodeOf(value))),
@@ -159,7 +161,7 @@ interface Place {
 
 function nodeAt({ list, index }: Place): Node {
   const at = list[index];
-  if (at === undefined) throw new Error('a place is in its list');
+  if (at === undefined) throw new Error('expected the place in its list');
   return Array.isArray(at) ? at[1] : at;
 }
 

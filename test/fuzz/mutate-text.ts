@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { editsOf, type Edit } from './edits.js';
 
-/** A place in a text of any length, as a share of it. */
+/** A place in a text of any length, as a fraction of its length. */
 const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
-/** What no scalar of a project file should be, and what YAML makes something else of. */
+/** Scalars that no project file should contain, and scalars that YAML misreads. */
 const SCALARS = [
   '',
   'null',
@@ -198,5 +198,5 @@ const edit: fc.Arbitrary<Edit<string>> = fc
     },
   }));
 
-/** Changes of a text of lines such as a YAML file. */
+/** Changes a text of lines, such as a YAML file. */
 export const textEdits: fc.Arbitrary<Edit<string>> = editsOf(edit);

@@ -25,10 +25,7 @@ function filesOf(project: string): Record<string, string> {
   );
 }
 
-/**
- * Projects with a file that is not what it was: loading and compiling ends with what is wrong, told at places in its
- * files, or with pipelines.
- */
+/** Damages a file of a project. Loading and compiling gives diagnostics with places in its files, or pipelines. */
 export const projectFiles: FuzzTarget = {
   name: 'project files',
   quick: 60,

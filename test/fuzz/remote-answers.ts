@@ -18,11 +18,11 @@ const METADATA = {
   outputs: [{ name: 'sum', datatype: 'FP64', shape: [-1, 1] }],
 };
 
-/** What an engine says where an answer should have been looked at first. */
+/** Messages of a JavaScript engine. They show that an answer was not checked. */
 const INTERNAL =
   /Cannot read|Invalid (typed )?array length|is not a function|not iterable|undefined|stack size|\[object/;
 
-/** Answers of model servers that are not what they should be: a step that fails in words, or finite numbers for every row. */
+/** Damages answers of model servers. The step fails with a proper error, or gives finite numbers for every row. */
 export const remoteAnswers: FuzzTarget = {
   name: 'answers of model servers',
   quick: 500,
@@ -69,7 +69,7 @@ export const remoteAnswers: FuzzTarget = {
   },
 };
 
-/** What fails says why, in words. */
+/** Checks that a failure has a proper message. */
 async function failing(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

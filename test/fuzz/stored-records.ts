@@ -64,10 +64,10 @@ page: { size: 100, max_size: 100 }
 
 const IDS = ['c0', 'c1', 'c2', 'c3'];
 const BODY = { user: { user_id: 'u1' }, candidates: IDS.map((product_id) => ({ product_id })) };
-/** The candidate that reads what is damaged. */
+/** The candidate that reads the damaged record. */
 const HURT = 'c2';
 
-/** Of c2 alone. */
+/** Keys that only c2 reads. */
 const KEYS = [
   entityKey('millrace', 'product', HURT),
   entityKey('millrace', 'brand', 'bc2'),
@@ -76,7 +76,7 @@ const KEYS = [
 ];
 const HISTORY = historyKey('millrace', 'user', 'u1');
 
-/** Says how many rows of features were refused, being older than what is there. */
+/** Returns how many rows of features were rejected because the store has newer rows. */
 async function fill(app: App): Promise<number> {
   const products = IDS.map((id, i) => ({
     product_id: id,
@@ -119,7 +119,7 @@ const statsRow = (product_id: string, i: number): object => ({
   event_time: NOW - 1000,
 });
 
-/** Records that are not what they were: what they are of has no value, or another; nothing else changes. */
+/** Damages stored records. Only the values of that record change or become missing; nothing else changes. */
 export const storedRecords: FuzzTarget = {
   name: 'stored records',
   quick: 400,
@@ -132,7 +132,7 @@ export const storedRecords: FuzzTarget = {
     const whole = new Map(store.records);
     for (const key of [...KEYS, HISTORY]) expect(whole.has(key), key).to.equal(true);
     const [pipeline] = app.pipelines;
-    if (pipeline === undefined) throw new Error('there is a pipeline');
+    if (pipeline === undefined) throw new Error('expected a pipeline');
     const scores = async (): Promise<Record<string, number>> => {
       const { answer } = await pipeline.run(BODY, { requestId: 'r' });
       return scoresOf(rankedIn(answer));
@@ -150,7 +150,7 @@ export const storedRecords: FuzzTarget = {
         const now = await scores();
         expect(Object.keys(now)).to.have.members(IDS);
         for (const id of IDS) {
-          // What the user did is counted for all; the sum of halves that each has of it is known.
+          // The history counts for every candidate, with half a point per event, so the change is bounded.
           if (key === HISTORY) expect((before[id] ?? NaN) - (now[id] ?? NaN)).to.be.within(-8, 0.5);
           else if (id !== HURT) expect(now[id], id).to.equal(before[id]);
         }
@@ -197,14 +197,14 @@ async function expectReadable(app: App, store: MemoryStore): Promise<void> {
   }
 }
 
-/** What is written again is there as before, whatever it is written over, and takes no more than it did. */
+/** Checks that a new write restores a record, whatever it replaces, and that it needs no more memory than before. */
 async function expectMended(
   app: App,
   store: MemoryStore,
   scores: () => Promise<Record<string, number>>,
   before: Record<string, number>,
 ): Promise<void> {
-  if ((await fill(app)) > 0) return; // a damaged time is later than any: the answer says so
+  if ((await fill(app)) > 0) return; // A damaged event time is later than any other, and the answer counts such rows.
   expect(await scores()).to.deep.equal(before);
   const sizes = sizesOf(store);
   await fill(app);

@@ -8,7 +8,7 @@ import { projectFiles } from './project-files.js';
 import { remoteAnswers } from './remote-answers.js';
 import { storedRecords } from './stored-records.js';
 
-/** Everything that comes from outside. */
+/** All kinds of input from outside. */
 export const TARGETS: readonly FuzzTarget[] = [
   projectFiles,
   expressionTexts,

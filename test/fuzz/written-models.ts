@@ -1,7 +1,9 @@
 import { lightGbmFile } from '../../bench/support/lightgbm-text.js';
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
-/** A text with numbers in it, of LightGBM's `save_model`; linear leaves, category sets and several classes among it. */
+/**
+ * Writes LightGBM's `save_model` text with numbers, optionally with linear leaves, category sets and several classes.
+ */
 export function lightGbmText(ensemble: TreeEnsemble, linear: boolean): string {
   const { features, outputs } = ensemble;
   const names = Array.from({ length: features }, (_, i) => `c${i}`);
@@ -64,7 +66,7 @@ function decisionType(rule: number): number {
 
 const MISSING = ['None', 'Zero', 'NaN'];
 
-/** What `dump_model()` gives of the same. */
+/** Returns what `dump_model()` gives for the same model. */
 export function lightGbmJson({ features, outputs, trees }: TreeEnsemble): unknown {
   const nodeOf = (tree: DecisionTree, at: number): unknown => {
     if (at < 0) return { leaf_index: ~at, leaf_value: tree.leaves[~at] };
@@ -103,7 +105,9 @@ export function lightGbmJson({ features, outputs, trees }: TreeEnsemble): unknow
   };
 }
 
-/** What XGBoost's `save_model` writes: trees whose leaves are numbers, or vectors of an element for each output. */
+/**
+ * Returns what XGBoost's `save_model` writes: trees whose leaves are numbers, or vectors with one element per output.
+ */
 export function xgboostJson(
   { features, outputs, trees }: TreeEnsemble,
   vectors: boolean,
@@ -166,7 +170,7 @@ function xgboostTree(tree: DecisionTree, size: number, features: number): unknow
   };
 }
 
-/** Booster gblinear. */
+/** The booster gblinear. */
 export function xgboostLinear(features: number): unknown {
   const file = xgboostJson({ features, outputs: 1, trees: [] } as unknown as TreeEnsemble, false, false);
   const { learner } = file as { learner: Record<string, unknown> };

@@ -144,7 +144,7 @@ describe('remote models in a pipeline', () => {
     const {
       'never answers': silent = sum,
       'answers 500': failing = sum,
-      'is not HTTP': closing = sum,
+      'does not speak HTTP': closing = sum,
     } = FAULTS;
     for (const behaviours of [[sum], [failing], [closing, sum], [silent]]) {
       server.behaviours = behaviours;

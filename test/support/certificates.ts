@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 
-/** A CA, and certificates that it signed for the server and for a client; valid for a day. */
+/** Creates a CA, and certificates that it signed for the server and for a client. They are valid for a day. */
 export async function makeCertificates(file: (name: string) => string): Promise<void> {
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -29,7 +29,7 @@ export async function makeCertificates(file: (name: string) => string): Promise<
   }
 }
 
-/** Settings of redis-server for TLS with these certificates; the ports are given besides. */
+/** Returns the arguments of redis-server for TLS with these certificates, without the ports. */
 export function tlsArguments(file: (name: string) => string): string[] {
   return [
     ...['--tls-cert-file', file('server.pem'), '--tls-key-file', file('server.key')],

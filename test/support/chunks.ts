@@ -1,6 +1,6 @@
 import type { BadRow, InputRow, RowChunk } from '../../runtime/cli/input/rows.js';
 
-/** Bytes as a file gives them, `size` at a time. */
+/** Yields bytes like a file stream, `size` at a time. */
 export async function* inChunks(text: string | Buffer, size = Infinity): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) {
@@ -9,7 +9,7 @@ export async function* inChunks(text: string | Buffer, size = Infinity): AsyncGe
   }
 }
 
-/** All rows that a reader gives. */
+/** Collects all rows of a reader. */
 export async function readAll(
   chunks: AsyncIterable<RowChunk>,
 ): Promise<{ readonly rows: readonly InputRow[]; readonly bad: readonly BadRow[] }> {

@@ -7,7 +7,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a command line of `millrace` in this process, with nothing of this process's environment. */
+/** Runs a command line of `millrace` in this process, without this process's environment. */
 export async function millrace(
   argv: readonly string[],
   more: {

@@ -5,13 +5,13 @@ import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';
 
-/** For components that warm up without a word, or with words that a test does not ask after. */
+/** For components whose warm-up notices do not matter to a test. */
 export const NO_NOTICES: WarmNotices = { warn: () => undefined };
 
 /**
- * Builds a component as the compiler does once the options are checked and bound.
- * @param need finds the inputs that the component asks for by name; without it, asking is an error
- * @param http reaches other servers; model servers in this process unless given
+ * Creates a component like the compiler, after the options are checked and bound.
+ * @param need finds the inputs that the component requests by name; without it, a request is an error
+ * @param http calls other servers; the default is model servers in this process
  */
 export function createComponent(
   plugin: Plugin,
@@ -20,7 +20,7 @@ export function createComponent(
   http: OutboundHttp = addingServers,
 ): Component | Promise<Component> {
   const find = (name: string): Input => {
-    if (need === undefined) throw new Error(`nothing is called ${name}`);
+    if (need === undefined) throw new Error(`there is no input ${name}`);
     return need(name);
   };
   const build: BuildContext = {

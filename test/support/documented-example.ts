@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { isMap, parseDocument, type Node } from 'yaml';
 import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
-/** A step that a plugin's README shows. */
+/** A step in a plugin's README. */
 export interface DocumentedExample {
   readonly use: unknown;
   readonly with: Node | undefined;
   readonly at: Span;
-  /** What is wrong with the YAML itself. */
+  /** Errors of the YAML itself. */
   readonly errors: readonly string[];
 }
 
-/** The YAML blocks of a Markdown file that are steps, in order. */
+/** Returns the YAML blocks of a Markdown file that are steps, in order. */
 export function documentedExamples(path: string): DocumentedExample[] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms);
   return [...blocks].flatMap(([, text = '']) => {

@@ -1,6 +1,6 @@
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 
-/** A process that writes to an embedded store without end, and tells its parent of each acknowledged write. */
+/** A process that writes to an embedded store without end, and reports each acknowledged write to its parent. */
 const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '' });
 for (let i = 0; process.connected; i++) {
   const key = `n${String(i)}`;

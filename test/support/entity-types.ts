@@ -4,7 +4,7 @@ import { SourceFile, type Span } from '../../runtime/config/yaml/source.js';
 
 const at: Span = { file: new SourceFile('test.yaml', ''), start: 0, end: 0 };
 
-/** An entity type as a project file would declare it. */
+/** Creates an entity type as a project file declares it. */
 export function entityType(
   name: string,
   attributes: Readonly<Record<string, ValueType>> = {},
@@ -16,10 +16,10 @@ export function entityType(
   return { name, key, attributes: new Map(entries), at };
 }
 
-/** A feature as `featureView` takes it: its type, or its type and default. */
+/** A feature for `featureView`: its type, or its type and default. */
 export type FeatureSketch = ValueType | { readonly type: ValueType; readonly default: JsonValue };
 
-/** A feature view as a project file would declare it. */
+/** Creates a feature view as a project file declares it. */
 export function featureView(
   name: string,
   of: readonly string[],

@@ -1,4 +1,4 @@
-/** A request that a page shows, and its answer. */
+/** A request on a page of the docs, and its answer. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -6,7 +6,7 @@ export interface Exchange {
   readonly answer: unknown;
 }
 
-/** Every request of a page that is followed by a block with its answer. */
+/** Returns every request of a page that is followed by a block with its answer. */
 export function exchangesOf(page: string): Exchange[] {
   const blocks = /^```http\n(\w+) (\S+)\n\n([^]*?)^```\n+```json\n([^]*?)^```$/gm;
   return [...page.matchAll(blocks)].map(([, method = '', path = '', body = '', answer = '']) => ({

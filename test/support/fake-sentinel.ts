@@ -1,31 +1,31 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A Sentinel of a test's own that tells of a failover when it is told to, at the worst of moments too. */
+/** A fake Sentinel that announces a failover on request, also at unfavourable moments. */
 export interface FakeSentinel {
   readonly port: number;
-  /** Clients that want to be told of a failover. */
+  /** The number of clients that are subscribed to failovers. */
   readonly subscribers: number;
-  /** How often a client began to want that: each does once it has a connection to the server that it was told of. */
+  /** The number of subscriptions so far. A client subscribes once it has a connection to the announced master. */
   readonly subscriptions: number;
-  /** Clients that have asked for the master and not been answered. */
+  /** The number of clients that asked for the master and have no answer yet. */
   readonly waiting: number;
-  /** Connections that were reset. */
+  /** The number of connections that were reset. */
   readonly resets: number;
-  /** Resets all connections, and from now on each that is made. */
+  /** Resets all connections, and every new connection from now on. */
   fail(): void;
-  /** Keeps whoever asks for the master waiting from now on. */
+  /** Delays all answers about the master from now on. */
   hold(): void;
-  /** Answers those who wait, and all that come. */
+  /** Sends the delayed answers, and answers at once from now on. */
   release(): void;
-  /** Tells the subscribers of a failover. */
+  /** Announces a failover to the subscribers. */
   announce(): void;
-  /** Calls another server master from now on, as of a later failover, and tells nobody who does not ask. */
+  /** Names another server as master from now on, as after a later failover, without an announcement. */
   promote(masterPort: number): void;
   close(): Promise<void>;
 }
 
-/** @param first port of the server on this machine that it calls master, whatever the name but `unknown` */
+/** @param first port of the master on this machine, for every name except `unknown` */
 export async function startFakeSentinel(first: number): Promise<FakeSentinel> {
   const sockets = new Set<Socket>();
   const subscribers = new Set<Socket>();
@@ -42,7 +42,7 @@ export async function startFakeSentinel(first: number): Promise<FakeSentinel> {
     socket.resetAndDestroy();
   };
   const server = createServer((socket) => {
-    socket.on('error', () => undefined); // 'close' follows
+    socket.on('error', () => undefined); // A 'close' event follows.
     if (fails) {
       reset(socket);
       return;

@@ -5,7 +5,7 @@ import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
 import { featureField, timeField } from '../../runtime/config/project/feast-fields.js';
 import type { JoinKeyType } from '../../runtime/config/project/model.js';
 
-/** A `Value` message of one field; lists packed as protobuf does. */
+/** Encodes a `Value` message with one field. Lists are packed as in protobuf. */
 export function feastValue(type: FeastType, value: unknown): Buffer {
   const writer = protobuf.Writer.create();
   const [number, shape] = FIELDS[type];
@@ -17,7 +17,7 @@ export function feastValue(type: FeastType, value: unknown): Buffer {
     else if (kind === 'double') writer.uint32((field << 3) | 1).double(one as number);
     else if (kind === 'float') writer.uint32((field << 3) | 5).float(one as number);
     else if (kind === 'bool') writer.uint32(field << 3).bool(one as boolean);
-    else throw new Error(`no writer for ${kind}`);
+    else throw new Error(`there is no writer for ${kind}`);
   };
   if (typeof shape === 'string') write(shape, number, value);
   else {
@@ -28,7 +28,7 @@ export function feastValue(type: FeastType, value: unknown): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** A protobuf Timestamp of epoch milliseconds. */
+/** Encodes epoch milliseconds as a protobuf Timestamp. */
 export function feastTime(time: number): Buffer {
   const writer = protobuf.Writer.create();
   const seconds = Math.floor(time / 1000);
@@ -43,12 +43,12 @@ export interface FeastRow {
   readonly version?: 2 | 3;
   readonly keys: readonly (readonly [name: string, type: JoinKeyType, id: string])[];
   readonly view: string;
-  /** Epoch milliseconds; undefined: no time field. */
+  /** Epoch milliseconds; undefined means no time field. */
   readonly time: number | undefined;
   readonly features: Readonly<Record<string, Buffer>>;
 }
 
-/** Writes rows into a Redis as `feast materialize` does. */
+/** Writes rows into Redis like `feast materialize`. */
 export async function materialise(url: string, rows: readonly FeastRow[]): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true });
   await redis.connect();
@@ -60,7 +60,7 @@ export async function materialise(url: string, rows: readonly FeastRow[]): Promi
         project,
       );
       const key = format.encode(keys.map(([, , id]) => id));
-      if (key === undefined) throw new Error('an id is not of its type');
+      if (key === undefined) throw new Error('the id does not have the declared type');
       if (time !== undefined) await redis.hset(key, timeField(view), feastTime(time));
       for (const [name, value] of Object.entries(features))
         await redis.hset(key, featureField(view, name), value);

@@ -13,7 +13,7 @@ import type { ResidentTables } from '../../runtime/resident/resident-tables.js';
 import { LayoutRegistry } from '../../runtime/store/layout-registry.js';
 import type { Store } from '../../runtime/store/store.js';
 
-/** The only pipeline of a project's folder. */
+/** Returns the only pipeline of a project's folder. */
 export async function planOf(root: string): Promise<Plan> {
   const { pipelines, diagnostics } = await compileProject(root);
   const [first] = pipelines;
@@ -21,7 +21,7 @@ export async function planOf(root: string): Promise<Plan> {
   return first.plan;
 }
 
-/** What hydrate and fetch features made of a request. */
+/** The result of the stages hydrate and features for a request. */
 export interface Filled {
   /** `[status, value]` of each row, by column name. */
   readonly cells: Readonly<Record<string, readonly (readonly [number, unknown])[]>>;
@@ -29,7 +29,7 @@ export interface Filled {
   readonly keysRead: number;
 }
 
-/** Runs the first two stages alone. */
+/** Runs only the first two stages. */
 export async function fillFrame(
   plan: Plan,
   store: Store,

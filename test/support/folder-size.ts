@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes of all files in a folder and below. */
+/** Returns the bytes of all files in a folder and its subfolders. */
 export async function folderSize(folder: string): Promise<number> {
   let total = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -1,19 +1,19 @@
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 
-/** What became of a write of `number` to a key. */
+/** The outcome of writing `number` to a key. */
 export interface Attempt {
   readonly key: string;
   readonly number: number;
-  /** Undefined where the write was acknowledged. */
+  /** Undefined if the write was acknowledged. */
   readonly error: string | undefined;
-  /** The number that the store says afterwards that the key holds; NaN for none. */
+  /** The number that the store returns for the key afterwards; NaN if there is none. */
   readonly holds: number;
 }
 
 const KEYS = 40;
 const SIZE = 20_000;
 
-/** A process whose disk gets full: writes records without end, and tells its parent of each. */
+/** A process whose disk becomes full. It writes records without end, and reports each write to its parent. */
 const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '' });
 for (let number = 0; process.connected; number++) {
   const key = `k${number % KEYS}`;
@@ -26,7 +26,7 @@ for (let number = 0; process.connected; number++) {
   process.send?.({ key, number, error, holds } satisfies Attempt);
 }
 
-/** The number, and what no compression makes smaller. */
+/** Contains the number, and data that cannot be compressed. */
 function record(number: number): Buffer {
   const value = Buffer.allocUnsafe(SIZE);
   value.writeDoubleLE(number);

@@ -6,21 +6,21 @@ import { sumOfRows } from './inference.js';
 /** How the server answers one inference request. */
 export type Behaviour = (answer: ServerResponse, body: string, request: IncomingMessage) => void;
 
-/** A server of the Open Inference Protocol on this machine, with one model, `sum`, which adds the numbers of each row. */
+/** A server of the Open Inference Protocol on this machine. Its one model, `sum`, adds the numbers of each row. */
 export interface InferenceServer {
   readonly port: number;
   readonly url: string;
-  /** Answers inference requests in turn, the last one from then on. */
+  /** How to answer the inference requests, in order. The last behaviour repeats. */
   behaviours: Behaviour[];
-  /** What GET /v2/models/sum answers; undefined: 404. */
+  /** The answer of GET /v2/models/sum; undefined means 404. */
   metadata: object | undefined;
   ready: boolean;
   /** Bodies of the inference requests. */
   readonly bodies: string[];
   readonly requests: IncomingMessage[];
-  /** Connections that are open. */
+  /** The open connections. */
   readonly open: ReadonlySet<Socket>;
-  /** Most connections at a time so far. */
+  /** The maximum number of concurrent connections so far. */
   readonly mostOpen: number;
   close(): Promise<void>;
 }
@@ -79,11 +79,11 @@ export function json(answer: ServerResponse, body: object, status = 200): void {
   answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Right answers. */
+/** Sends a correct answer. */
 export const sum: Behaviour = (answer, body) =>
   json(answer, sumOfRows(JSON.parse(body) as Parameters<typeof sumOfRows>[0]));
 
-/** A right answer with its outputs changed. */
+/** Sends a correct answer with changed outputs. */
 const changed =
   (change: (output: Record<string, unknown>, data: unknown[]) => void): Behaviour =>
   (answer, body) => {
@@ -95,11 +95,11 @@ const changed =
     json(answer, right);
   };
 
-/** Everything that a model server can do wrong. */
+/** The ways in which a model server can fail. */
 export const FAULTS: Readonly<Record<string, Behaviour>> = {
   'never answers': () => undefined,
   'answers 500': (answer) => json(answer, { error: 'CUDA out of memory' }, 500),
-  'drips a byte at a time': (answer) => {
+  'sends one byte at a time': (answer) => {
     answer.writeHead(200, { 'content-type': 'application/json' });
     const timer = setInterval(() => answer.write(' '), 5);
     answer.on('close', () => clearInterval(timer));
@@ -107,7 +107,7 @@ export const FAULTS: Readonly<Record<string, Behaviour>> = {
   'sends garbage': (answer) =>
     answer.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json'),
   'sends HTML': (answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
-  'is not HTTP': (answer) => answer.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'),
+  'does not speak HTTP': (answer) => answer.socket?.end('SSH-2.0-OpenSSH_9.6\r\n'),
   'sends a huge body': (answer) => {
     answer.writeHead(200, { 'content-type': 'application/json' });
     const part = ' '.repeat(65_536);
@@ -123,7 +123,7 @@ export const FAULTS: Readonly<Record<string, Behaviour>> = {
       .writeHead(200, { 'content-type': 'application/json' })
       .end(right.replace(/"data":\[[^,\]]+/, '"data":[NaN'));
   },
-  'sends a number beyond all': (answer, body) => {
+  'sends a number that is too large': (answer, body) => {
     const right = JSON.stringify(sumOfRows(JSON.parse(body) as Parameters<typeof sumOfRows>[0]));
     answer
       .writeHead(200, { 'content-type': 'application/json' })
@@ -139,9 +139,9 @@ export const FAULTS: Readonly<Record<string, Behaviour>> = {
     data.push(1);
     output['shape'] = [data.length, 1];
   }),
-  'sends fewer scores than its shape says': changed((_output, data) => data.pop()),
+  'sends fewer scores than its shape states': changed((_output, data) => data.pop()),
   'sends another output': changed((output) => (output['name'] = 'other')),
-  'sends rows of two': changed((output, data) => {
+  'sends two numbers per row': changed((output, data) => {
     output['shape'] = [data.length, 2];
     data.push(...data);
   }),

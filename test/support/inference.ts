@@ -9,7 +9,7 @@ interface InferenceBody {
   readonly outputs?: readonly { readonly name: string }[];
 }
 
-/** What a model server answers that adds the numbers of each row, for every output that is asked for. */
+/** The answer of a model server that adds the numbers of each row, for every requested output. */
 export function sumOfRows(
   body: InferenceBody,
 ): { readonly outputs: readonly object[] } & Record<string, unknown> {
@@ -30,12 +30,12 @@ export function sumOfRows(
   };
 }
 
-/** A text counts its letters. */
+/** A string counts its characters. */
 function valueOf(value: unknown): number {
   return typeof value === 'string' ? value.length : Number(value);
 }
 
-/** Servers in this process, one that adds at every address. */
+/** Model servers in this process. The server at every address adds numbers. */
 export const addingServers: OutboundHttp = {
   open: () => ({
     request: ({ body = '' }) =>

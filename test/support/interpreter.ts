@@ -1,19 +1,19 @@
 import { Status } from '../../runtime/api/status.js';
 import type { ExpressionNode } from '../../runtime/expression/ast.js';
 
-/** Not known, for the reason that the status gives. */
+/** An unknown value, with its status. */
 export class Missing {
   constructor(readonly status: number) {}
 }
 
 export type Single = number | boolean | string;
 
-/** A list holds undefined for an element that is not known. A time is a number. */
+/** A list contains undefined for an unknown element. A time is a number. */
 export type Value = Single | readonly (Single | undefined)[];
 export type Outcome = Value | Missing;
 
 export interface Scene {
-  /** Value of a name, a path (`a.b`) or a feature (`a:b`) for the candidate. */
+  /** Returns the value of a name, a path (`a.b`) or a feature (`a:b`) for the candidate. */
   lookup(name: string): Outcome;
   isList(name: string): boolean;
   readonly now: number;
@@ -22,8 +22,8 @@ export interface Scene {
 const ABSENT = new Missing(Status.absent);
 
 /**
- * What an expression means for one candidate, written as plainly as possible: the definition that the compiler is
- * held to. Takes expressions that were type-checked.
+ * Evaluates an expression for one candidate, in the simplest way. It defines the result that the compiler must match.
+ * The expression must be type-checked.
  */
 export function interpret(node: ExpressionNode, scene: Scene): Outcome {
   const of = (child: ExpressionNode): Outcome => interpret(child, scene);
@@ -54,7 +54,7 @@ export function interpret(node: ExpressionNode, scene: Scene): Outcome {
   }
 }
 
-/** Applies a function of known single values; one list among the arguments makes it a list of results. */
+/** Applies a function to known single values. If one argument is a list, the result is a list. */
 function lift(args: readonly Outcome[], f: (args: readonly Single[]) => Single): Outcome {
   const missing = args.find((arg) => arg instanceof Missing);
   if (missing !== undefined) return missing;
@@ -76,7 +76,7 @@ function number(value: Single | undefined): number {
   return value;
 }
 
-/** In arithmetic a bool counts as 1 or 0. */
+/** In arithmetic, a bool counts as 1 or 0. */
 function counted(value: Single | undefined): number {
   return typeof value === 'boolean' ? Number(value) : number(value);
 }
@@ -106,11 +106,11 @@ function binary(op: string, a: Single | undefined, b: Single | undefined): Singl
     case '%':
       return counted(a) % counted(b);
     default:
-      throw new Error(`no operator ${op}`);
+      throw new Error(`there is no operator ${op}`);
   }
 }
 
-/** Whether an expression gives lists, also where a list is missing. */
+/** True if an expression gives a list, even if the list is missing. */
 function isList(node: ExpressionNode, scene: Scene): boolean {
   switch (node.kind) {
     case 'name':
@@ -132,7 +132,7 @@ function isList(node: ExpressionNode, scene: Scene): boolean {
   }
 }
 
-/** Three-valued, after Kleene; element by element where one side is a list. */
+/** Three-valued logic after Kleene, element by element if one side is a list. */
 function logic(op: 'and' | 'or', a: Outcome, b: Outcome, ofLists: boolean): Outcome {
   const decisive = op === 'or';
   const single = (x: Single | undefined, y: Single | undefined): Single | undefined =>
@@ -192,7 +192,7 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
       return lifted((x) => Math[name](x));
     case 'round':
     case 'ceil':
-      // Without a minus zero.
+      // Converts -0 to 0.
       return lifted((x) => Math[name](x) + 0);
     case 'pow':
       return lifted(Math.pow);
@@ -244,7 +244,7 @@ function call(name: string, args: readonly Outcome[], now: number): Outcome {
     case 'weekday':
       return lifted((t = 0) => ((new Date(Math.floor(t)).getUTCDay() + 6) % 7) + 1);
     default:
-      throw new Error(`no function ${name}`);
+      throw new Error(`there is no function ${name}`);
   }
 }
 

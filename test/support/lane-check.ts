@@ -15,7 +15,7 @@ import {
   type View,
 } from './lane-work.js';
 
-/** How a store differs from the state that a lane should be in; undefined if it does not. */
+/** Describes how a store differs from the expected state of a lane. Returns undefined if it does not differ. */
 export async function differenceFrom(
   state: LaneState,
   lane: number,
@@ -38,14 +38,14 @@ export async function differenceFrom(
   return undefined;
 }
 
-/** The rows of a record, by view; a view that is there twice is none that was written. */
+/** Returns the rows of a record, by view. A duplicate view is an error, because no write creates it. */
 function rowsOf(record: Buffer | null): Partial<Record<View, unknown>> {
   const rows: Partial<Record<View, unknown>> = {};
   if (record === null) return rows;
   for (const segment of segmentsOf(record)) {
     const id = record.subarray(segment.start + 4, segment.start + 12);
     const view = VIEWS.find((name) => viewId(name).equals(id));
-    if (view === undefined || view in rows) throw new Error('a record with a segment that nobody wrote');
+    if (view === undefined || view in rows) throw new Error('a record has a segment that was never written');
     const features = decodeSegment(record, segment, viewLayout(viewOf(view)));
     rows[view] = { time: segment.eventTime, ...features };
   }

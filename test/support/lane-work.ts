@@ -9,9 +9,9 @@ import { ANY_EVENT_TIME } from './any-event-time.js';
 import { entityType, featureView } from './entity-types.js';
 
 /**
- * Work for a store that is killed: lanes that write side by side, each to ids of its own and one write at a time. What
- * the n-th write of a lane is follows from its number alone, so that whoever knows how many were acknowledged knows
- * what the store must hold.
+ * Work for a store that is killed. Lanes write concurrently, each to its own ids and one write at a time. The content
+ * of the n-th write of a lane depends only on its number. The number of acknowledged writes therefore determines what
+ * the store must contain.
  */
 
 export const LANES = 6;
@@ -21,7 +21,10 @@ export const VIEWS = ['clicks', 'orders'] as const;
 
 export type View = (typeof VIEWS)[number];
 
-/** What a lane's ids hold: by id the version of the entity, and of each view the row with the latest event time. */
+/**
+ * The expected content of a lane's ids: the version of each entity, and for each view the row with the latest event
+ * time.
+ */
 export interface LaneState {
   readonly entities: Map<string, number>;
   readonly rows: Map<string, Partial<Record<View, { readonly time: number; readonly version: number }>>>;
@@ -44,7 +47,7 @@ export interface LaneServices {
   readonly features: FeatureStore;
 }
 
-/** The declaration of one of the two views, which share a record. */
+/** Returns the declaration of one of the two views, which share a record. */
 export function viewOf(name: View): FeatureView {
   return featureView(name, ['item'], { version: NUMBER, label: TEXT });
 }
@@ -69,7 +72,7 @@ function writeOf(lane: number, number: number): Write {
   if (kind < 0.5) return { kind: 'upload', ids: among(1 + Math.floor(next() * 60)) };
   if (kind < 0.65) return { kind: 'delete', ids: among(1 + Math.floor(next() * 20)) };
   const view = VIEWS[next() < 0.5 ? 0 : 1];
-  // Some rows are older than those that are there, and must not win.
+  // Some rows are older than the stored rows, and must not replace them.
   const rows = among(1 + Math.floor(next() * 40)).map((id) => ({
     id,
     time: number + 1 + Math.floor(next() * 20),
@@ -77,12 +80,12 @@ function writeOf(lane: number, number: number): Write {
   return { kind: 'push', view, rows };
 }
 
-/** An entity's own version all over it, so that one put together from two would show. */
+/** Repeats the version throughout the entity, so that a mixture of two versions is visible. */
 export function textOf(id: string, version: number): string {
   return `${id}/${version} `.repeat(5 + ((version * 7) % 120));
 }
 
-/** Does the n-th write of a lane; resolves when the store acknowledged it. */
+/** Executes the n-th write of a lane. Resolves when the store has acknowledged it. */
 export async function doWrite(
   { index, features }: LaneServices,
   lane: number,
@@ -114,7 +117,7 @@ export function entityOf(id: string, version: number): { [name: string]: string 
   return { item_id: id, title: textOf(id, version), version, undeclared: [version, version] };
 }
 
-/** What a lane's ids hold after its first `count` writes. */
+/** Returns the expected content of a lane's ids after its first `count` writes. */
 export function stateAfter(
   lane: number,
   count: number,

@@ -1,14 +1,14 @@
 import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
 import { doWrite, laneServices, LANES } from './lane-work.js';
 
-/** Where each lane goes on. */
+/** The number of the next write, by lane. */
 export type LaneStart = readonly number[];
-/** A lane, and the number of the write that was acknowledged. */
+/** A lane, and the number of its acknowledged write. */
 export type LaneAck = readonly [lane: number, number: number];
 
 /**
- * A process that works on an embedded store in lanes, from the numbers that its parent sends first, and tells the
- * parent of each acknowledged write, until it is killed.
+ * A process that writes to an embedded store in lanes, starting at the numbers that its parent sends first. It
+ * reports each acknowledged write to the parent until it is killed.
  */
 const store = await openEmbeddedStore({ dataDir: process.argv[2] ?? '', sync: process.argv[3] === 'sync' });
 const services = laneServices(store);

@@ -10,11 +10,11 @@ import {
   type SwapOutcome,
 } from '../../runtime/store/store.js';
 
-/** A store in memory, whose writes can be made to fail. It forgets nothing. */
+/** A store in memory whose writes can be made to fail. It never expires anything. */
 export class MemoryStore implements Store {
   readonly records = new Map<string, Buffer>();
   reads = 0;
-  /** Which writes of a batch fail, by position and key; the others are done. */
+  /** Decides which writes of a batch fail, by position and key. The other writes succeed. */
   failing: ((position: number, key: string) => boolean) | undefined;
 
   read(keys: readonly string[]): Promise<(Buffer | null)[]> {

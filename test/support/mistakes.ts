@@ -26,9 +26,9 @@ const pipeline = ({ features, define, components }: Mistake): string =>
   ].join('\n');
 
 /**
- * One test for each mistake: the whole message that a data scientist sees is as the golden file has it, section by
- * section. UPDATE_GOLDEN=1 rewrites the file.
- * @param files of the project, beside its pipeline
+ * Creates one test per mistake. It compares the whole message for the user with a section of the golden file.
+ * UPDATE_GOLDEN=1 rewrites the file.
+ * @param files of the project, in addition to its pipeline
  */
 export function testMistakes(
   mistakes: readonly Mistake[],

@@ -3,25 +3,25 @@ import { packageFinder } from '../../runtime/compile/find-package.js';
 import { repositoryPath } from './repository.js';
 
 /**
- * Where onnxruntime-node is, which Millrace can do without: in the folder that MILLRACE_ONNXRUNTIME names (one where
- * `npm install onnxruntime-node` ran), or beside Millrace. Undefined if it is in neither.
+ * Finds the optional package onnxruntime-node: in the folder of MILLRACE_ONNXRUNTIME (where `npm install
+ * onnxruntime-node` ran), or beside Millrace. Returns undefined if it is in neither place.
  */
 export function findOnnxRuntime(): string | undefined {
   const folder = process.env['MILLRACE_ONNXRUNTIME'];
   return packageFinder(folder ?? repositoryPath())('onnxruntime-node');
 }
 
-/** The title of tests that need onnxruntime-node; it says why they are skipped where they are. */
+/** Returns the title of tests that need onnxruntime-node, with the reason if they are skipped. */
 export function withOnnxRuntime(title: string): string {
   return findOnnxRuntime() === undefined ? `${title} (onnxruntime-node is not installed)` : title;
 }
 
-/** Finds packages as the runtime does, and onnxruntime-node as above. */
+/** Finds packages like the runtime, and onnxruntime-node as above. */
 export function findTestPackage(name: string): string | undefined {
   return name === 'onnxruntime-node' ? findOnnxRuntime() : packageFinder(repositoryPath())(name);
 }
 
-/** The package's folder, for a link from a project's node_modules. */
+/** Returns the package's folder, for a link from a project's node_modules. */
 export function onnxRuntimeFolder(main: string): string {
   return join(main, '..', '..');
 }

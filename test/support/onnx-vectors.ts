@@ -6,20 +6,20 @@ import { createComponent, NO_NOTICES } from './create-component.js';
 import { readTensor } from './onnx-writer.js';
 import { compute, FakeStep, projectFile } from './step-input.js';
 
-/** How far a model's numbers lie from what was expected. */
+/** The difference between a model's numbers and the expected numbers. */
 export interface OnnxResult {
   readonly file: string;
   readonly numbers: number;
   readonly largest: number;
 }
 
-/** Every `model.onnx` below a folder that has `input_0.pb` and `output_0.pb` beside it. */
+/** Finds every `model.onnx` below a folder that has `input_0.pb` and `output_0.pb` beside it. */
 export function onnxVectors(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return files.filter((name) => basename(name) === 'model.onnx').map((name) => join(folder, name));
 }
 
-/** Runs a model of one input and one output, both [N, k], as a step of a pipeline. */
+/** Runs a model with one input and one output, both [N, k], as a step of a pipeline. */
 export async function runOnnxVector(file: string): Promise<OnnxResult> {
   const tensor = (name: string): ReturnType<typeof readTensor> =>
     readTensor(readFileSync(join(dirname(file), name)));

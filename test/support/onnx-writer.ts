@@ -1,4 +1,4 @@
-/** Writes ONNX files: the messages of onnx.proto that small dense and tree models need. */
+/** Writes ONNX files with the messages of onnx.proto that small dense and tree models need. */
 import protobuf from 'protobufjs';
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
@@ -22,11 +22,11 @@ message Model { int64 ir_version = 1; string producer_name = 2; Graph graph = 7;
 `;
 const types = protobuf.parse(PROTO, { keepCase: true }).root;
 
-/** TensorProto's numbers of element types. */
+/** Numbers of element types in TensorProto. */
 const ELEMENT = { float32: 1, int64: 7, string: 8, bool: 9, float64: 11 } as const;
 type ElementType = keyof typeof ELEMENT;
 
-/** A tensor's name, type and shape; a text is an open size. */
+/** A tensor's name, type and shape. A string in the shape is a dynamic size. */
 export interface OnnxValue {
   readonly name: string;
   readonly type?: ElementType;
@@ -109,7 +109,7 @@ function zipMapInfo(name: string): object {
   return { name, type: { sequence_type: { elem_type: value } } };
 }
 
-/** A dense layer: `score` = sigmoid(`features` · weights + bias), one number a row. */
+/** A dense layer: `score` = sigmoid(`features` · weights + bias), one number per row. */
 export function denseModel(weights: readonly number[], bias: number, rows: number | string = 'N'): Buffer {
   return onnxModel({
     inputs: [{ name: 'features', shape: [rows, weights.length] }],
@@ -127,8 +127,8 @@ export function denseModel(weights: readonly number[], bias: number, rows: numbe
 }
 
 /**
- * Trees as a TreeEnsembleRegressor from `features` [N, k] to `sum` [N, outputs]; all in float32. ONNX has no sets, so
- * a set of categories is a chain of nodes that test for one each.
+ * Writes trees as a TreeEnsembleRegressor from `features` [N, k] to `sum` [N, outputs], all in float32. ONNX has no
+ * category sets, so a set becomes a chain of nodes that each test one category.
  */
 export function treeModel(ensemble: TreeEnsemble): Buffer {
   const nodes = ensemble.trees.flatMap((tree, id) => treeNodes(tree, id, ensemble.comparison));
@@ -191,7 +191,7 @@ interface TreeNode {
   readonly leaf: number;
 }
 
-/** Inner nodes in their order, then leaves, then what the sets of categories take beyond a node each. */
+/** Inner nodes in order, then leaves, then the additional nodes of category sets. */
 function treeNodes(tree: DecisionTree, id: number, comparison: TreeEnsemble['comparison']): TreeNode[] {
   const inner = tree.feature.length;
   let free = inner + tree.leaves.length;
@@ -200,7 +200,7 @@ function treeNodes(tree: DecisionTree, id: number, comparison: TreeEnsemble['com
   const nodes = Array.from(tree.feature, (feature, at): TreeNode[] => {
     const rule = tree.rule[at] ?? 0;
     if ((rule & NodeRule.missing) !== NodeRule.nan)
-      throw new Error('ONNX has nodes whose NaN goes the default way, and no others');
+      throw new Error('ONNX supports only nodes that send NaN in the default direction');
     const node = {
       ...none,
       id: at,
@@ -230,7 +230,7 @@ function treeNodes(tree: DecisionTree, id: number, comparison: TreeEnsemble['com
   return [...nodes, ...leaves];
 }
 
-/** The numbers of a TensorProto, as a list. */
+/** Reads the numbers of a TensorProto, as a list. */
 export function readTensor(content: Uint8Array): {
   readonly dims: readonly number[];
   readonly values: readonly number[];

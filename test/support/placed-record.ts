@@ -1,6 +1,6 @@
 const NEIGHBOUR = Buffer.from(Array.from({ length: 37 }, (_, i) => (i * 151) % 256));
 
-/** A record as the stores give it: within memory that it shares with others, where it starts, and where it ends. */
+/** Places a record like the stores do: in a larger shared buffer, with its start and end. */
 export function placed(record: Buffer): [memory: Buffer, start: number, end: number];
 export function placed(record: Buffer | null): [memory: Buffer | null, start: number, end: number];
 export function placed(record: Buffer | null): [memory: Buffer | null, start: number, end: number] {

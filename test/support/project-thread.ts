@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { startProject } from './project.js';
 import type { InstanceCall, InstanceData } from './separate-instance.js';
 
-/** The code of a thread in which an instance runs: it knows nothing that other instances of the process know. */
+/** The code of a thread that runs an instance. It shares no state with other instances of the process. */
 const port = parentPort;
-if (port === null) throw new Error('this is the code of a thread');
+if (port === null) throw new Error('this file runs only in a worker thread');
 const { files, env } = workerData as InstanceData;
 const project = await startProject(files, { env });
 port.on('message', ({ number, call, body }: InstanceCall) => {

@@ -8,7 +8,7 @@ import type { RunReport } from '../../runtime/pipeline/types.js';
 import type { PipelineAnswer, RankedCandidate } from '../../runtime/pipeline/answer-types.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 
-/** A project in a folder of its own, on an embedded store, without HTTP. */
+/** A project in a separate folder, on an embedded store, without HTTP. */
 export interface TestProject {
   readonly app: App;
   readonly root: string;
@@ -34,7 +34,7 @@ export async function writeProject(files: Readonly<Record<string, string>>): Pro
   return root;
 }
 
-/** A plugin of the project's own without options, from the text of its `create`. */
+/** Creates a plugin of the project, without options, from the text of its `create`. */
 export const pluginFiles = (name: string, kind: string, create: string): Record<string, string> => ({
   [`plugins/${name}/options.schema.json`]:
     '{ "type": "object", "additionalProperties": false, "properties": {} }',
@@ -43,7 +43,7 @@ export const plugin = definePlugin({ name: '${name}', kind: '${kind}', summary: 
 `,
 });
 
-/** Starts the project of the files; the clock, settings and logger can be set. */
+/** Starts a project from files. The clock, settings and logger can be replaced. */
 export async function startProject(
   files: Readonly<Record<string, string>>,
   options: {
@@ -67,7 +67,7 @@ export async function startProject(
   });
   const run: TestProject['run'] = async (body) => {
     const [pipeline] = app.pipelines;
-    if (pipeline === undefined) throw new Error('the project has a pipeline');
+    if (pipeline === undefined) throw new Error('expected a pipeline in the project');
     const { answer, report } = await pipeline.run(body, { requestId: randomUUID() });
     return { ranked: [...rankedIn(answer)], events: answer.events?.toJSON() ?? [], report };
   };
@@ -89,15 +89,15 @@ export async function startProject(
   };
 }
 
-/** What a ranking was answered with. */
+/** Returns the candidates of a ranking's answer. */
 export function rankedIn({ ranked_candidates: ranked }: PipelineAnswer): readonly RankedCandidate[] {
-  if (ranked === undefined) throw new Error('the answer is no ranking');
+  if (ranked === undefined) throw new Error('the answer is not a ranking');
   return ranked;
 }
 
-/** The ids, in the order ranked. */
+/** The ids, in ranked order. */
 export const idsOf = (ranked: readonly RankedCandidate[]): string[] => ranked.map((one) => one.candidate_id);
 
-/** Score by id. */
+/** The scores, by id. */
 export const scoresOf = (ranked: readonly RankedCandidate[]): Record<string, number> =>
   Object.fromEntries(ranked.map((one) => [one.candidate_id, one.ranked_score]));

@@ -1,28 +1,28 @@
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../../runtime/api/tree-ensemble.js';
 
-/** What random trees are like. */
+/** The properties of random trees. */
 export interface EnsembleShape {
   readonly trees: number;
   readonly leaves: number;
   readonly features: number;
   readonly outputs?: number;
-  /** Distinct thresholds of a feature, as a booster's bins have them. */
+  /** The number of distinct thresholds per feature, like a booster's bins. */
   readonly thresholds: number;
   readonly precision: TreeEnsemble['precision'];
   readonly comparison: TreeEnsemble['comparison'];
-  /** Missing rules that nodes have: `NodeRule` bits. */
+  /** The missing rules of nodes: `NodeRule` bits. */
   readonly rules: readonly number[];
-  /** Features from here on are categorical. */
+  /** Features from this index on are categorical. */
   readonly categoricalFrom?: number;
-  /** Categories that a categorical feature has; a node tests for up to half of them, or 5. */
+  /** The number of categories of a categorical feature. A node tests for up to half of them, or 5. */
   readonly categories?: number;
-  /** Level by level, as XGBoost grows them, where the number of leaves is a power of two. */
+  /** Grows level by level like XGBoost, if the number of leaves is a power of two. */
   readonly balanced?: boolean;
-  /** Features of every leaf, where leaves are linear. */
+  /** The number of features of every leaf, for linear leaves. */
   readonly linear?: number;
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Generates numbers in [0, 1). The same seed gives the same numbers (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -33,7 +33,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Trees grown leaf by leaf, a random one each time, so that they are as lopsided as trained ones. */
+/** Grows trees by splitting a random leaf each time, so that they are as unbalanced as trained trees. */
 export function randomEnsemble(seed: number, shape: EnsembleShape): TreeEnsemble {
   const random = randomNumbers(seed);
   const round = shape.precision === 'float32' ? Math.fround : (x: number): number => x;
@@ -68,7 +68,7 @@ function randomTree(
   const rule = new Uint8Array(count);
   const threshold = new Float64Array(count);
   const categories: (Int32Array | undefined)[] = [];
-  /** Where each leaf hangs. */
+  /** The parent of each leaf. */
   const parents: { node: number; side: Int32Array }[] = [];
   for (let node = 0; node < count; node++) {
     const of = (feature[node] = below(shape.features));
@@ -99,7 +99,7 @@ function randomTree(
   return { ...tree, linear };
 }
 
-/** Values around the thresholds, and on them: NaN, ±Infinity, ±0, tiny and fractional ones among them. */
+/** Generates values near and on the thresholds, including NaN, ±Infinity, ±0, tiny numbers and fractions. */
 export function randomColumns(seed: number, ensemble: TreeEnsemble, rows: number): Float64Array[] {
   const random = randomNumbers(seed);
   const odd = [NaN, Infinity, -Infinity, 0, -0, 1e-36, -1e-36, 1e-35, Math.fround(1e-35), -0.5, 3, 7.9, -1];

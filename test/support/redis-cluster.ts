@@ -7,35 +7,37 @@ import { until } from './until.js';
 
 const SLOTS = 16_384;
 
-/** A Redis Cluster of a test's own on this machine. */
+/** A private Redis Cluster on this machine. */
 export interface PrivateCluster {
-  /** Masters first, then replicas: the replica of master i at masters + i. Roles as at the start. */
+  /** Masters first, then replicas: the replica of master i is at masters + i. The roles are those at the start. */
   readonly servers: readonly PrivateRedis[];
   readonly addresses: readonly MasterAddress[];
-  /** A client of one server, for commands of the test's own. */
+  /** A client of one server, for the test's own commands. */
   client(server: number): Redis;
-  /** Moves the slot to another master, keys included, step by step as redis-cli does; `between` runs half way. */
+  /**
+   * Moves the slot to another master, including its keys, in the same steps as redis-cli. `between` runs half way.
+   */
   migrate(slot: number, from: number, to: number, between?: () => Promise<void>): Promise<void>;
   remove(): Promise<void>;
 }
 
 export interface ClusterShape {
   readonly masters: number;
-  /** One replica for each master. */
+  /** Adds one replica per master. */
   readonly replicas: boolean;
-  /** Silence after which a node counts as down, milliseconds. */
+  /** A node counts as down after this silence, in milliseconds. */
   readonly nodeTimeout: number;
   readonly secure?: SecureServers;
 }
 
-/** Servers that speak TLS, to each other too, and ask for a password; the test's own clients do without TLS. */
+/** Servers that use TLS, also between each other, and require a password. The test's own clients do not use TLS. */
 export interface SecureServers {
-  /** Of redis-server: the certificates. */
+  /** Arguments of redis-server with the certificates. */
   readonly tls: readonly string[];
   readonly password: string;
 }
 
-/** Starts servers and makes them a cluster; resolves once each of them says that it is complete. */
+/** Starts servers and joins them to a cluster. Resolves once every server reports that the cluster is complete. */
 export async function startRedisCluster({
   masters,
   replicas,
@@ -61,7 +63,7 @@ export async function startRedisCluster({
   const password = secure === undefined ? {} : { password: secure.password };
   const clients = servers.map(({ port }) => {
     const client = new Redis({ port, ...password, retryStrategy: () => 50, maxRetriesPerRequest: 1 });
-    client.on('error', () => undefined); // servers are killed on purpose
+    client.on('error', () => undefined); // Servers are killed on purpose.
     return client;
   });
   const client = (server: number): Redis => {
@@ -126,7 +128,7 @@ export async function startRedisCluster({
         await client(from).call('MIGRATE', '127.0.0.1', servers[to]?.port ?? 0, key, 0, 5000);
       }
       if (keys.length <= half) await between?.();
-      // The new owner first: from then on the old one's redirections lead to a node that knows.
+      // The new owner comes first, so that the redirects of the old owner lead to a node that knows the slot.
       for (const server of [to, from]) await client(server).cluster('SETSLOT', slot, 'NODE', target);
     },
     remove,
@@ -146,7 +148,9 @@ async function isComplete(client: Redis, nodes: number): Promise<boolean> {
   return /cluster_state:ok/.test(info) && (await knownTo(client)) === nodes;
 }
 
-/** A free port whose cluster bus port, 10,000 above it, is free too; both below the ports that clients are given. */
+/**
+ * Returns a free port whose cluster bus port, 10,000 higher, is also free. Both are below the range of client ports.
+ */
 async function clusterPort(): Promise<number> {
   for (;;) {
     const port = 17_000 + Math.floor(Math.random() * 5000);

@@ -9,24 +9,24 @@ import { secureArguments, type SecureServers } from './redis-cluster.js';
 import { freePort, launchRedis, startRedisServer, type PrivateRedis } from './redis-server.js';
 import { until } from './until.js';
 
-/** A master with replicas, and Sentinels that watch it under the name `main`. */
+/** A master with replicas, and Sentinels that monitor it under the name `main`. */
 export interface PrivateSentinels {
-  /** The master first, as at the start. */
+  /** The master at the start is first. */
   readonly servers: readonly PrivateRedis[];
   readonly sentinels: readonly MasterAddress[];
   readonly master: string;
-  /** Port of the server that the first Sentinel calls master now. */
+  /** Returns the port of the current master, according to the first Sentinel. */
   masterPort(): Promise<number>;
   remove(): Promise<void>;
 }
 
 export interface SentinelShape {
   readonly replicas: number;
-  /** Silence after which the master counts as down, milliseconds. */
+  /** The master counts as down after this silence, in milliseconds. */
   readonly downAfter: number;
-  /** That the Sentinels themselves ask for. */
+  /** The password that the Sentinels require. */
   readonly password?: string;
-  /** Servers and Sentinels. */
+  /** For servers and Sentinels. */
   readonly secure?: SecureServers;
 }
 
@@ -56,7 +56,7 @@ export async function startRedisSentinels({
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    // A replica that changes its master is there again at once, not after the five seconds of the default.
+    // A replica that changes its master is available at once, not after the default of five seconds.
     const sync = ['--repl-diskless-sync-delay', '0'];
     const start = async (...more: string[]): Promise<number> => {
       const port = await freePort();
@@ -107,14 +107,14 @@ function sentinelSettings(port: number, masterPort: number, downAfter: number, p
   ];
 }
 
-/** The same settings as those of a server, as lines of a file. */
+/** Returns the arguments of a server as lines of a configuration file. */
 function tlsLines({ tls, password }: SecureServers, port: number): string[] {
   const lines = [`tls-port ${port}`, `sentinel auth-pass ${MASTER} ${password}`];
   for (let i = 0; i < tls.length; i += 2) lines.push(`${(tls[i] ?? '').slice(2)} ${tls[i + 1] ?? ''}`);
   return lines;
 }
 
-/** Until every Sentinel knows the others and the replicas; before that there is no failover. */
+/** Waits until every Sentinel knows the other Sentinels and the replicas. Before that a failover is impossible. */
 async function untilAllKnow(clients: readonly Redis[], replicas: number): Promise<void> {
   await until('Sentinels that know each other', async () => {
     const states = await Promise.all(

@@ -5,32 +5,32 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const HOW_TO_GET = 'get one with `apt-get install redis-server` or `brew install redis`';
+const HOW_TO_GET = 'install it with `apt-get install redis-server` or `brew install redis`';
 
 let isThere: boolean | undefined;
 
 /**
- * Skips the suite where the machine has no redis-server, saying how to get one; fails instead where CI is set.
- * Call it first in a `before` hook.
+ * Skips the suite if redis-server is not installed, and says how to install it. Fails instead if CI is set. Call it
+ * first in a `before` hook.
  */
 export function needRedisServer(context: Mocha.Context): void {
   isThere ??= spawnSync('redis-server', ['--version']).status === 0;
   if (isThere) return;
-  if (process.env.CI) throw new Error(`no redis-server on this machine; ${HOW_TO_GET}`);
-  process.stderr.write(`    no redis-server on this machine, so these tests are skipped; ${HOW_TO_GET}\n`);
+  if (process.env.CI) throw new Error(`redis-server is not installed; ${HOW_TO_GET}`);
+  process.stderr.write(`    redis-server is not installed, so these tests are skipped; ${HOW_TO_GET}\n`);
   context.skip();
 }
 
-/** A redis-server of a test's own, on a free port, with its files in a temporary folder. */
+/** A private redis-server on a free port, with its files in a temporary folder. */
 export interface PrivateRedis {
   readonly port: number;
   readonly url: string;
-  /** Process id of the server that runs now. */
+  /** The process id of the running server. */
   pid(): number;
-  /** Stops the server; it can be started again on the same port, empty. */
+  /** Stops the server. It can be started again on the same port; it is then empty. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Stops the server, if it runs, and removes its files. */
+  /** Stops the server, if it is running, and removes its files. */
   remove(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function startRedisServer(
       return await startOn(port, dir, args);
     } catch (error) {
       await rm(dir, { recursive: true, force: true });
-      if (attempt === 5) throw error; // another process took the port each time, or the server is broken
+      if (attempt === 5) throw error; // Either another process took the port each time, or the server is broken.
     }
   }
 }
@@ -91,7 +91,7 @@ async function run(port: number, dir: string, args: readonly string[]): Promise<
   return launchRedis([...settings, ...args], 'Ready to accept connections');
 }
 
-/** Runs redis-server until this process ends; resolves once it has printed the text. */
+/** Runs redis-server until this process ends. Resolves once the server has printed the text. */
 export async function launchRedis(args: readonly string[], readyText: string): Promise<ChildProcess> {
   const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = (): void => void server.kill('SIGKILL');

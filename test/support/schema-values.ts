@@ -3,15 +3,15 @@ import { WELL_FORMED } from '../../runtime/core/ids.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What stands for the members with these names, wherever they are; undefined: they are left out. */
+/** Replacements for properties with these names, at any depth. Undefined leaves the property out. */
 export type Overrides = Readonly<Record<string, Arbitrary<unknown> | undefined>>;
 
-/** Inline objects deeper than this are not made. */
+/** Inline objects below this depth are left out. */
 const DEEPEST = 12;
 
 /**
- * Values that fit a JSON Schema, of the keywords that the service's own schemas use.
- * @param root where references lead
+ * Generates values that fit a JSON Schema. It supports the keywords that the service's own schemas use.
+ * @param root the schema that references refer to
  */
 export function fitting(
   schema: Schema,

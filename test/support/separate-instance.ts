@@ -12,7 +12,7 @@ export interface InstanceCall {
   readonly body?: unknown;
 }
 
-/** An instance of a project in a thread of its own: it shares a store with others, and nothing else. */
+/** An instance of a project in a separate thread. It shares only a store with others. */
 export class SeparateInstance {
   readonly #worker: Worker;
   #number = 0;
@@ -29,7 +29,7 @@ export class SeparateInstance {
     return new SeparateInstance(worker);
   }
 
-  /** @throws Error with the text of what the instance threw */
+  /** @throws Error with the text of the instance's error */
   call<T>(call: InstanceCall['call'], body?: unknown): Promise<T> {
     const number = this.#number++;
     return new Promise((resolve, reject) => {

@@ -21,20 +21,20 @@ export interface Answered {
   readonly json: Record<string, unknown>;
 }
 
-/** A project in a folder of its own, served over HTTP from a store in memory, to be edited meanwhile. */
+/** A project in a separate folder, served over HTTP from a store in memory. Its files can be edited while it runs. */
 export interface ServedProject {
   readonly app: App;
   readonly root: string;
   readonly url: string;
   readonly log: readonly LogLine[];
-  /** Writes a file the way a model is published: beside its place, then renamed. */
+  /** Writes a file like a published model: writes a temporary file beside it, then renames it. */
   edit(path: string, text: string): Promise<void>;
   post(path: string, body: object): Promise<Answered>;
   get(path: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param redisUrl the Redis to serve from, instead of a store in memory */
+/** @param redisUrl the Redis to use instead of a store in memory */
 export async function serveFiles(
   files: Readonly<Record<string, string>>,
   redisUrl?: string,
@@ -73,7 +73,7 @@ export async function serveFiles(
   };
 }
 
-/** Waits until something is so, for as long as the test may take. */
+/** Waits until a condition holds; the test's time limit ends it. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await pause(5);
 }

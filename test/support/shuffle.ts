@@ -1,4 +1,4 @@
-/** The items in an order that depends on the seed alone. The generator is mulberry32 (T. Ettinger). */
+/** Shuffles items. The order depends only on the seed. The generator is mulberry32 (T. Ettinger). */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {
   let state = seed >>> 0;
   const random = (): number => {

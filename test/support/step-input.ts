@@ -20,21 +20,21 @@ import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { noEvents } from '../../runtime/store/codec/history-record.js';
 
-/** A cell of a column under test: a value, or the status of one that is not known. */
+/** A cell of a tested column: a value, or the status of an unknown value. */
 export type Cell<T> = T | { readonly status: number };
 
 export const absent = { status: Status.absent } as const;
 
-/** What a component sees of a request, made of columns that the test writes down. */
+/** The input of a component, with columns that the test defines. */
 export class FakeStep implements StepInput {
   readonly rows: Int32Array;
-  /** What the request's entity did; nothing unless a test says otherwise. */
+  /** The interactions of the request's entity. The default is none. */
   events: InteractionEvents = noEvents(Status.present);
   readonly now = 0;
   readonly signal: AbortSignal = new AbortController().signal;
   readonly #columns: Column[] = [];
 
-  /** @param rows the rows to work on; all of them unless given */
+  /** @param rows the rows to process; the default is all rows */
   constructor(
     readonly count: number,
     rows?: readonly number[],
@@ -42,12 +42,12 @@ export class FakeStep implements StepInput {
     this.rows = Int32Array.from(rows ?? Array.from({ length: count }, (_, row) => row));
   }
 
-  /** A number column with a cell per candidate. */
+  /** A number column with one cell per candidate. */
   number(cells: readonly Cell<number>[], text = 'number'): Input<'number'> {
     return this.#add(numberColumn(cells, 1), text);
   }
 
-  /** A bool column with a cell per candidate. */
+  /** A bool column with one cell per candidate. */
   bool(cells: readonly Cell<boolean>[], text = 'bool'): Input<'number'> {
     return this.number(
       cells.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)),
@@ -55,17 +55,17 @@ export class FakeStep implements StepInput {
     );
   }
 
-  /** A text column with a cell per candidate. */
+  /** A text column with one cell per candidate. */
   text(cells: readonly Cell<string>[], text = 'text'): Input<'text'> {
     return this.#add(textColumn(cells, 1), text);
   }
 
-  /** A text-list column with a cell per candidate. */
+  /** A text-list column with one cell per candidate. */
   texts(cells: readonly Cell<readonly string[]>[], text = 'texts'): Input<'texts'> {
     return this.#add(textsColumn(cells, 1), text);
   }
 
-  /** A vector column with a cell per candidate. */
+  /** A vector column with one cell per candidate. */
   vector(cells: readonly Cell<readonly number[]>[], size: number, text = 'vector'): Input<'vector'> {
     return { ...this.#add(vectorColumn(cells, size, 1), text), size };
   }
@@ -92,7 +92,7 @@ export class FakeStep implements StepInput {
 
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K> {
     const column = this.#columns[input.slot];
-    if (column?.kind !== input.kind) throw new Error(`no ${input.kind} column ${input.slot}`);
+    if (column?.kind !== input.kind) throw new Error(`there is no ${input.kind} column ${input.slot}`);
     return column as unknown as ColumnOf<K>;
   }
 
@@ -115,7 +115,7 @@ export class FakeStep implements StepInput {
   }
 }
 
-/** Runs a component and returns its outputs: by name, a cell per candidate. */
+/** Runs a component and returns its outputs: by name, one cell per candidate. */
 export async function compute(
   component: FeatureComponent,
   input: FakeStep,
@@ -138,7 +138,7 @@ export async function compute(
   return Object.fromEntries([...columns].map(([name, column]) => [name, cellsOf(column)]));
 }
 
-/** A ranking that a rule changes; candidates are p0, p1, … */
+/** A ranking that a rule changes. The candidates are p0, p1, … */
 export class FakeRanking implements RankingEdit {
   readonly scores: Float64Array;
   readonly buried: number[] = [];

@@ -1,31 +1,31 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What a proxy does with what the server sends. */
+/** What a proxy does with the data of the server. */
 export type Weather =
-  /** Passes it on. */
+  /** Forwards it. */
   | 'clear'
-  /** Keeps it, and keeps the connection open: a cable that was pulled. */
+  /** Drops it and keeps the connection open, like a network failure. */
   | 'blackhole'
-  /** Passes a byte on every few milliseconds. */
+  /** Forwards one byte every few milliseconds. */
   | 'drip'
-  /** Passes some bytes on and resets the connection. */
+  /** Forwards some bytes and then resets the connection. */
   | 'reset'
-  /** Sends something else that looks like it. */
+  /** Sends damaged data of a similar form. */
   | 'garbled'
-  /** Keeps what clients send, and delivers it when told to, also of a client that has gone since. */
+  /** Holds back the data of clients, and delivers it on request, even if the client has disconnected. */
   | 'late';
 
-/** A TCP proxy on this machine that can spoil the way to a server. */
+/** A TCP proxy on this machine that can disturb the connection to a server. */
 export interface TcpProxy {
   readonly port: number;
-  /** For what comes from now on, on open connections too. */
+  /** Applies to new data, also on open connections. */
   weather: Weather;
-  /** Connections that were made to it. */
+  /** The number of connections so far. */
   readonly connections: number;
-  /** Bytes that clients sent through it. */
+  /** The number of bytes that clients sent. */
   readonly sent: number;
-  /** Delivers what was late. */
+  /** Delivers the data that was held back. */
   arrive(): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on('error', () => undefined); // 'close' follows
+      socket.on('error', () => undefined); // A 'close' event follows.
       socket.on('close', () => {
         sockets.delete(socket);
         client.destroy();
@@ -56,7 +56,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     });
     let dripping = Promise.resolve();
     upstream.on('data', (data: Buffer) => {
-      // Late is only what clients send: what they are answered comes at once.
+      // `late` holds back only the data of clients. Replies are forwarded at once.
       if (proxy.weather === 'clear' || proxy.weather === 'late') client.write(data);
       else if (proxy.weather === 'garbled') client.write('*1\r\n$5\r\nwrong\r\n');
       else if (proxy.weather === 'drip') dripping = dripping.then(() => drip(client, data));

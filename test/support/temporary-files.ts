@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Writes the files (path → content) to a new folder, hands it over, and removes it. */
+/** Writes files (path → content) to a new folder, calls the function with it, and removes it. */
 export async function withFiles<T>(
   files: Readonly<Record<string, string | Uint8Array>>,
   use: (root: string) => Promise<T>,

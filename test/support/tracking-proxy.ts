@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** How the proxy treats the connections that asked for CLIENT TRACKING; all others are always forwarded. */
+/** How the proxy treats connections that requested CLIENT TRACKING. All other connections are always forwarded. */
 export type ProxyMode = 'forward' | 'pause' | 'black hole';
 
-/** Stands between a service and its Redis, and tells the invalidation connections from the others. */
+/** A proxy between a service and its Redis that distinguishes invalidation connections from the others. */
 export interface TrackingProxy {
   readonly url: string;
-  /** Invalidation connections that are open now. */
+  /** The number of open invalidation connections. */
   readonly tracking: number;
   /**
-   * `pause` holds their bytes back until `forward`; `black hole` throws them away, and does so for ever with the
-   * connections that are open then.
+   * `pause` holds their bytes back until `forward`. `black hole` drops them; connections that are open at that time
+   * stay like this forever.
    */
   set(mode: ProxyMode): void;
-  /** Cuts them. */
+  /** Closes these connections. */
   cut(): void;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Looks again and again until it holds.
- * @param what that is awaited, for the message
- * @param limit milliseconds, far beyond what it takes: it ends what would otherwise wait for ever
- * @returns how long it took, milliseconds
+ * Polls until the condition holds.
+ * @param what the condition, for the message
+ * @param limit milliseconds; much more than the condition needs, so that a failing test ends
+ * @returns milliseconds until the condition held
  */
 export async function until(
   what: string,
@@ -13,13 +13,13 @@ export async function until(
 ): Promise<number> {
   const began = performance.now();
   while (!(await holds())) {
-    if (performance.now() - began > limit) throw new Error(`waited ${limit} ms in vain for ${what}`);
+    if (performance.now() - began > limit) throw new Error(`waited ${limit} ms without success for ${what}`);
     await pause(20);
   }
   return performance.now() - began;
 }
 
-/** Tries until it works, and gives what it gave; the test's time limit ends it. */
+/** Retries until an attempt succeeds, and returns its result. The test's time limit ends it. */
 export async function untilItWorks<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

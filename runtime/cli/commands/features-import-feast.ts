@@ -86,7 +86,7 @@ async function write(
     const there = await readFile(join(root, path), 'utf8').catch(() => undefined);
     if (there !== undefined && (there === text || !replace)) {
       context.stdout.write(
-        `${path}  ${there === text || kind === 'entities' ? 'is there' : 'kept; --force replaces it'}\n`,
+        `${path}  ${there === text || kind === 'entities' ? 'unchanged' : 'kept; --force replaces it'}\n`,
       );
       return;
     }

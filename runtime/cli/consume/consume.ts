@@ -64,7 +64,7 @@ export async function consume(
       }
       if (entries.length === 0) entries = await stream.next(MAX_ROWS, WAIT_MS);
       if (entries.length > 0) await store(entries, stream, target, totals, logger);
-      if (pause > 0) logger.info('consuming again');
+      if (pause > 0) logger.info('consuming continues');
       pause = 0;
       if (Date.now() >= reportAt) {
         reportAt = Date.now() + REPORT_MS;

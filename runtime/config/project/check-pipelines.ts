@@ -66,7 +66,7 @@ function checkFeatureNames(
         isBinding ? 'give the binding another name' : 'remove the line',
       );
     else if (name.value !== view.value && views.has(name.value) && views.has(view.value))
-      clash(name, 'binding', 'a feature view');
+      clash(name, 'binding', 'the name of a feature view');
     taken.set(name.value, isBinding ? '' : view.value);
     lines.add(line);
   }
@@ -75,8 +75,8 @@ function checkFeatureNames(
     if (as === undefined) continue;
     const earlier = steps.get(as.value);
     if (earlier !== undefined)
-      clash(as, 'step', `the step at line ${earlier.file.position(earlier.start).line}`);
-    else if (views.has(as.value)) clash(as, 'step', 'a feature view');
+      clash(as, 'step', `the name of the step at line ${earlier.file.position(earlier.start).line}`);
+    else if (views.has(as.value)) clash(as, 'step', 'the name of a feature view');
     else if (taken.has(as.value)) clash(as, 'step', 'a name under `features`');
     steps.set(as.value, as.at);
   }

@@ -58,7 +58,7 @@ function readOf(file: SourceFile, node: Node | undefined, context: TypeContext):
       context.diagnostics.error(
         'duplicate_name',
         type.at,
-        `\`${type.value}\` is in the key twice`,
+        `the key contains \`${type.value}\` twice`,
         'a row names each key once, by the name of its type',
       );
     context.references.push({ entity: type.value, at: type.at });

@@ -73,7 +73,7 @@ function parseLine(text: Located<string>, diagnostics: Diagnostics): FeatureRequ
     diagnostics.error(
       'wrong_type',
       text.at,
-      'a feature is written after a colon',
+      'the name of a feature follows a colon, not a dot',
       `write \`${viewName}:${featureName ?? ''}\``,
     );
     return undefined;

@@ -129,7 +129,7 @@ function tell(error: ErrorObject, place: Place): Told {
     case 'oneOf':
       return wrongKind(error, place);
     default:
-      return wrong(place, boundWords(error.keyword, params, error) ?? error.message ?? 'is wrong');
+      return wrong(place, boundWords(error.keyword, params, error) ?? error.message ?? 'is invalid');
   }
 }
 

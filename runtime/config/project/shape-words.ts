@@ -33,7 +33,7 @@ export function foundWords(file: SourceFile, node: Node | undefined): string {
 /** Describes what a schema expects: its title if that fits into the sentence, otherwise its type. */
 export function expectedWords(schema: JsonObject): string {
   const words = new Set(alternatives(schema));
-  return [...words].join(' or ') || 'something else';
+  return [...words].join(' or ') || 'another value';
 }
 
 function alternatives(schema: JsonObject): string[] {

@@ -186,7 +186,7 @@ class TreeChecker {
         at,
         start,
         'YAML tags are not supported here',
-        'remove it; quote a value that must be a text',
+        'remove it; quote a value that must be a string',
       );
       return true;
     }

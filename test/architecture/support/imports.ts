@@ -7,13 +7,13 @@ const ROOT = repositoryPath();
 
 export interface Import {
   readonly file: string;
-  /** Path from the repository's root, or the package's name. */
+  /** Path from the repository's root, or the name of a package. */
   readonly of: string;
-  /** Whether it is a file of this repository. */
+  /** True for a file of this repository. */
   readonly ours: boolean;
 }
 
-/** Every import of the TypeScript files below a folder, imports of types included. */
+/** Returns every import of the TypeScript files below a folder, including imports of types. */
 export function importsIn(folder: string): Import[] {
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => posix.join(folder, file.replaceAll('\\', '/')))

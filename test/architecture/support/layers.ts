@@ -1,14 +1,14 @@
 import type { Import } from './imports.js';
 
-/** The layers that the section "Layers" of docs/architecture.md lists, lowest first. */
+/** Returns the layers that the section "Layers" of docs/architecture.md lists, lowest first. */
 export function layersOf(page: string): string[] {
   const [, section = ''] = /^## Layers\n([\s\S]*?)^## /m.exec(page) ?? [];
   return [...section.matchAll(/^\| `([a-z]+)` /gm)].map(([, name = '']) => name);
 }
 
-/** Imports of a layer by a lower one, or of a file that belongs to no layer, as `file → import`. */
+/** Returns imports of a layer by a lower layer, and imports of a file without a layer, as `file → import`. */
 export function upwardImports(imports: readonly Import[], layers: readonly string[]): string[] {
-  // The entry of the process stands above all layers.
+  // The entry file of the process is above all layers.
   const levelOf = (path: string): number => {
     const [, folder = '', rest] = path.split('/');
     if (rest === undefined) return layers.length;
@@ -24,8 +24,8 @@ export function upwardImports(imports: readonly Import[], layers: readonly strin
 }
 
 /**
- * One circle of imports for each group of files that reach one another, as `a → b → a`. The groups are the strongly
- * connected components (Tarjan, Depth-first search and linear graph algorithms, 1972).
+ * Returns one import cycle for each group of files that import one another, as `a → b → a`. The groups are the
+ * strongly connected components (Tarjan, Depth-first search and linear graph algorithms, 1972).
  */
 export function circlesOf(imports: readonly Import[]): string[] {
   const graph = new Map<string, Set<string>>();
@@ -67,7 +67,7 @@ function componentsOf(graph: ReadonlyMap<string, ReadonlySet<string>>): Set<stri
   return components;
 }
 
-/** A shortest circle through the first file of a component. */
+/** Returns a shortest cycle through the first file of a component. */
 function circleIn(component: ReadonlySet<string>, graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const [start = ''] = component;
   const paths: string[][] = [[start]];

@@ -38,16 +38,16 @@ describe('commands that work on data', () => {
   let root = '';
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** What a project may lack while its data is loaded. */
+  /** Problems of a project that must not prevent loading its data. */
   const unfinished: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    'whose model file is not there yet': {
+    'whose model file is missing': {
       'pipelines/ranked.yaml':
         'pipeline: ranked\nrank: product\ncomponents:\n  - use: lightgbm\n    with: { model: models/ltr.txt }\n',
     },
     'whose other pipeline has an error': {
       'pipelines/other.yaml': 'pipeline: other\nrank: prodct\ncomponents:\n  - use: scor\n',
     },
-    'that uses a variable which is not set': {
+    'that uses an environment variable that is not set': {
       'pipelines/other.yaml': 'pipeline: other\nroute: "${NO_SUCH_ROUTE}"\nrank: product\ncomponents: []\n',
     },
     'whose plugin cannot be loaded': {
@@ -91,7 +91,7 @@ describe('commands that work on data', () => {
     });
   }
 
-  it('report errors of the schemas, and no others', async () => {
+  it('report errors of the schemas, and no other errors', async () => {
     root = await writeProject({
       ...SCHEMAS,
       'schemas/features/wrong.yaml': 'view: wrong\nof: [product]\nfeatures: { a: flaot }\n',
@@ -108,7 +108,7 @@ describe('commands that work on data', () => {
     expect(stderr).not.to.contain('pipelines/');
   });
 
-  it('name a project folder that is not there', async () => {
+  it('report a project folder that does not exist', async () => {
     root = await writeProject({ 'products.jsonl': PRODUCTS });
     const missing = join(root, 'none');
     const { code, stderr } = await millrace([
@@ -119,7 +119,7 @@ describe('commands that work on data', () => {
     expect(stderr.replace(/\s+/g, ' ')).to.contain(`the project folder ${missing} does not exist`);
   });
 
-  it('count the words of lists of texts', async () => {
+  it('count the words of lists of strings', async () => {
     root = await writeProject({ ...SCHEMAS, 'products.jsonl': PRODUCTS });
     const out = join(root, 'stats.json');
     const count = async (...paths: string[]): Promise<unknown> => {
@@ -130,7 +130,7 @@ describe('commands that work on data', () => {
       expect(code, stderr).to.equal(0);
       return JSON.parse(await readFile(out, 'utf8')) as unknown;
     };
-    // a, b and c have a list; b's is empty.
+    // Products a, b and c have a list; b's list is empty.
     expect(await count('product.tags')).to.deep.include({
       documents: 3,
       mean_lengths: [5 / 3],

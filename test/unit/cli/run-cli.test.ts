@@ -72,7 +72,7 @@ describe('millrace', () => {
     await rm(root, { recursive: true });
   });
 
-  /** Data commands are the same for the store of the settings and for a running service. */
+  /** Data commands work in the same way with the store of the settings and with a running service. */
   const targets: Readonly<Record<string, () => string[]>> = {
     'the store of the settings': () => [
       '--project',
@@ -86,7 +86,7 @@ describe('millrace', () => {
   };
   for (const [name, flags] of Object.entries(targets))
     describe(`with ${name}`, () => {
-      it('loads entities and features, and ranks by them', async () => {
+      it('loads entities and features, and ranks with them', async () => {
         const loaded = await millrace([
           'entities',
           'load',
@@ -122,7 +122,7 @@ describe('millrace', () => {
         expect(table.stdout).to.match(/1 {2}a +6\.0+\n.*2 {2}b +-1\.0/s);
       });
 
-      it('counts rows that repeat an id, and takes whole numbers for the texts that they are', async () => {
+      it('counts rows that repeat an id, and accepts whole numbers as ids', async () => {
         const rows = [
           { product_id: 71, price: 1 },
           { product_id: '072', price: 2 },
@@ -147,7 +147,7 @@ describe('millrace', () => {
         });
       });
 
-      it('deletes feature rows by their keys, or as a file lists them', async () => {
+      it('deletes feature rows by their keys, or by a file', async () => {
         const load = (csv: string): Promise<CommandResult> =>
           millrace(['features', 'load', 'product_stats', '-', '--format', 'csv', ...flags()], { stdin: csv });
         const remove = (...argv: string[]): Promise<CommandResult> =>
@@ -160,17 +160,17 @@ describe('millrace', () => {
         expect(JSON.parse(older.stdout)).to.deep.include({ deleted: 0, refused: 0, older: 1 });
         const two = await remove('--key', 'product_id=x', '--key', 'product_id=a=b');
         expect(two.stdout).to.match(/^2 product_stats rows deleted from .* in .* s \(.*\/s\), 0 refused\n$/);
-        // The file of a load deletes what it has loaded; features are left out.
+        // A file that was loaded can also be used for a deletion; its features are ignored.
         await writeFile(join(root, 'rows.csv'), `${rows}p,not a number,2026-01-31\n,1,2026-01-31\n`);
         const file = await remove(join(root, 'rows.csv'), '--json');
         expect(file.stderr).to.equal('line 6: the row has no product_id\nerror: 1 row was refused\n');
-        // The deletion of x above is later than that of the file.
+        // The deletion of x above has a later time than the deletion of the file.
         expect(JSON.parse(file.stdout)).to.deep.include({ deleted: 3, refused: 1, older: 1 });
         const again = await load(rows);
         expect(again.stdout).to.match(/^0 product_stats rows loaded .* 3 older than the stored row\n$/);
       });
 
-      it('says which rows to delete are not named, or wrong', async () => {
+      it('reports rows to delete that are missing or wrong', async () => {
         const remove = (...argv: string[]): Promise<CommandResult> =>
           millrace(['features', 'delete', ...argv, ...flags()]);
         const stats = 'product_stats';
@@ -187,7 +187,7 @@ describe('millrace', () => {
             [stats, '--key', 'produkt_id=a'],
             /row 1: the row has no product_id; .*did you mean "product_id"\?/,
           ],
-          [['product_stat'], /no feature view is named product_stat/],
+          [['product_stat'], /there is no feature view product_stat/],
           [
             [stats, '--key', 'product_id=a', '--event-time', '1769851800'],
             /row 1: event_time: .*this looks like seconds: multiply by 1000/,
@@ -200,7 +200,7 @@ describe('millrace', () => {
         }
       });
 
-      it('refuses event times in seconds, of CSV and of JSON lines', async () => {
+      it('rejects event times in seconds, in CSV and in JSON lines', async () => {
         const load = (format: string, text: string): Promise<CommandResult> =>
           millrace(['features', 'load', 'product_stats', '-', '--format', format, ...flags()], {
             stdin: text,
@@ -227,7 +227,7 @@ describe('millrace', () => {
         expect(future.stderr).to.match(/expected a time at most 3600 s after now/);
       });
 
-      it('counts rows that have expired already, and warns where all have', async () => {
+      it('counts rows that are already expired, and warns if all rows are expired', async () => {
         const load = (text: string, ...more: string[]): Promise<CommandResult> =>
           millrace(['features', 'load', 'daily', '-', '--format', 'csv', ...more, ...flags()], {
             stdin: text,
@@ -244,7 +244,7 @@ describe('millrace', () => {
         expect(some.stderr).to.equal('');
       });
 
-      it('tells what to do where the id goes by another name, and of a column nearly named like an attribute', async () => {
+      it('gives a remedy for an id column with another name, and for a column with a misspelt name', async () => {
         const load = (text: string): Promise<CommandResult> =>
           millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], { stdin: text });
         const keyless = await load('sku,price\na1,3\n');
@@ -263,7 +263,7 @@ describe('millrace', () => {
         );
       });
 
-      it('loads what comes before a quote that is never closed, and names its line', async () => {
+      it('loads the rows before a quote that is never closed, and reports its line', async () => {
         const text = 'product_id,title,price\nq1,one,1\nq2,"two,2\nq3,three,3\n';
         const cut = await millrace(['entities', 'load', 'product', '-', '--format', 'csv', ...flags()], {
           stdin: text,
@@ -279,7 +279,7 @@ describe('millrace', () => {
           expect([entities['q1']?.['price'], entities['q2']]).to.deep.equal([1, null]);
       });
 
-      it('scores one entity, and says why', async () => {
+      it('scores one entity, and explains the score', async () => {
         const body = '{"product":{"product_id":"new","price":5}}';
         const run = (...more: string[]): Promise<CommandResult> =>
           millrace(['rank', 'dear', '-', ...more, ...flags()], { stdin: body });
@@ -297,7 +297,7 @@ describe('millrace', () => {
         expect(plan.stdout).to.match(/is_dear: score > 2/);
       });
 
-      it('names the nearest right name for a wrong one', async () => {
+      it('suggests the nearest valid name for a wrong name', async () => {
         for (const argv of [
           ['entities', 'load', 'prodct', join(root, 'products.jsonl')],
           ['features', 'load', 'product_stat', '-'],
@@ -309,7 +309,7 @@ describe('millrace', () => {
         }
       });
 
-      it('tells every violation of a request', async () => {
+      it('reports every violation of a request', async () => {
         const body = '{"candidates":[{"product_id":1.5}],"user_page":-1}';
         const result = await millrace(['rank', 'cheap', '-', ...flags()], { stdin: body });
         expect(result.code).to.equal(1);
@@ -317,7 +317,7 @@ describe('millrace', () => {
       });
     });
 
-  it('takes CSV by the types of the project', async () => {
+  it('reads CSV by the types of the project', async () => {
     const csv = 'product_id,title,price\n007,,1.5\n';
     const flags = ['--format', 'csv', ...(targets['a running service']?.() ?? [])];
     const result = await millrace(['entities', 'load', 'product', '-', ...flags], { stdin: csv });
@@ -326,7 +326,7 @@ describe('millrace', () => {
     expect({ ...entities['007'] }).to.deep.equal({ product_id: '007', price: 1.5 });
   });
 
-  it('validates a project, and says what it found', async () => {
+  it('validates a project, and prints a summary', async () => {
     const good = await millrace(['validate', '--project', root]);
     expect(good.code).to.equal(0);
     expect(good.stdout).to.match(/^ok: 2 pipelines, 1 entity type \(and 5 built in\), 2 feature views/);
@@ -356,7 +356,7 @@ describe('millrace', () => {
     }
   });
 
-  it('prints a plan for people within 80 columns, and for programs as JSON', async () => {
+  it('prints a plan as text within 80 columns, and as JSON', async () => {
     const text = await millrace(['plan', 'cheap', '--project', root]);
     expect(text.stdout).to.contain('cheap: ranks product at POST /api/v1/cheap-first');
     expect(Math.max(...text.stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
@@ -364,7 +364,7 @@ describe('millrace', () => {
     expect(JSON.parse(json.stdout)).to.deep.include({ pipeline: 'cheap', rank: 'product' });
   });
 
-  it('validates a project with dead parts, and shows each as a warning at its place', async () => {
+  it('validates a project with unused parts, and shows each as a warning at its place', async () => {
     const folder = await writeProject({
       ...FILES,
       'pipelines/cheap.yaml': FILES['pipelines/cheap.yaml'].replace(
@@ -384,7 +384,7 @@ describe('millrace', () => {
     }
   });
 
-  it('prints the warnings of a project beside its plan', async () => {
+  it('prints the warnings of a project with its plan', async () => {
     const unused = {
       ...FILES,
       'pipelines/cheap.yaml': FILES['pipelines/cheap.yaml'].replace(/value: .*}/, 'value: product.price }'),
@@ -423,7 +423,7 @@ describe('millrace', () => {
     expect(wrong.stderr).to.contain('did you mean title?');
   });
 
-  it('says which help tells more', async () => {
+  it('names the command for help', async () => {
     const told = async (...argv: string[]): Promise<string> => (await millrace(argv)).stderr;
     expect(await told('valdate')).to.equal(
       "error: unknown command 'valdate'\n(Did you mean validate?)\nhelp: millrace --help\n",
@@ -433,7 +433,7 @@ describe('millrace', () => {
     );
   });
 
-  describe('tells wrong usage from failure', () => {
+  describe('distinguishes wrong usage from failure', () => {
     const wrong: readonly (readonly string[])[] = [
       [],
       ['nonsense'],
@@ -456,14 +456,14 @@ describe('millrace', () => {
         expect(result.stdout).to.equal('');
       });
 
-    it('and help and the version from both', async () => {
+    it('and help and version from both', async () => {
       expect(await millrace(['--version'])).to.deep.equal({ code: 0, stdout: '1.2.3\n', stderr: '' });
       expect((await millrace(['--help'])).code).to.equal(0);
       expect((await millrace(['entities', 'load', '--help'])).code).to.equal(0);
     });
   });
 
-  it('says that a file is not there, or not JSON', async () => {
+  it('reports that a file does not exist, or is not JSON', async () => {
     const missing = await millrace(['rank', 'cheap', join(root, 'none.json'), '--project', root]);
     expect(missing).to.include({ code: 1 });
     expect(missing.stderr).to.contain('the file does not exist');

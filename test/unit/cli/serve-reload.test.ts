@@ -21,7 +21,7 @@ interface Line {
   readonly line?: number;
 }
 
-describe('millrace serve, and a project that changes', () => {
+describe('millrace serve with a project that changes', () => {
   let root = '';
   let child: ChildProcess;
   let lines: Line[];
@@ -64,7 +64,7 @@ describe('millrace serve, and a project that changes', () => {
     return ranked[0]?.ranked_score;
   }
 
-  it('reads it anew at SIGHUP, and goes on with what it has if that has errors', async () => {
+  it('reloads it at SIGHUP, and keeps the loaded version if the new one has errors', async () => {
     const url = await serve({});
     await writeFile(join(root, PIPELINE), scoring('2'));
     expect(await scoreAt(url)).to.equal(1);
@@ -81,7 +81,7 @@ describe('millrace serve, and a project that changes', () => {
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 
-  it('with --watch takes up what is saved', async () => {
+  it('with --watch loads saved changes', async () => {
     const url = await serve({ MILLRACE_RELOAD_POLL_MS: '20' }, '--watch');
     await writeFile(join(root, PIPELINE), scoring('prodct.price'));
     await until(() => told('the reload failed; what served before goes on serving') === 1);
@@ -93,7 +93,7 @@ describe('millrace serve, and a project that changes', () => {
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 
-  it('ends at SIGHUP where reloading is off', async () => {
+  it('ends at SIGHUP if reloading is off', async () => {
     await serve({ MILLRACE_RELOAD: 'off' });
     child.kill('SIGHUP');
     expect(await once(child, 'exit')).to.deep.equal([0, null]);

@@ -15,7 +15,7 @@ interface LogLine {
   readonly error?: { readonly message: string };
 }
 
-describe('millrace serve, with a plugin that leaves errors', () => {
+describe('millrace serve with a plugin that has uncaught errors', () => {
   let root = '';
   let child: ChildProcess | undefined;
   afterEach(async () => {
@@ -23,7 +23,7 @@ describe('millrace serve, with a plugin that leaves errors', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** Serves a rule whose `apply` runs the code that the request's query holds the name of. */
+  /** Serves a rule whose `apply` runs the case that the request's query names. */
   async function serve(cases: Readonly<Record<string, string>>): Promise<{ url: string; log: LogLine[] }> {
     const code = Object.entries(cases).map(([name, text]) => `${name}() { ${text} }`);
     root = await writeProject({
@@ -55,7 +55,7 @@ describe('millrace serve, with a plugin that leaves errors', () => {
         log.push(line);
         if (line.url !== undefined) found(line.url);
       });
-      lines.on('close', () => failed(new Error('it ended before it listened')));
+      lines.on('close', () => failed(new Error('the process ended before it listened')));
     });
     return { url, log };
   }
@@ -70,7 +70,7 @@ describe('millrace serve, with a plugin that leaves errors', () => {
     return response.status;
   };
 
-  it('logs and counts them, and goes on', async () => {
+  it('logs and counts them, and continues', async () => {
     const { url, log } = await serve({
       start:
         "setTimeout(() => { throw new Error('as it starts'); }); Promise.reject(new Error('left at start'));",
@@ -102,7 +102,7 @@ describe('millrace serve, with a plugin that leaves errors', () => {
     expect(await exit).to.deep.equal([0, null]);
   });
 
-  it('closes and ends with 1 where an exception cannot be told from its own', async () => {
+  it('closes and ends with 1 if it cannot attribute an exception to a plugin', async () => {
     const { url, log } = await serve({ foreign: "setTimeout(JSON.parse, 0, '{');" });
     const exit = once(child as ChildProcess, 'exit');
     expect(await rank(url, 'foreign')).to.equal(200);
@@ -111,8 +111,8 @@ describe('millrace serve, with a plugin that leaves errors', () => {
   });
 });
 
-describe('millrace validate, with a plugin that leaves errors', () => {
-  it('tells them without a stack, and ends with 1', async () => {
+describe('millrace validate with a plugin that has uncaught errors', () => {
+  it('reports them without a stack, and ends with 1', async () => {
     const root = await writeProject({
       'package.json': '{ "type": "module" }',
       ...pluginFiles(

@@ -38,11 +38,11 @@ describe('millrace serve', () => {
       const { url } = JSON.parse(line) as { readonly url?: string };
       if (url !== undefined) return { child, url };
     }
-    throw new Error('it ended before it listened');
+    throw new Error('the process ended before it listened');
   }
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`answers until ${signal}, then ends with 0 and gives the data folder back`, async () => {
+    it(`answers until ${signal}, then ends with 0 and releases the data folder`, async () => {
       const { child, url } = await serve();
       const exit = once(child, 'exit');
       const response = await fetch(`${url}/api/v1/plain`, {
@@ -57,7 +57,7 @@ describe('millrace serve', () => {
       expect(await exit).to.deep.equal([0, null]);
     });
 
-  it('prints nothing but lines of its log, whatever plugins and Node print', async () => {
+  it('prints only lines of its log, whatever plugins and Node print', async () => {
     const project = await writeProject({
       'package.json': '{ "type": "module" }',
       'pipelines/plain.yaml':
@@ -98,7 +98,7 @@ describe('millrace serve', () => {
     expect(printed[2]?.msg).to.equal('a warning');
   });
 
-  it('refuses a second process for one data folder, and names the first', async () => {
+  it('rejects a second process for one data folder, and names the first process', async () => {
     const { child } = await serve();
     const exit = once(child, 'exit');
     const second = spawn(

@@ -3,7 +3,7 @@ import { renderTable, shorten } from '../../../runtime/cli/table.js';
 import { wrap } from '../../../runtime/core/wrap.js';
 
 describe('tables', () => {
-  it('line up, also where characters are wide or combine', () => {
+  it('are aligned, also with wide or combining characters', () => {
     const text = renderTable(
       [{ title: 'name' }, { title: 'n', align: 'right' }],
       [
@@ -14,13 +14,13 @@ describe('tables', () => {
     expect(text).to.equal('name   n\n────  ──\n日本   1\ne\u0301tui  20\n');
   });
 
-  it('cut long cells, and only those', () => {
+  it('cut long cells, and no other cells', () => {
     expect(shorten('abcdef', 6)).to.equal('abcdef');
     expect(shorten('abcdefg', 6)).to.equal('abcde…');
     expect(shorten('日本語', 5)).to.equal('日本…');
   });
 
-  it('let nothing through that a terminal would obey', () => {
+  it('contain no characters that control a terminal', () => {
     expect(shorten('a\u001b[31mb\nc')).to.equal('a\ufffd[31mb c');
     expect(wrap('request a\u001b[31mb\nc\u202ed', 2, 10)).to.equal('  request\n  a\ufffd[31mb\n  c\ufffdd\n');
   });

@@ -34,7 +34,7 @@ const written = ({ file, start, end }: Span): string => file.text.slice(start, e
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('checkOptions', () => {
-  it('takes marked texts from the source, whatever YAML makes of them', () => {
+  it('reads marked strings from the source, whatever type YAML gives them', () => {
     const id = { millrace: 'id' };
     const ids = { type: 'array', items: id };
     const yaml =
@@ -47,14 +47,14 @@ describe('checkOptions', () => {
     });
   });
 
-  it('takes unmarked values as YAML has them', () => {
+  it('reads unmarked values as YAML defines them', () => {
     const any = {};
     const yaml = 'with: { i: 12, f: 1.5e2, t: yes, b: false, s: "1", n: null, l: [1, a] }';
     const { value } = sound({ i: any, f: any, t: any, b: any, s: any, n: any, l: any }, yaml);
     expect(plain(value)).to.deep.equal({ i: 12, f: 150, t: 'yes', b: false, s: '1', n: null, l: [1, 'a'] });
   });
 
-  it('keeps every key harmless', () => {
+  it('handles every key safely', () => {
     const open = { type: 'object', additionalProperties: { type: 'integer' } };
     const { value } = sound({ open }, 'with: { open: { __proto__: 1, constructor: 2, toString: 3 } }');
     const inner = value['open'] as JsonObject;
@@ -65,7 +65,7 @@ describe('checkOptions', () => {
     expect(told.map(({ code }) => code)).to.deep.equal(['unknown_key', 'unknown_key']);
   });
 
-  it('does not take an inherited name for a key that is there', () => {
+  it('does not treat an inherited name as an existing key', () => {
     const { told } = check({ toString: {} }, 'with: {}', { required: ['toString'] });
     expect(told.map(({ code }) => code)).to.deep.equal(['missing_key']);
   });
@@ -85,7 +85,7 @@ describe('checkOptions', () => {
     }
   });
 
-  it('tells each mark with its kind, type and scope', () => {
+  it('returns each mark with its kind, type and scope', () => {
     const properties = {
       a: { millrace: 'text' },
       b: { millrace: { expression: 'bool', scope: 'request' } },
@@ -140,7 +140,7 @@ describe('checkOptions', () => {
     ]);
   });
 
-  it('maps a place in an expression to the file, where the file has the text as it is', () => {
+  it('maps a place in an expression to the file, if the file contains the text unchanged', () => {
     const properties = { a: { millrace: 'any' } };
     const place = (yaml: string): string => {
       const [mark] = sound(properties, yaml).marks;
@@ -157,7 +157,7 @@ describe('checkOptions', () => {
     expect(place('with: { a: "pricee ${TOKEN}" }')).to.equal('"pricee ${TOKEN}"');
   });
 
-  it('locates values, and the nearest that is written', () => {
+  it('locates values, or the nearest ancestor that the file contains', () => {
     const properties = { a: { type: 'object', properties: { b: { type: 'array', items: {} } } }, c: {} };
     const { locate } = sound(properties, 'with:\n  a: { b: [x, y] }');
     expect(written(locate(['a', 'b', 1]))).to.equal('y');
@@ -167,14 +167,14 @@ describe('checkOptions', () => {
     expect(written(locate(['__proto__']))).to.equal('a');
   });
 
-  it('returns values that nobody can change', () => {
+  it('returns frozen values', () => {
     const { value, marks } = sound({ l: { type: 'array', items: {} } }, 'with: { l: [1] }');
     expect(Object.isFrozen(value)).to.equal(true);
     expect(Object.isFrozen(value['l'])).to.equal(true);
     expect(Object.isFrozen(marks)).to.equal(true);
   });
 
-  it('applies the defaults of one step to that step alone', () => {
+  it('applies the defaults of a step only to that step', () => {
     const properties = { list: { type: 'array', items: {}, default: [] } };
     const schema = { type: 'object', properties };
     const file = new SourceFile('p.yaml', 'use: x');
@@ -184,7 +184,7 @@ describe('checkOptions', () => {
     expect(once?.value['list']).to.not.equal(again?.value['list']);
   });
 
-  describe('says one thing of each mistake', () => {
+  describe('reports each mistake once', () => {
     const rule = {
       type: 'object',
       properties: { where: { millrace: 'bool' }, by: { enum: ['add', 'multiply'] } },
@@ -258,7 +258,7 @@ describe('checkOptions', () => {
       });
     }
 
-    it('blames the step where there is no `with`', () => {
+    it('reports the step if there is no `with`', () => {
       const { told } = check(properties, 'use: boost', { required: ['value'] });
       expect(told.map(({ message, at }) => [message, written(at)])).to.deep.equal([
         ['the key `value` is missing', 'use:'],
@@ -266,7 +266,7 @@ describe('checkOptions', () => {
     });
   });
 
-  it('never shows what a variable holds', () => {
+  it('never shows the value of a variable', () => {
     const { told } = check(
       { port: { type: 'integer' }, mode: { enum: ['a'] } },
       'with: { port: "${TOKEN}", mode: "${TOKEN}" }',
@@ -277,7 +277,7 @@ describe('checkOptions', () => {
 });
 
 describe('compileSchema', () => {
-  it('refuses marks that mean nothing', () => {
+  it('rejects unknown marks', () => {
     for (const mark of ['nubmer', 7, { expression: 'bool', scope: 'row' }, { scope: 'request' }])
       expect(
         () => compileSchema({ type: 'object', properties: { a: { millrace: mark } } }),
@@ -285,7 +285,7 @@ describe('compileSchema', () => {
       ).to.throw();
   });
 
-  it('refuses what JSON Schema does not know', () => {
+  it('rejects keywords that JSON Schema does not define', () => {
     expect(() => compileSchema({ type: 'object', propertys: {} })).to.throw(/propertys/);
   });
 });

@@ -1,4 +1,4 @@
-/** Broken projects and what is told of them, word for word. UPDATE_GOLDEN=1 writes the expected files anew. */
+/** Broken projects and their exact diagnostics. UPDATE_GOLDEN=1 rewrites the expected files. */
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ async function told(files: Record<string, string | Uint8Array>): Promise<string[
 const MINIMAL = 'pipeline: p\nrank: product\ncomponents: []\n';
 
 describe('loadProject', () => {
-  it('keeps the routes free at which pipelines are explained', async () => {
+  it('reserves the explain routes of pipelines', async () => {
     const other = MINIMAL.replace('pipeline: p\n', 'pipeline: q\nroute: /api/v1/p/Explain\n');
     expect(await told({ 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': other })).to.deep.equal([
       'pipelines/q.yaml duplicate_route',
@@ -41,7 +41,7 @@ describe('loadProject', () => {
     expect(alone).to.deep.equal([]);
   });
 
-  it('refuses a pipeline at every route of the service, in any case and in its folders', async () => {
+  it('rejects a pipeline at every route of the service, in any letter case and in its folders', async () => {
     const taken = SERVICE_ROUTES.flatMap(({ path, folder }) => [
       path,
       path.toUpperCase(),
@@ -55,7 +55,7 @@ describe('loadProject', () => {
       expect(await told({ 'pipelines/p.yaml': `route: ${route}\n${MINIMAL}` }), route).to.deep.equal([]);
   });
 
-  it('refuses two pipelines at one route, and a route that is no path', async () => {
+  it('rejects two pipelines with one route, and a route that is not a path', async () => {
     const at = (name: string, route: string): string =>
       `route: ${route}\n${MINIMAL.replace('pipeline: p', `pipeline: ${name}`)}`;
     expect(
@@ -120,7 +120,7 @@ describe('loadProject', () => {
     expect(views.get('site')?.of).to.deep.equal([]);
   });
 
-  it('reads the default of a time in the forms of a body, as epoch milliseconds', async () => {
+  it('reads the default of a timestamp in the forms of a request body, as epoch milliseconds', async () => {
     const view = (text: string): Record<string, string> => ({
       'pipelines/p.yaml': MINIMAL,
       'schemas/features/v.yaml': `view: v\nof: [product]\nfeatures:\n  seen: { type: timestamp, default: ${text} }\n`,
@@ -187,7 +187,7 @@ describe('loadProject', () => {
     ]);
   });
 
-  it('fills in what a pipeline leaves out', async () => {
+  it('fills in the defaults of a pipeline', async () => {
     await withFiles({ 'pipelines/p.yaml': MINIMAL }, async (root) => {
       const [pipeline] = (await load(root)).pipelines;
       expect(pipeline).to.deep.include({
@@ -201,7 +201,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('returns what nobody can change', async () => {
+  it('returns frozen values', async () => {
     const config = await load(sound);
     const seen = new Set<unknown>();
     const walk = (value: unknown, path: string): void => {
@@ -221,14 +221,14 @@ describe('loadProject', () => {
     }).to.throw(TypeError);
   });
 
-  it('reads files through links, and no hidden ones', async () => {
+  it('reads files through links, and ignores hidden files', async () => {
     await withFiles({ '..data/p.yaml': MINIMAL, 'pipelines/.draft.yaml': 'not: read' }, async (root) => {
       symlinkSync('../..data/p.yaml', join(root, 'pipelines/p.yaml'));
       expect((await load(root)).pipelines.map(({ name }) => name)).to.deep.equal(['p']);
     });
   });
 
-  it('tells what cannot be read', async () => {
+  it('reports files that cannot be read', async () => {
     await withFiles({ 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': MINIMAL }, async (root) => {
       symlinkSync('nowhere.yaml', join(root, 'pipelines/r.yaml'));
       await mkdir(join(root, 'pipelines/s.yaml'));
@@ -236,7 +236,7 @@ describe('loadProject', () => {
       chmodSync(join(root, 'pipelines/q.yaml'), 0);
       const { diagnostics } = await loadProject(root, {});
       const missing = diagnostics.filter(({ code }) => code === 'missing_file').map(({ at }) => at.file.path);
-      // Root may read everything.
+      // Root can read everything.
       const unreadable = process.getuid?.() === 0 ? [] : ['pipelines/q.yaml'];
       expect(missing).to.deep.equal([
         ...unreadable,
@@ -247,7 +247,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('tells a file that is not UTF-8, and takes a byte order mark', async () => {
+  it('reports a file that is not UTF-8, and accepts a byte order mark', async () => {
     expect(await told({ 'pipelines/p.yaml': Uint8Array.of(0x70, 0xff, 0xfe) })).to.deep.equal([
       'pipelines/p.yaml yaml_syntax',
     ]);
@@ -260,7 +260,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('tells that there is no project, no folder, no pipeline', async () => {
+  it('reports a missing project, a missing folder, and a project without pipelines', async () => {
     const { diagnostics } = await loadProject('/nowhere/at/all', {});
     expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       'the project folder /nowhere/at/all does not exist',
@@ -268,7 +268,7 @@ describe('loadProject', () => {
     expect(await told({})).to.deep.equal(['pipelines missing_file']);
   });
 
-  it('takes a project without pipelines that declares entity types or feature views, and warns', async () => {
+  it('accepts a project without pipelines that declares entity types or feature views, with a warning', async () => {
     for (const files of [
       { 'schemas/entities/seller.yaml': 'entity: seller' },
       { 'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n' },
@@ -282,7 +282,7 @@ describe('loadProject', () => {
       });
   });
 
-  it('lets sound pipelines be compiled beside wrong ones, unless entity types or views are wrong', async () => {
+  it('compiles valid pipelines beside invalid ones, unless entity types or views are invalid', async () => {
     const files = { 'pipelines/p.yaml': MINIMAL, 'pipelines/q.yaml': 'pipeline: q\nrank: product\n' };
     await withFiles(files, async (root) => {
       const { config, checkable } = await loadProject(root, {});
@@ -294,7 +294,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('does not repeat the mistakes of one file at its users', async () => {
+  it('does not repeat the errors of one file in files that use it', async () => {
     const pipeline = 'pipeline: p\nrank: seller\nrequest: { shop: shop }\ncomponents: []\n';
     expect(
       await told({
@@ -315,7 +315,7 @@ describe('loadProject', () => {
     });
   });
 
-  it('never rejects, whatever the files hold', async () => {
+  it('never rejects its promise, whatever the files contain', async () => {
     const names = [
       'schemas/entities/product.yaml',
       'schemas/features/user_brand_stats.yaml',

@@ -34,7 +34,7 @@ const { type } = fc.letrec<{ type: ValueType; fields: ReadonlyMap<string, ValueT
       of: { kind: 'record', fields: of } satisfies ListElementType,
     })),
   ),
-  // The suffix keeps a field `x_id` from meeting a reference `x`.
+  // The suffix prevents a field `x_id` from conflicting with a reference `x`.
   fields: fc
     .uniqueArray(
       fc.tuple(
@@ -47,7 +47,7 @@ const { type } = fc.letrec<{ type: ValueType; fields: ReadonlyMap<string, ValueT
 }));
 
 describe('readType', () => {
-  it('reads what typeText writes', () => {
+  it('reads the output of typeText', () => {
     fc.assert(
       fc.property(type, (written) => {
         const { type: found, diagnostics } = read(typeText(written));
@@ -57,7 +57,7 @@ describe('readType', () => {
     );
   });
 
-  it('takes spaces inside parentheses, and quotes', () => {
+  it('accepts spaces inside parentheses, and quotes', () => {
     expect(read('list( ref( brand ) )').type).to.deep.equal({
       kind: 'list',
       of: { kind: 'ref', entity: 'brand' },

@@ -25,7 +25,7 @@ function render(...diagnostics: Diagnostic[]): string {
 const widthOf = (text: string): number => cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
 
 describe('renderDiagnostics', () => {
-  it('says nothing of nothing', () => {
+  it('renders nothing for no diagnostics', () => {
     expect(render()).to.equal('');
   });
 
@@ -50,7 +50,7 @@ describe('renderDiagnostics', () => {
     );
   });
 
-  it('keeps the caret under its place after tabs, wide characters, emoji and combining marks', () => {
+  it('places the caret correctly after tabs, wide characters, emoji and combining marks', () => {
     for (const before of ['\t', '品牌', '👩‍👩‍👧 ', 'e\u0301', 'ｆｕｌｌ']) {
       const [, excerpt = '', underline = ''] = render(wrongAt(`${before}x: 1`, 'x')).split('\n');
       expect(underline.indexOf('^'), before).to.equal(widthOf(excerpt.slice(0, excerpt.indexOf('x:'))));
@@ -84,7 +84,7 @@ describe('renderDiagnostics', () => {
     expect(Math.max(...wide.map(widthOf))).to.be.at.most(80);
   });
 
-  it('shows a place once where several faults follow each other there', () => {
+  it('shows a place once if consecutive diagnostics share it', () => {
     const one = wrongAt('a: 1', '1', { message: 'first' });
     expect(render(one, { ...one, message: 'second', help: 'h' })).to.equal(
       [
@@ -100,26 +100,26 @@ describe('renderDiagnostics', () => {
     );
   });
 
-  it('underlines only the first line of a longer place, and one column of an empty one', () => {
+  it('underlines only the first line of a longer place, and one column of an empty place', () => {
     const text = 'a: |\n  x\n  y\nb: 1';
     expect(render(wrongAt(text, '|\n  x\n  y')).split('\n')[2]).to.equal('   |    ^');
     expect(render(wrongAt(text, '')).split('\n')[2]).to.equal('   | ^');
   });
 
-  it('copes with CRLF and the end of the file', () => {
+  it('handles CRLF and the end of the file', () => {
     expect(render(wrongAt('a: 1\r\nbcd: 2\r\n', 'bcd')).split('\n')[1]).to.equal(' 2 | bcd: 2');
     const file = new SourceFile('p.yaml', 'a: 1\n');
     const at = { file, start: 5, end: 5 };
     expect(render({ severity: 'error', code: 'yaml_syntax', at, message: 'm' })).to.include('p.yaml:2:1');
   });
 
-  it('lets nothing of a file reach the terminal as a command', () => {
+  it('prints no characters of a file that control a terminal', () => {
     const told = render(wrongAt('a: \u001b[2Jx\u202ey', 'x', { message: 'a\u001b[1mb', help: 'c\u0007\nd' }));
     expect(told).to.not.match(/[^\P{Cc}\n]|\u202e/u);
     expect(told).to.include('c��d');
   });
 
-  it('colours only when told to', () => {
+  it('uses colours only on request', () => {
     const one = wrongAt('a: 1', 'a');
     expect(render(one)).to.not.include('\u001b');
     const coloured = renderDiagnostics([one], { color: true, width: 80 });
@@ -145,7 +145,7 @@ describe('renderDiagnostics', () => {
 });
 
 describe('diagnosticsJson', () => {
-  it('gives a record for each, with 1-based lines and columns', () => {
+  it('returns one record per diagnostic, with 1-based lines and columns', () => {
     expect(diagnosticsJson([wrongAt('a: 1\nb: cd', 'cd', { help: 'h' })])).to.deep.equal([
       {
         severity: 'error',

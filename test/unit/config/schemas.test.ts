@@ -1,4 +1,6 @@
-/** The published JSON Schemas, as an editor uses them: plain draft 2020-12, without our reading of the YAML. */
+/**
+ * The published JSON Schemas, as an editor uses them: plain draft 2020-12, without Millrace's own reading of YAML.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
@@ -22,7 +24,7 @@ function editor(name: SchemaName): (value: unknown) => boolean {
   return (value) => validate(value);
 }
 
-/** Every schema inside a schema, with its place. */
+/** Yields every schema inside a schema, with its place. */
 function schemasIn(value: JsonValue, place: string): (readonly [string, JsonObject])[] {
   if (Array.isArray(value))
     return (value as readonly JsonValue[]).flatMap((one, i) => schemasIn(one, `${place}/${i}`));
@@ -40,17 +42,17 @@ describe('schemas/', () => {
         expect(() => compileSchema(yamlSchema(name))).to.not.throw();
       });
 
-      it('takes sound files in an editor', () => {
+      it('accepts valid files in an editor', () => {
         const valid = editor(name);
         for (const path of EXAMPLES[name])
           expect(valid(parse(readFileSync(join(sound, path), 'utf8'))), path).to.equal(true);
       });
 
-      it('refuses keys that mean nothing, in every mapping', () => {
+      it('rejects unknown keys, in every mapping', () => {
         const open = schemasIn(yamlSchema(name), '#').filter(
           ([, schema]) => schema['type'] === 'object' && schema['additionalProperties'] === undefined,
         );
-        // Options belong to the plugin that a step uses.
+        // The plugin of the step defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
           name === 'pipeline' ? ['#/$defs/step/properties/with'] : [],
         );
@@ -64,7 +66,7 @@ describe('schemas/', () => {
     });
   }
 
-  it('tells mistakes in an editor', () => {
+  it('reports mistakes in an editor', () => {
     expect(editor('entity')({ entity: 'a', attributes: { b: 'integer' } })).to.equal(false);
     expect(editor('entity')({ entity: 'a', attributes: { b: { list: { c: 'ref(Brand)' } } } })).to.equal(
       false,

@@ -28,7 +28,7 @@ function parse(
 }
 
 describe('parseYaml', () => {
-  it('reads YAML 1.2: no, on and dates are texts', () => {
+  it('reads YAML 1.2: no, on and dates are strings', () => {
     const { value, told } = parse('a: no\nb: 2024-01-01\nc: 012\nd: !!');
     expect(told).to.have.length(1);
     expect(value('a')).to.equal(undefined);
@@ -36,7 +36,7 @@ describe('parseYaml', () => {
     expect([sound.value('a'), sound.value('b'), sound.value('c')]).to.deep.equal(['no', '2024-01-01', '012']);
   });
 
-  it('takes comments, quotes, blocks, and commas where they are meant', () => {
+  it('accepts comments, quotes, blocks, and intended commas', () => {
     const { value, told } = parse(
       [
         'a: max(x, y) # a comment',
@@ -65,7 +65,7 @@ describe('parseYaml', () => {
     expect([value('a'), value('c')]).to.deep.equal(['b', 'd']);
   });
 
-  it('keeps keys as written, and finds those that are written twice', () => {
+  it('keeps keys as written, and reports duplicate keys', () => {
     const diagnostics = new Diagnostics();
     const file = new SourceFile('p.yaml', '1: a\n01: b\ntrue: c\n"1": d\n__proto__: e\n__proto__: f');
     const root = parseYaml(file, {}, diagnostics);
@@ -83,7 +83,7 @@ describe('parseYaml', () => {
     ]);
   });
 
-  it('refuses what is nested too deeply, in any form, at its place', () => {
+  it('rejects nesting that is too deep, in any form, at its place', () => {
     for (const [text, at] of [
       [`a: ${'['.repeat(200_000)}`, 67],
       [`a: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, 67],
@@ -101,12 +101,12 @@ describe('parseYaml', () => {
     expect(parse(`a: ${'['.repeat(64)}${']'.repeat(64)}`).sound).to.equal(true);
   });
 
-  it('tells every sound line of several mistakes', () => {
+  it('reports several mistakes on different lines together', () => {
     const { told } = parse('a: !x(y)\nb: @c\nd: "e" == f\n');
     expect(told.map(({ at }) => at.file.position(at.start).line)).to.deep.equal([1, 2, 3]);
   });
 
-  it('places a fault at the very end inside the file', () => {
+  it('places an error at the very end inside the file', () => {
     const text = 'a: b\nc: { d: 1, e:{ 60 }';
     const [fault] = parse(text).told;
     expect(fault?.at.end).to.equal(text.length);
@@ -146,19 +146,19 @@ describe('parseYaml', () => {
 describe('environment variables in values', () => {
   const environment = { URL: 'http://x', EMPTY: '', ODD: 'a: [b] # "c" ${URL}' };
 
-  it('stand in plain, quoted and block texts', () => {
+  it('are replaced in plain, quoted and block strings', () => {
     const { value, told } = parse('a: ${URL}/v1\nb: "${URL}"\nc: |\n  ${URL}\nd: ["${URL}"]', environment);
     expect(told).to.deep.equal([]);
     expect(['a', 'b', 'c'].map(value)).to.deep.equal(['http://x/v1', 'http://x', 'http://x']);
   });
 
-  it('are text, whatever they hold, and are not looked into again', () => {
+  it('are strings, whatever they contain, and are not interpolated again', () => {
     const { value, told } = parse('a: ${ODD}', environment);
     expect(told).to.deep.equal([]);
     expect(value('a')).to.equal('a: [b] # "c" ${URL}');
   });
 
-  it('take their default where they are unset or empty', () => {
+  it('use their default if they are unset or empty', () => {
     const { value, told } = parse(
       'a: ${NONE:-x:-y}\nb: ${EMPTY:-z}\nc: "<${EMPTY}>"\nd: "<${NONE:-}>"',
       environment,
@@ -167,7 +167,7 @@ describe('environment variables in values', () => {
     expect(['a', 'b', 'c', 'd'].map(value)).to.deep.equal(['x:-y', 'z', '<>', '<>']);
   });
 
-  it('are an error where they are unset, also by inherited names', () => {
+  it('are an error if they are unset, also with inherited names', () => {
     const { told, sound } = parse('a: ${NONE}\nb: ${toString}\nc: ${__proto__}', environment);
     expect(sound).to.equal(false);
     expect(told.map(({ code }) => code)).to.deep.equal([
@@ -177,13 +177,13 @@ describe('environment variables in values', () => {
     ]);
   });
 
-  it('can be written without being meant', () => {
+  it('can be escaped', () => {
     const { value, told } = parse('a: $${URL}\nb: $URL\nc: $$', environment);
     expect(told).to.deep.equal([]);
     expect(['a', 'b', 'c'].map(value)).to.deep.equal(['${URL}', '$URL', '$$']);
   });
 
-  it('are an error where the braces hold no name', () => {
+  it('are an error if the braces contain no valid name', () => {
     for (const text of ['a: ${A B}', 'a: ${}', 'a: ${URL', 'a: ${1X}', 'a: ${URL-x}'])
       expect(
         parse(text, environment).told.map(({ code }) => code),

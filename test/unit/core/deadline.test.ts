@@ -14,14 +14,14 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('Deadline', () => {
-  it('gives what the work gives, an error too', async () => {
+  it('returns the result of the work, or its error', async () => {
     const deadline = new Deadline(FAR, undefined);
     expect(await deadline.within(Promise.resolve(7))).to.equal(7);
     expect(await codeOf(deadline.within(Promise.reject(new Error('its own'))))).to.equal('Error: its own');
     deadline.end();
   });
 
-  it('ends work that never does', async () => {
+  it('ends work that never settles', async () => {
     const deadline = new Deadline(1, undefined);
     expect(await codeOf(deadline.within(new Promise(() => undefined)))).to.equal('deadline_exceeded');
     expect(() => {
@@ -30,7 +30,7 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('ends by the clock where the event loop had no turn for its timer', () => {
+  it('ends by the clock if the event loop could not run its timer', () => {
     const deadline = new Deadline(20, undefined, undefined, performance.now() - 10);
     deadline.check();
     const end = performance.now() + 15;
@@ -42,7 +42,7 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('ends with its client, one that was gone before it began too', async () => {
+  it('ends when its client disconnects, also before it started', async () => {
     const client = new AbortController();
     const deadline = new Deadline(FAR, client.signal);
     const work = deadline.within(new Promise(() => undefined));
@@ -54,7 +54,7 @@ describe('Deadline', () => {
     late.end();
   });
 
-  it('takes the failure of work that begins too late: nobody else could', async () => {
+  it('handles the rejection of work that starts too late', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     // Mocha's own listener would end the run here.
@@ -73,7 +73,7 @@ describe('Deadline', () => {
     }
   });
 
-  it('takes as much work at a time as there is, without a warning of a leak', async () => {
+  it('accepts any amount of concurrent work, without a leak warning', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
@@ -87,7 +87,7 @@ describe('Deadline', () => {
     }
   });
 
-  it('leaves a client alone once the request is answered', () => {
+  it('removes its listener from the client once the request is answered', () => {
     const client = new AbortController();
     const deadline = new Deadline(FAR, client.signal);
     deadline.end();

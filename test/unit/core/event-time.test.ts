@@ -23,7 +23,7 @@ describe('event times', () => {
     expect(refusal('soon').code).to.equal('wrong_type');
   });
 
-  it('are refused with what was expected, what was found, and what it looks like', () => {
+  it('are rejected with what was expected, what was found, and a likely cause', () => {
     expect(refusal(1_769_851_800).detail).to.equal(
       'event_time: expected 2000-01-01T00:00:00.000Z or later, found the number 1769851800 ' +
         '(1970-01-21T11:37:31.800Z); this looks like seconds: multiply by 1000',
@@ -37,7 +37,7 @@ describe('event times', () => {
     expect(refusal(5).detail).not.to.contain('looks like');
   });
 
-  it('are recognised in seconds, whatever the time', () => {
+  it('are recognized in seconds, for any time', () => {
     fc.assert(
       fc.property(fc.integer({ min: TIMES.oldest, max: NOW }), (time) => {
         expect(refusal(Math.ceil(time / 1000)).detail).to.contain('this looks like seconds');

@@ -21,12 +21,12 @@ describe('findJsonFault', () => {
     ['[-]', 1, 'a value'],
   ];
   for (const [text, offset, expected] of faults) {
-    it(`places the fault of ${JSON.stringify(text)}`, () => {
+    it(`finds the error in ${JSON.stringify(text)}`, () => {
       expect(findJsonFault(text)).to.deep.equal({ offset, expected });
     });
   }
 
-  it('finds no fault in JSON, however it is spaced', () => {
+  it('finds no error in valid JSON, with any white space', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('', ' ', '\t', '\n'), (text, space) => {
         expect(findJsonFault(space + JSON.stringify(JSON.parse(text), null, space) + space)).to.equal(
@@ -37,7 +37,7 @@ describe('findJsonFault', () => {
     );
   });
 
-  it('finds a fault exactly where JSON.parse does', () => {
+  it('finds an error exactly if JSON.parse does', () => {
     const nearJson = fc
       .tuple(
         fc.json(),
@@ -56,7 +56,7 @@ describe('findJsonFault', () => {
     );
   });
 
-  it('is not brought down by depth', () => {
+  it('handles any depth', () => {
     expect(findJsonFault('['.repeat(1_000_000))?.offset).to.equal(1_000_000);
   });
 });

@@ -6,7 +6,7 @@ import { writeJson, type JsonText } from '../../../runtime/core/json-writer.js';
 const textOf = ({ chunks }: JsonText): string => Buffer.concat(chunks).toString();
 
 describe('JSON written in pieces', () => {
-  it('is what JSON.stringify writes, and knows its length', () =>
+  it('equals the output of JSON.stringify, and knows its length', () =>
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const written = atOnce(writeJson(value));
@@ -16,12 +16,12 @@ describe('JSON written in pieces', () => {
       }),
     ));
 
-  it('leaves out what is undefined, and has null for it in a list', () => {
+  it('omits undefined properties, and writes null for undefined list elements', () => {
     const value = { a: undefined, b: [undefined, NaN], c: { d: undefined } };
     expect(textOf(atOnce(writeJson(value)))).to.equal(JSON.stringify(value));
   });
 
-  it('takes over text that is written already', () => {
+  it('inserts text that is already written', () => {
     const events = atOnce(writeJson([{ at: 'ü' }, null]));
     const value = { answer: { events }, list: [events], events };
     const plain = [{ at: 'ü' }, null];
@@ -38,7 +38,7 @@ describe('JSON written in pieces', () => {
     expect(pieces).to.be.at.least(100);
   });
 
-  it('is made of more than one chunk where it is long', () => {
+  it('has several chunks if it is long', () => {
     const long = atOnce(writeJson(Array.from({ length: 100 }, () => 'é'.repeat(10_000))));
     expect(long.chunks.length).to.be.greaterThan(1);
     expect(long.toJSON()).to.have.length(100);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { murmur3 } from '../../../runtime/core/murmur3.js';
 
-/** The hash again, straight from its definition, in big integers. */
+/** The hash again, written directly from its definition with big integers. */
 function reference(bytes: Uint8Array): number {
   const mask = 0xffffffffn;
   const rotate = (value: bigint, bits: bigint): bigint => ((value << bits) | (value >> (32n - bits))) & mask;
@@ -21,7 +21,7 @@ function reference(bytes: Uint8Array): number {
 }
 
 describe('murmur3', () => {
-  it('gives the hashes that others publish', () => {
+  it('matches published hashes', () => {
     const known: Readonly<Record<string, number>> = {
       '': 0,
       hello: 0x248bfa47,
@@ -31,7 +31,7 @@ describe('murmur3', () => {
     for (const [text, hash] of Object.entries(known)) expect(murmur3(Buffer.from(text)), text).to.equal(hash);
   });
 
-  it('is the definition, for any bytes anywhere in their memory', () => {
+  it('matches its definition, for any bytes at any offset', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(3), (bytes, offset) => {
         const moved = new Uint8Array(bytes.length + offset).subarray(offset);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { atOnce, inTurns, type Pieces } from '../../../runtime/core/pieces.js';
 
-/** Each piece holds the event loop for longer than a slice. */
+/** Each piece blocks the event loop for longer than a slice. */
 function* work(pieces: number, fails = false): Pieces<string> {
   for (let piece = 0; piece < pieces; piece++) {
     for (const until = performance.now() + 6; performance.now() < until;);
@@ -12,7 +12,7 @@ function* work(pieces: number, fails = false): Pieces<string> {
 }
 
 describe('work in pieces', () => {
-  it('lets others have their turn between long pieces', async () => {
+  it('lets other work run between long pieces', async () => {
     let others = 0;
     let next = setImmediate(function count() {
       others++;
@@ -23,7 +23,7 @@ describe('work in pieces', () => {
     expect(others).to.be.at.least(5);
   });
 
-  it('has one slice a turn, however many there are', async () => {
+  it('gets one slice per turn, however many jobs there are', async () => {
     let turns = 0;
     let next = setImmediate(function count() {
       turns++;
@@ -34,7 +34,7 @@ describe('work in pieces', () => {
     expect(turns).to.be.at.least(9);
   });
 
-  it('shares a turn where it is short', async () => {
+  it('shares a turn if it is short', async () => {
     let turns = 0;
     let next = setImmediate(function count() {
       turns++;
@@ -45,7 +45,7 @@ describe('work in pieces', () => {
     expect(turns).to.be.below(50);
   });
 
-  it('ends where its check says so, and others go on', async () => {
+  it('ends when its check throws, and other work continues', async () => {
     let slices = 0;
     const checked = inTurns(work(100), () => {
       if (++slices === 3) throw new Error('too late');
@@ -57,7 +57,7 @@ describe('work in pieces', () => {
     expect(slices).to.equal(3);
   });
 
-  it('can be done at once', () => {
+  it('can run synchronously', () => {
     let others = 0;
     const next = setImmediate(() => others++);
     expect(atOnce(work(2))).to.equal('done');
@@ -65,7 +65,7 @@ describe('work in pieces', () => {
     clearImmediate(next);
   });
 
-  it('fails as the work does', async () => {
+  it('rejects if the work throws', async () => {
     const error = await inTurns(work(1, true)).catch((one: unknown) => one);
     expect(error).to.be.an('error').with.property('message', 'no more');
   });

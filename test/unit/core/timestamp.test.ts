@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { timestampOf } from '../../../runtime/core/timestamp.js';
 
 describe('timestamps', () => {
-  it('are read from ISO 8601 text, in UTC where no offset is given', () => {
+  it('are read from ISO 8601 strings, in UTC if there is no offset', () => {
     const noon = Date.UTC(2026, 0, 31, 12, 0, 0);
     for (const text of [
       '2026-01-31T12:00:00Z',
@@ -21,7 +21,7 @@ describe('timestamps', () => {
     expect(timestampOf('2024-02-29T23:59:59.987654')).to.equal(Date.UTC(2024, 1, 29, 23, 59, 59, 987));
   });
 
-  it('reads back whatever a Date writes', () => {
+  it('can be read in every form that a Date writes', () => {
     const date = fc.date({
       min: new Date('0000-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -30,7 +30,7 @@ describe('timestamps', () => {
     fc.assert(fc.property(date, (time) => timestampOf(time.toISOString()) === time.getTime()));
   });
 
-  it('are refused where no calendar or clock has them', () => {
+  it('are rejected if no calendar or clock has them', () => {
     for (const text of [
       '2026-02-29',
       '2026-13-01',

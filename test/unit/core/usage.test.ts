@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Usage } from '../../../runtime/core/usage.js';
 
 describe('usage', () => {
-  it('ends with the last work, whether that succeeds or fails', async () => {
+  it('ends with the last work, whether it succeeds or fails', async () => {
     const usage = new Usage();
     expect(await usage.idle(0)).to.equal(true);
     usage.begin();
@@ -10,7 +10,7 @@ describe('usage', () => {
     expect(await Promise.all([usage.idle(60_000), usage.idle(60_000)])).to.deep.equal([true, true]);
   });
 
-  it('does not wait for ever for work that never settles', async () => {
+  it('does not wait forever for work that never settles', async () => {
     const usage = new Usage();
     usage.hold(new Promise(() => undefined));
     expect(await usage.idle(5)).to.equal(false);

@@ -65,7 +65,7 @@ const bad: [ValueType, JsonValue, (string | number)[], string][] = [
 
 describe('values and their types', () => {
   for (const [type, values] of good) {
-    it(`${type.kind} takes ${JSON.stringify(values)}`, () => {
+    it(`${type.kind} accepts ${JSON.stringify(values)}`, () => {
       for (const value of values) expect(misfit(value, type), JSON.stringify(value)).to.equal(undefined);
     });
   }
@@ -78,7 +78,7 @@ describe('values and their types', () => {
     });
   }
 
-  it('are told in a few words, however long they are', () => {
+  it('are described in a few words, however long they are', () => {
     expect(inWords('x'.repeat(10_000)).length).to.be.lessThan(60);
     expect(inWords({ secret: 'x' })).to.equal('an object');
     expect(inWords([1, 2])).to.equal('a list of length 2');

@@ -8,11 +8,11 @@ function thrown(violations: Violations): MillraceError {
   } catch (error) {
     if (error instanceof MillraceError) return error;
   }
-  throw new Error('a MillraceError was expected');
+  throw new Error('expected a MillraceError');
 }
 
 describe('violations', () => {
-  it('find a costly detail only for those that are listed', () => {
+  it('compute a costly detail only for listed violations', () => {
     const violations = new Violations();
     let found = 0;
     for (let i = 0; i < 1000; i++) violations.add(`/${i}`, 'wrong', () => `detail ${++found}`);

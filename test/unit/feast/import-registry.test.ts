@@ -141,13 +141,13 @@ describe('features import-feast', () => {
       const argv = ['features', 'import-feast', file, '--project', root];
       await millrace(argv);
       const again = await millrace(argv);
-      expect(again.stdout).to.contain('schemas/features/site.yaml  is there');
+      expect(again.stdout).to.contain('schemas/features/site.yaml  unchanged');
       expect(again.stderr).to.contain('0 files written');
       const other = [...argv, '--feast-project', 'other', '--key-version', '2'];
       expect((await millrace(other)).stdout).to.contain('site.yaml  kept; --force replaces it');
       const forced = await millrace([...other, '--force']);
       expect(forced.stdout).to.contain('schemas/features/site.yaml  replaced');
-      expect(forced.stdout).to.contain('schemas/entities/driver.yaml  is there');
+      expect(forced.stdout).to.contain('schemas/entities/driver.yaml  unchanged');
       expect(await readFile(join(root, 'schemas/features/site.yaml'), 'utf8')).to.contain(
         'project: other\n    key_version: 2',
       );

@@ -15,7 +15,7 @@ const SHAPES: readonly ColumnShape[] = [
   { kind: 'vector', scope: 'candidate', size: 3 },
 ];
 
-/** A value for each of the shapes; null: marked null; undefined: not written. */
+/** One value per shape. Null means marked null; undefined means not written. */
 const row = fc.tuple(
   fc.option(fc.oneof(fc.integer(), fc.constantFrom(0, -0.5)), { nil: null }),
   fc.option(fc.string(), { nil: null }),
@@ -42,14 +42,14 @@ function read(frame: Frame, at: number): unknown[] {
 }
 
 describe('Frame', () => {
-  it('holds one request after another, of any sizes, as a new one would (property)', () => {
+  it('holds one request after another, of any size, exactly like a new frame (property)', () => {
     fc.assert(
       fc.property(fc.array(request, { minLength: 1, maxLength: 5 }), (requests) => {
         const frame = new Frame(layoutOf());
         for (const rows of requests) {
           frame.reset(rows.length, 0);
           rows.forEach((values, at) => {
-            // A list column wants every row; what is unknown first and carried after is written twice.
+            // A list column needs every row in order. A row that is first unknown and then sent is written twice.
             for (const column of frame.columns) writeMissing(column, at, Status.absent);
             values?.forEach((value: JsonValue, slot) => {
               const column = frame.columns[slot];
@@ -72,7 +72,7 @@ describe('Frame', () => {
     );
   });
 
-  it('copies cells within a column, lists and vectors too, each with its status (property)', () => {
+  it('copies cells within a column, including lists and vectors, each with its status (property)', () => {
     fc.assert(
       fc.property(
         fc.array(row, { minLength: 1, maxLength: 40 }),
@@ -98,7 +98,7 @@ describe('Frame', () => {
     );
   });
 
-  it('keeps a literal for as long as it lives, and gives equal literals one column', () => {
+  it('keeps a literal for its lifetime, and shares one column for equal literals', () => {
     const layout = new FrameLayout();
     const slot = layout.constant({ kind: 'texts', value: ['a', 'b'] });
     expect(layout.constant({ kind: 'texts', value: ['a', 'b'] })).to.equal(slot);

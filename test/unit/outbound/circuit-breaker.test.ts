@@ -13,7 +13,7 @@ describe('the circuit breaker', () => {
     breaker = new CircuitBreaker('models:8080', () => now);
   });
 
-  /** Asks a server that takes so long, and then answers or does not; the fault, or what it answered. */
+  /** Calls a server that answers or fails after some time. Returns the error or the answer. */
   async function ask(ms: number, error?: Error): Promise<string> {
     const answer = (): Promise<string> => {
       asked++;
@@ -30,7 +30,7 @@ describe('the circuit breaker', () => {
     for (let i = 0; i < times; i++) await ask(ms, error);
   }
 
-  it('lets nothing wait for a server that is silent, and asks it again once a second', async () => {
+  it('fails requests to a silent server at once, and tests it once a second', async () => {
     await fail(10);
     expect(asked).to.equal(10);
     expect(await ask(0)).to.equal('circuit_open');
@@ -46,7 +46,7 @@ describe('the circuit breaker', () => {
     expect(await ask(0)).to.equal('answered');
   });
 
-  it('sends one request at a time to see whether the server answers again', async () => {
+  it('sends one request at a time to test whether the server answers again', async () => {
     await fail(10);
     now += 1_000;
     let answer: (text: string) => void = () => undefined;
@@ -58,12 +58,12 @@ describe('the circuit breaker', () => {
     expect(await ask(0)).to.equal('answered');
   });
 
-  it('takes a server that all callers give up on for silent', async () => {
+  it('counts a server as silent if all callers give up on it', async () => {
     await fail(10, 100, new Error('the time limit of 100 ms is over'));
     expect(await ask(0)).to.equal('circuit_open');
   });
 
-  it('goes on asking where failures are few, in one moment, or between answers', async () => {
+  it('stays closed if failures are few, at the same moment, or between answers', async () => {
     await fail(9);
     expect(await ask(0)).to.equal('answered');
     await fail(500, 1);
@@ -71,7 +71,7 @@ describe('the circuit breaker', () => {
     expect(await ask(0)).to.equal('answered');
     for (let i = 0; i < 50; i++) {
       await ask(100, timeout);
-      expect(await ask(0, new OutboundError('too_large', 'an answer all the same'))).to.equal('too_large');
+      expect(await ask(0, new OutboundError('too_large', 'an error answer'))).to.equal('too_large');
     }
     expect(await ask(0)).to.equal('answered');
   });

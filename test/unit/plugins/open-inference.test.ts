@@ -271,9 +271,9 @@ describe('open_inference', () => {
     const mistakes: readonly (readonly [options: object, path: readonly string[], message: string])[] = [
       [{ url: 'http://metadata.internal' }, ['url'], 'MILLRACE_MODEL_HOSTS=metadata.internal:80'],
       [{ url: server.url.replace('127.0.0.1', 'localhost') }, ['url'], 'is not allowed'],
-      [{ url: 'ftp://127.0.0.1' }, ['url'], 'not http: or https:'],
-      [{ url: 'models:8080/x y' }, ['url'], 'not http: or https:'],
-      [{ url: server.url.replace('//', '//user:password@') }, ['url'], 'must not hold a user'],
+      [{ url: 'ftp://127.0.0.1' }, ['url'], 'use http: or https:'],
+      [{ url: 'models:8080/x y' }, ['url'], 'use http: or https:'],
+      [{ url: server.url.replace('//', '//user:password@') }, ['url'], 'must not contain a user'],
       [{ timeout: 'soon' }, ['timeout'], 'is not a time'],
       [{ headers: { 'X-A': 'a\nb' } }, ['headers', 'X-A'], 'characters'],
       [{ model: '..' }, ['model'], '`..` cannot be part of a URL'],

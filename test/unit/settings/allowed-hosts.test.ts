@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { AllowedHosts } from '../../../runtime/settings/allowed-hosts.js';
 
-describe('the hosts that models may be called at', () => {
+describe('the hosts where models may be called', () => {
   const allows = (hosts: string, url: string): boolean | undefined =>
     AllowedHosts.parse(hosts)?.allows(new URL(url));
 
-  it('are none unless listed', () => {
+  it('are empty by default', () => {
     expect(allows('', 'http://models')).to.be.false;
     expect(allows('models', 'http://other')).to.be.false;
     expect(allows('models', 'http://models.evil.example')).to.be.false;
     expect(allows('models.example', 'http://sub.models.example')).to.be.false;
   });
 
-  it('are meant with their port, or with any', () => {
+  it('allow one port, or any port', () => {
     expect(allows('models:8080, triton', 'http://models:8080/x')).to.be.true;
     expect(allows('models:8080', 'http://models')).to.be.false;
     expect(allows('models:80', 'http://models')).to.be.true;
@@ -22,7 +22,7 @@ describe('the hosts that models may be called at', () => {
     expect(allows('[::1]:8080', 'http://[::1]:8080')).to.be.true;
   });
 
-  it('are the same in every spelling, and as a message spells them', () => {
+  it('match every spelling of an address, including the spelling of messages', () => {
     expect(allows('[0:0:0:0:0:0:0:1]:80', 'http://[::1]')).to.be.true;
     expect(allows('[::1]', 'http://[0:0::0001]')).to.be.true;
     expect(allows('127.0.0.1', 'http://0x7f.1')).to.be.true;
@@ -32,7 +32,7 @@ describe('the hosts that models may be called at', () => {
     expect(allows('models', 'http://models@evil.example')).to.be.false;
   });
 
-  it('are not read from anything else', () => {
+  it('cannot be parsed from any other text', () => {
     for (const text of [
       'http://models',
       'models:0',

@@ -18,11 +18,11 @@ function refusal(settings: RedisSettings): string {
     if (error instanceof MillraceError && error.code === 'invalid_setting') return error.message;
     throw error;
   }
-  throw new Error('the settings were taken');
+  throw new Error('expected the settings to be rejected');
 }
 
-describe('where Redis is', () => {
-  it('is this machine unless something is set', () => {
+describe('the address of Redis', () => {
+  it('is this machine by default', () => {
     expect(topologyOf({})).to.deep.equal({ kind: 'single', node: { host: '127.0.0.1', port: 6379 } });
     expect(accessOf({})).to.deep.equal({
       username: undefined,
@@ -43,7 +43,7 @@ describe('where Redis is', () => {
     });
   });
 
-  it('takes them from settings of their own too', () => {
+  it('takes them from separate settings too', () => {
     const settings = {
       cluster: [node],
       username: 'app',
@@ -59,7 +59,7 @@ describe('where Redis is', () => {
     });
   });
 
-  it('lets a certificate go unchecked only when told so', () => {
+  it('skips the check of a certificate only on request', () => {
     expect(accessOf({ url: 'rediss://a', tls: { verify: false } }).tls).to.deep.equal({
       rejectUnauthorized: false,
     });
@@ -78,7 +78,7 @@ describe('where Redis is', () => {
     ['a CA without TLS', { url: 'redis://a', tls: { ca: 'ca.pem' } }, 'rediss://'],
     ['unchecked certificates without TLS', { cluster: [node], tls: { verify: false } }, 'REDIS_TLS=true'],
     [
-      'a file that is not there',
+      'a file that does not exist',
       { url: 'rediss://a', tls: { ca: '/nowhere/ca.pem' } },
       'REDIS_TLS_CA: the file',
     ],
@@ -87,7 +87,7 @@ describe('where Redis is', () => {
       expect(refusal(settings)).to.contain(said);
     });
 
-  it('never repeats a password', () => {
+  it('never shows a password', () => {
     expect(refusal({ url: 'redis://:hunter2@a', password: 'hunter3' })).not.to.match(/hunter/);
   });
 
@@ -102,7 +102,7 @@ describe('where Redis is', () => {
     }
   });
 
-  it('reads no URL with parts that would be dropped', () => {
+  it('rejects URLs with parts that would be ignored', () => {
     for (const text of [
       'redis://a/x',
       'redis://a?db=1',

@@ -18,17 +18,17 @@ function failure(env: Env, flags: SettingFlags = {}): MillraceError {
     if (error instanceof MillraceError) return error;
     throw error;
   }
-  throw new Error('the settings were taken');
+  throw new Error('expected the settings to be rejected');
 }
 
 describe('settings', () => {
-  it('have defaults for everything', () => {
+  it('have a default for everything', () => {
     const settings = loadSettings({});
     expect(settings).to.include({ store: 'redis', port: 5001, host: '127.0.0.1', prefix: 'millrace' });
     expect(settings.redisUrl).to.equal('redis://127.0.0.1:6379');
   });
 
-  it('notice variables that are nearly named like one', () => {
+  it('report variables with a misspelt name', () => {
     const kubernetes = { MILLRACE_PORT: '1', MILLRACE_SERVICE_HOST: 'h', REDIS_PORT: '1', REDIS_HOST: 'h' };
     const env = { ...kubernetes, MILLRACE_STOER: 'embedded', REDIS_ULR: 'x', MILLRACE_STORE: 'redis' };
     expect(misspeltSettings(env)).to.deep.equal([
@@ -39,16 +39,16 @@ describe('settings', () => {
     expect(misspeltSettings(Object.fromEntries([...known, ['MILLRACE_STREAM_URL', '']]))).to.deep.equal([]);
   });
 
-  it('take a flag before the environment, and the environment before the default', () => {
+  it('prefer a flag to the environment, and the environment to the default', () => {
     expect(loadSettings({ PORT: '6000' }, { port: '7000' }).port).to.equal(7000);
     expect(loadSettings({ PORT: '6000' }).port).to.equal(6000);
   });
 
-  it('take an empty variable for one that is not set', () => {
+  it('treat an empty variable as not set', () => {
     expect(loadSettings({ PORT: '', REDIS_URL: '' }).port).to.equal(5001);
   });
 
-  it('name the entity types to keep, all or none', () => {
+  it('list the entity types to cache, all or none', () => {
     expect(loadSettings({}).resident).to.equal('all');
     expect(loadSettings({ MILLRACE_RESIDENT: 'off' }).resident).to.deep.equal(new Set());
     expect(loadSettings({ MILLRACE_RESIDENT: 'product, brand' }).resident).to.deep.equal(
@@ -56,7 +56,7 @@ describe('settings', () => {
     );
   });
 
-  it('put the data folder into the project, unless it is named', () => {
+  it('place the data folder in the project by default', () => {
     expect(loadSettings({}, { project: 'shop' }).dataDir).to.equal(join(resolve('shop'), '.millrace'));
     expect(loadSettings({ MILLRACE_DATA_DIR: 'data' }, { project: 'shop' }).dataDir).to.equal(
       resolve('data'),
@@ -88,23 +88,23 @@ describe('settings', () => {
     ['MILLRACE_RESIDENT_BYTES', '256MB'],
     ['MILLRACE_RESIDENT_LEASE_MS', '1'],
   ] as const)
-    it(`refuse ${variable}=${value}, naming the variable and what was expected`, () => {
+    it(`reject ${variable}=${value}, with the variable and what was expected`, () => {
       const error = failure({ [variable]: value });
       expect(error.code).to.equal('invalid_setting');
       const row = Object.values(SETTINGS).find(({ env }) => env === variable);
       expect(error.message).to.contain(variable).and.to.contain(row?.expected);
     });
 
-  it('name the flag when the flag is wrong', () => {
+  it('name the flag if the flag is wrong', () => {
     expect(failure({}, { port: 'http' }).message).to.contain('--port is "http"');
     expect(failure({}, { project: '' }).message).to.contain('--project');
   });
 
-  it('never repeat an address that may hold a password', () => {
+  it('never show an address that may contain a password', () => {
     expect(failure({ REDIS_URL: 'redi://user:hunter2@db:6379' }).message).not.to.contain('hunter2');
   });
 
-  it('lead to a cluster or to Sentinels', () => {
+  it('select a cluster or Sentinels', () => {
     const settings = loadSettings({ REDIS_CLUSTER: 'a, b:7000', REDIS_PASSWORD: 'x', REDIS_TLS: 'true' });
     expect(redisSettings(settings)).to.deep.include({
       cluster: [
@@ -127,7 +127,7 @@ describe('settings', () => {
     [{ REDIS_SENTINELS: 'a' }, 'REDIS_SENTINEL_MASTER'],
     [{ REDIS_TLS_CA: 'ca.pem' }, 'REDIS_TLS'],
   ] as const)
-    it(`refuse ${Object.keys(env).join(' with ')} as a contradiction`, () => {
+    it(`reject ${Object.keys(env).join(' with ')} as a contradiction`, () => {
       const error = failure(env);
       expect(error.code).to.equal('invalid_setting');
       expect(error.message).to.contain(said);

@@ -90,7 +90,7 @@ describe('ids', () => {
     for (const good of ['a', 'x'.repeat(1024), '__proto__', ' ', '0', '😀', '\0']) {
       expect(idProblem(good), JSON.stringify(good)).to.equal(undefined);
     }
-    expect(idProblem('')).to.contain('not empty');
+    expect(idProblem('')).to.contain('cannot be empty');
     expect(idProblem('x'.repeat(1025)))
       .to.contain('1024')
       .and.to.contain('1025');

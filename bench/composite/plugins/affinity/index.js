@@ -4,11 +4,11 @@ import { definePlugin, isKnown, Status } from 'millrace/api';
 const CLICKS = 'user_brand_stats:clicks_30d';
 const CTR = 'user_brand_stats:ctr_30d';
 
-/** What the user did with the candidate's brand, written a candidate at a time: two look-ups for each. */
+/** The user's interactions with the candidate's brand, computed one candidate at a time with two lookups each. */
 export const plugin = definePlugin({
   name: 'affinity',
   kind: 'feature',
-  summary: 'Clicks of the user on the brand, weighed by how often they follow a view.',
+  summary: 'Clicks of the user on the brand, weighted by the click-through rate.',
   options: JSON.parse(readFileSync(new URL('options.schema.json', import.meta.url), 'utf8')),
 
   create(options, build) {

@@ -166,7 +166,7 @@ describe("a project's own plugins", () => {
     [
       'an unknown type',
       '{\n  "type": "object",\n  "properties": { "value": { "type": "strnig" } }\n}',
-      `plugins/broken/options.schema.json:3:38: error[plugin_failed]: this is no JSON Schema`,
+      `plugins/broken/options.schema.json:3:38: error[plugin_failed]: this is not a valid JSON Schema`,
     ],
     [
       'an unknown keyword',
@@ -176,7 +176,7 @@ describe("a project's own plugins", () => {
     [
       'a reference to nothing',
       '{ "properties": { "value": { "$ref": "#/$defs/none" } } }',
-      `plugins/broken/options.schema.json:1:1: error[plugin_failed]: the options schema cannot be used`,
+      `plugins/broken/options.schema.json:1:1: error[plugin_failed]: the options schema is not valid`,
     ],
   ];
   for (const [what, text, message] of schemas) {

@@ -96,7 +96,7 @@ describe('links of a project', () => {
     await writeFile(join(cache, 'package.json'), '{ "type": "module" }');
     await link(join(cache, 'reader'), 'plugins/reader');
     expect(await read()).to.contain(
-      `plugins/reader plugin_failed: \`plugins/reader\` is a link that leaves the project, to ${cache}/reader; links`,
+      `plugins/reader plugin_failed: \`plugins/reader\` is a link that leaves the project, to ${cache}/reader; allow`,
     );
     expect(await read(cache)).to.equal('tree 1');
   });

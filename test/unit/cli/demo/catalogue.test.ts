@@ -10,12 +10,12 @@ function ids(items: readonly object[], key: string): readonly unknown[] {
 describe('the demo shop', () => {
   const catalogue = makeCatalogue(7);
 
-  it('is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and differs for another seed', () => {
     expect(makeCatalogue(7)).to.deep.equal(catalogue);
     expect(makeCatalogue(8).products).not.to.deep.equal(catalogue.products);
   });
 
-  it('has one product for each id, and refers only to what there is', () => {
+  it('has unique product ids, and every reference leads to an existing entity', () => {
     expect(new Set(ids(catalogue.products, 'product_id')).size).to.equal(5000);
     const brands = ids(catalogue.brands, 'brand_id');
     const categories = ids(catalogue.categories, 'category_id');
@@ -24,14 +24,14 @@ describe('the demo shop', () => {
     expect(categories).to.include.members([...new Set(ids(catalogue.products, 'category'))]);
   });
 
-  it('has no row of a view twice', () => {
+  it('has no duplicate row in a view', () => {
     for (const [, rows] of catalogue.features) {
       const keys = rows.map((row) => JSON.stringify([row.product_id, row.user_id, row.brand_id]));
       expect(new Set(keys).size).to.equal(rows.length);
     }
   });
 
-  it('is asked for 24 different products, some of the brand that the user likes', () => {
+  it('is requested with 24 different products, some of them of the brand that the user likes', () => {
     const shop = makeCatalogue(DEMO_SEED);
     const candidates = new Set(ids(sampleRequest(shop).candidates as object[], 'product_id'));
     expect(candidates.size).to.equal(24);
@@ -40,7 +40,7 @@ describe('the demo shop', () => {
     expect(liked.some((product) => candidates.has(product.product_id))).to.equal(true);
   });
 
-  it('is shown within 80 columns, and its request is the one of the curl line', () => {
+  it('fits into 80 columns, and its request is the request of the curl line', () => {
     const request = sampleRequest(catalogue);
     const ranked = (request.candidates as { product_id: string }[]).map(({ product_id }, at) => ({
       candidate_id: product_id,

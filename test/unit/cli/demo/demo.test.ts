@@ -5,7 +5,7 @@ import { freePort } from '../../../../runtime/cli/demo/free-port.js';
 import { millrace } from '../../../support/command-line.js';
 
 describe('millrace demo', () => {
-  it('ranks, and shows the page, the request and the reference, within 80 columns', async () => {
+  it('ranks, and prints the page, the request and the address of the API reference, within 80 columns', async () => {
     const { code, stdout } = await millrace(['demo', '--once', '--port', '0']);
     expect(code).to.equal(0);
     expect(stdout)
@@ -17,7 +17,7 @@ describe('millrace demo', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 
-  it('takes the next port where one is in use', async () => {
+  it('uses the next free port if a port is in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

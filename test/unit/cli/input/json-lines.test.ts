@@ -4,7 +4,7 @@ import { readJsonLines } from '../../../../runtime/cli/input/json-lines.js';
 import { inChunks, readAll } from '../../../support/chunks.js';
 
 describe('JSON lines', () => {
-  it('come out as they went in, wherever the file is cut into chunks', async () => {
+  it('are returned unchanged, wherever the file is split into chunks', async () => {
     const records = fc.array(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), {
       maxLength: 8,
     });
@@ -22,7 +22,7 @@ describe('JSON lines', () => {
     );
   });
 
-  it('skip blank lines and a byte order mark, and count them', async () => {
+  it('skip blank lines and a byte order mark, and still count lines', async () => {
     const { rows, bad } = await readAll(readJsonLines(inChunks('\uFEFF{"a":1}\n\n  \n{"a":2}\n')));
     expect(bad).to.deep.equal([]);
     expect(rows.map(({ line, value }) => [line, value.a])).to.deep.equal([
@@ -31,7 +31,7 @@ describe('JSON lines', () => {
     ]);
   });
 
-  it('tell what is wrong with a line, by its number, and go on', async () => {
+  it('report an invalid line by its number, and continue', async () => {
     const text = '{"a":1}\n{"a":}\n[1]\nnull\n"x"\n{"a":2}';
     const { rows, bad } = await readAll(readJsonLines(inChunks(text, 5)));
     expect(rows.map((row) => row.line)).to.deep.equal([1, 6]);
@@ -42,13 +42,13 @@ describe('JSON lines', () => {
     expect(bad[3]?.problem).to.contain('found a string');
   });
 
-  it('do not repeat the content of a line that is not JSON', async () => {
+  it('do not quote the content of a line that is not JSON', async () => {
     const { bad } = await readAll(readJsonLines(inChunks('{"card": 4111222233334444, secret}\n')));
     expect(bad).to.have.length(1);
     expect(bad[0]?.problem).not.to.match(/4111|card|secret/);
   });
 
-  it('refuse a line that is not UTF-8', async () => {
+  it('reject a line that is not UTF-8', async () => {
     const text = Buffer.concat([
       Buffer.from('{"a":"'),
       Buffer.from([0xff, 0xfe]),
@@ -59,7 +59,7 @@ describe('JSON lines', () => {
     expect(rows).to.have.length(1);
   });
 
-  it('refuse those lines alone that are not UTF-8, wherever the file is cut into chunks', async () => {
+  it('reject only the lines that are not UTF-8, wherever the file is split into chunks', async () => {
     const line = fc.oneof(
       fc
         .string({ unit: 'grapheme' })
@@ -87,7 +87,7 @@ describe('JSON lines', () => {
     );
   });
 
-  it('refuse a line longer than any upload, and keep the count', async () => {
+  it('reject a line that is too long for an upload, and still count lines', async () => {
     const text = `{"a":1}\n${'x'.repeat(5 * 1024 * 1024)}\n{"a":2}`;
     const { rows, bad } = await readAll(readJsonLines(inChunks(text, 64 * 1024)));
     expect(rows.map((row) => row.line)).to.deep.equal([1, 3]);

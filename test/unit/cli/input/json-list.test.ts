@@ -4,7 +4,7 @@ import { readJsonList } from '../../../../runtime/cli/input/json-list.js';
 import { InputError, type BadRow, type InputRow } from '../../../../runtime/cli/input/rows.js';
 import { inChunks, readAll } from '../../../support/chunks.js';
 
-/** What a reader gives before it stops, and why it stops. */
+/** Collects what a reader yields before it stops, and the reason why it stops. */
 async function readUntilError(
   text: string | Buffer,
   size?: number,
@@ -20,11 +20,11 @@ async function readUntilError(
     expect(error).to.be.instanceOf(InputError);
     return { rows, bad, message: (error as Error).message };
   }
-  throw new Error('it was read to its end');
+  throw new Error('expected the reader to stop before the end');
 }
 
 describe('a JSON list', () => {
-  it('comes out as it went in, wherever the file is cut into chunks, however it is laid out', async () => {
+  it('is returned unchanged, with any chunks and any white space', async () => {
     const records = fc.array(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), {
       maxLength: 8,
     });
@@ -53,7 +53,7 @@ describe('a JSON list', () => {
       expect(await readAll(readJsonList(inChunks(text, 1)))).to.deep.equal({ rows: [], bad: [] });
   });
 
-  it('tells items that are no objects by their number, and goes on', async () => {
+  it('reports items that are not objects by their number, and continues', async () => {
     const { rows, bad } = await readAll(readJsonList(inChunks('[{"a":1},null,[{}],"x,]",7,{"a":2}]', 3)));
     expect(rows.map((row) => row.line)).to.deep.equal([1, 6]);
     expect(bad.map((row) => [row.line, row.problem])).to.deep.equal([
@@ -64,14 +64,14 @@ describe('a JSON list', () => {
     ]);
   });
 
-  it('tells an item larger than any upload, and goes on', async () => {
+  it('reports an item that is too large for an upload, and continues', async () => {
     const text = `[{"a":1},{"a":"${'x'.repeat(5 * 1024 * 1024)}"},{"a":2}]`;
     const { rows, bad } = await readAll(readJsonList(inChunks(text, 64 * 1024)));
     expect(rows.map((row) => row.line)).to.deep.equal([1, 3]);
     expect(bad).to.deep.equal([{ line: 2, problem: 'longer than 4 MB' }]);
   });
 
-  it('is read up to where it breaks', async () => {
+  it('is read up to the first syntax error', async () => {
     for (const [text, count, message] of [
       ['[{"a":1},{"a":}]', 1, 'item 2: not JSON'],
       ['[{"a":1},]', 1, 'item 2: not JSON'],
@@ -81,8 +81,8 @@ describe('a JSON list', () => {
       ['[{"a":1},{"a":2}', 1, 'incomplete: the file ends after 1 whole item'],
       ['[{"a":1}', 0, 'the list is incomplete'],
       ['[', 0, 'the list is incomplete'],
-      ['[{"a":1}]x', 1, 'something after the end'],
-      ['[{"a":1}][{"a":2}]', 1, 'something after the end'],
+      ['[{"a":1}]x', 1, 'more content after the end'],
+      ['[{"a":1}][{"a":2}]', 1, 'more content after the end'],
       ['', 0, '.jsonl'],
       ['{"a":1}', 0, '.jsonl'],
       ['{"a":1}\n{"a":2}', 0, '.jsonl'],
@@ -94,7 +94,7 @@ describe('a JSON list', () => {
       }
   });
 
-  it('does not repeat the content of an item that is not JSON, and refuses what is not UTF-8', async () => {
+  it('does not quote the content of an item that is not JSON, and rejects an item that is not UTF-8', async () => {
     const { message } = await readUntilError('[{"card": 4111222233334444, secret}]');
     expect(message).not.to.match(/4111|card|secret/);
     const bytes = Buffer.concat([Buffer.from('[{"a":"'), Buffer.from([0xff]), Buffer.from('"}]')]);

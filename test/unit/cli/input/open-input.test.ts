@@ -40,10 +40,10 @@ describe('opening an input', () => {
     } catch (error) {
       return error as Error;
     }
-    throw new Error('it was read');
+    throw new Error('expected an error');
   }
 
-  it('names columns that are nearly those of the project', async () => {
+  it("reports columns with names similar to the project's attributes", async () => {
     const types = new Map([['title', { kind: 'string' }] as const, ['price', { kind: 'float' }] as const]);
     const misspelt = async (header: string): Promise<unknown> => {
       const path = join(folder, 'columns.csv');
@@ -57,11 +57,11 @@ describe('opening an input', () => {
     };
     expect(await misspelt('titel,price')).to.deep.equal([{ name: 'titel', near: 'title' }]);
     expect(await misspelt('colour,price')).to.deep.equal([]);
-    // The column that was meant is there: another that looks like it is another.
+    // The exact column exists too, so a similar column is not reported.
     expect(await misspelt('titles,title')).to.deep.equal([]);
   });
 
-  it('goes by the name: lines, list, CSV, and each with .gz', async () => {
+  it('recognizes the format by the name: JSON lines, JSON list, CSV, and each with .gz', async () => {
     expect(await read('a.jsonl', '{"n":1}\n{"n":2}')).to.deep.equal([{ n: 1 }, { n: 2 }]);
     expect(await read('a.ndjson', '{"n":1}')).to.deep.equal([{ n: 1 }]);
     expect(await read('a.json', '[{"n":1}]')).to.deep.equal([{ n: 1 }]);
@@ -72,7 +72,7 @@ describe('opening an input', () => {
     ).to.deep.equal([{ n: 1 }, { n: 2 }]);
   });
 
-  it('reads JSON lines, or what --format says, from standard input', async () => {
+  it('reads JSON lines, or the format of --format, from standard input', async () => {
     expect(await read('-', undefined, { stdin: '{"n":1}' })).to.deep.equal([{ n: 1 }]);
     expect(await read('-', undefined, { stdin: 'n\n1', format: 'csv' })).to.deep.equal([{ n: 1 }]);
   });
@@ -82,7 +82,7 @@ describe('opening an input', () => {
     expect(await read('empty.csv', '')).to.deep.equal([]);
   });
 
-  it('says that a file is not there, or a folder', async () => {
+  it('reports that a file does not exist, or is a folder', async () => {
     const missing = await problem(read('none.jsonl', undefined));
     expect(missing).to.be.instanceOf(InputError);
     expect(missing.message).to.contain('none.jsonl').and.to.contain('the file does not exist');
@@ -96,24 +96,26 @@ describe('opening an input', () => {
     expect(here.message).to.contain('it is a folder');
   });
 
-  it('asks for the format where the name does not tell', async () => {
+  it('asks for the format if the name does not show it', async () => {
     const error = await problem(read('a.txt', 'x'));
     expect(error).to.be.instanceOf(UsageError);
     expect(error.message).to.contain('--format');
   });
 
-  it('says that a file is not gzip, or was cut short', async () => {
+  it('reports that a file is not gzip, or is incomplete', async () => {
     expect((await problem(read('b.jsonl.gz', 'plain'))).message).to.contain('not gzip');
     const whole = gzipSync('{"n":1}\n'.repeat(1000));
-    expect((await problem(read('c.jsonl.gz', whole.subarray(0, 20)))).message).to.contain('the file is not gzip, or it is incomplete');
+    expect((await problem(read('c.jsonl.gz', whole.subarray(0, 20)))).message).to.contain(
+      'the file is not gzip, or it is incomplete',
+    );
   });
 
-  it('says where JSON is no list', async () => {
+  it('reports JSON that is not a list', async () => {
     expect((await problem(read('d.json', '{"n":1}'))).message).to.contain('.jsonl');
     expect((await problem(read('e.json', '{"n":1}\n{"n":2}'))).message).to.contain('.jsonl');
   });
 
-  it('gives the items of a list as they stand in it, so that no digit is lost', async () => {
+  it('returns the items of a list as their source text, so that no digit is lost', async () => {
     const item = '{"n":{"m":[1e400]},"big":12345678901234567890}';
     await writeFile(join(folder, 'f.json'), `[ ${item} ,{"n":1}]`);
     const input = await openInput(join(folder, 'f.json'), {

@@ -42,11 +42,11 @@ describe('a Parquet file', () => {
     return { values: rows.map(({ value }) => value), lines: rows.map(({ line }) => line), bad };
   }
 
-  it('is refused where its footer differs with itself on how many rows it has', async () => {
+  it('is rejected if its footer contains different numbers of rows', async () => {
     const path = await write([{ name: 'n', data: Array.from({ length: 12 }, (_, i) => i), type: 'INT32' }]);
     const whole = await readFile(path);
     const footer = whole.length - 8 - whole.readUInt32LE(whole.length - 8);
-    // Of what Thrift's compact protocol writes as 12: the rows of the file, of a column and of the row group.
+    // Thrift's compact protocol writes 12 in these places: the rows of the file, of a column and of the row group.
     const places = [...whole.keys()].filter(
       (at) => at >= footer && at < whole.length - 8 && whole[at] === 24,
     );
@@ -56,7 +56,7 @@ describe('a Parquet file', () => {
       damaged[at] = 126;
       await writeFile(path, damaged);
       const problem = await read(path).then(
-        () => 'it was read',
+        () => 'expected an error',
         (error: unknown) => (error as Error).message,
       );
       if (/rows/.test(problem)) told.push(problem);
@@ -69,7 +69,7 @@ describe('a Parquet file', () => {
     ]);
   });
 
-  it('gives its cells as JSON: numbers, texts, flags, times in milliseconds, lists', async () => {
+  it('returns its cells as JSON: numbers, strings, booleans, times in milliseconds, lists', async () => {
     const time = new Date('2026-01-31T09:30:00.250Z');
     const path = await write([
       { name: 'product_id', data: ['p1', 'p2'], type: 'STRING' },
@@ -93,7 +93,7 @@ describe('a Parquet file', () => {
     expect(second).to.include({ clicks: Number.MAX_SAFE_INTEGER, ctr: -1e-300, hot: false });
   });
 
-  it('takes an empty cell and a NaN for absent', async () => {
+  it('reads an empty cell and a NaN as absent', async () => {
     const path = await write([
       { name: 'product_id', data: ['p1', null], type: 'STRING', nullable: true },
       { name: 'ctr', data: [NaN, 0.5], type: 'DOUBLE' },
@@ -101,7 +101,7 @@ describe('a Parquet file', () => {
     expect((await read(path)).values).to.deep.equal([{ product_id: 'p1' }, { ctr: 0.5 }]);
   });
 
-  it('makes texts of whole numbers where a text is declared, as of ids', async () => {
+  it('converts whole numbers to strings if a string is declared, for example for ids', async () => {
     const path = await write([
       { name: 'product_id', data: [1n, 12345678901234567890n % 2n ** 63n], type: 'INT64' },
       { name: 'brand', data: [7, 8], type: 'DOUBLE' },
@@ -116,7 +116,7 @@ describe('a Parquet file', () => {
     ]);
   });
 
-  it('refuses what JSON cannot hold, with the row and the column, and reads on', async () => {
+  it('rejects values that JSON cannot represent, with the row and the column, and continues', async () => {
     const path = await write([
       { name: 'id', data: ['a', 'b', 'c', 'd'], type: 'STRING' },
       { name: 'n', data: [1n, 2n ** 60n, 3n, 4n], type: 'INT64' },
@@ -134,7 +134,7 @@ describe('a Parquet file', () => {
     ]);
   });
 
-  it('goes on after any row, over row groups', async () => {
+  it('continues after any row, across row groups', async () => {
     const count = 2_345;
     const ids = Array.from({ length: count }, (_, i) => `p${i}`);
     const path = await write([{ name: 'id', data: ids, type: 'STRING' }], 500);
@@ -145,7 +145,7 @@ describe('a Parquet file', () => {
     }
   });
 
-  it('says so where the file is no Parquet, cut short or damaged', async () => {
+  it('reports a file that is not Parquet, incomplete or damaged', async () => {
     const good = await write([{ name: 'id', data: ['a', 'b'], type: 'STRING' }]);
     const cut = join(folder, 'cut.parquet');
     await writeFile(cut, await readFile(good));
@@ -159,7 +159,7 @@ describe('a Parquet file', () => {
     }
   });
 
-  it('is neither read from standard input nor unpacked', async () => {
+  it('is neither read from standard input nor decompressed', async () => {
     const options = {
       stdin: Readable.from([]),
       columnTypes: () => Promise.resolve(new Map<string, never>()),

@@ -23,7 +23,7 @@ describe('the checkpoint of a load', () => {
     return checkpoint;
   }
 
-  it('can be read after each batch, while the load goes on', async () => {
+  it('can be read after each batch while the load continues', async () => {
     const load = await open(false);
     for (const line of [9, 10, 99, 100, 12_345, 1_000_000]) {
       load.reached(line);
@@ -31,7 +31,7 @@ describe('the checkpoint of a load', () => {
     }
   });
 
-  it('takes the place of one that had come further', async () => {
+  it('replaces a checkpoint with more progress', async () => {
     (await open(false)).reached(1_000_000);
     const again = await open(false);
     expect(again.after).to.equal(0);
@@ -39,13 +39,13 @@ describe('the checkpoint of a load', () => {
     expect((await open(true)).after).to.equal(7);
   });
 
-  it('is as it was where a resumed load stops before its first batch', async () => {
+  it('is unchanged if a resumed load stops before its first batch', async () => {
     (await open(false)).reached(70);
     (await open(true)).close();
     expect((await open(true)).after).to.equal(70);
   });
 
-  it('is gone once the load has come to the end of the file', async () => {
+  it('is removed once the load has reached the end of the file', async () => {
     const load = await open(false);
     load.reached(70);
     load.finished();

@@ -13,7 +13,7 @@ interface Answer {
   readonly location?: string;
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function unusedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -22,7 +22,7 @@ async function unusedPort(): Promise<number> {
   return port;
 }
 
-describe('talking to a running service', () => {
+describe('calling a running service', () => {
   let server: Server;
   let target: HttpTarget;
   let seen: { readonly url: string; readonly body: string }[] = [];
@@ -61,10 +61,10 @@ describe('talking to a running service', () => {
     } catch (error) {
       return error as Error;
     }
-    throw new Error('it went well');
+    throw new Error('expected an error');
   }
 
-  it('sends a line of the file as it stands, so that no digit is lost', async () => {
+  it('sends a line of the file unchanged, so that no digit is lost', async () => {
     const json = '{"product_id":"p1","n":1e400,"big":12345678901234567890}';
     const rows = [{ line: 1, value: JSON.parse(json) as Record<string, never>, json, bytes: 1 }];
     await target.upload('product', 'id', rows);
@@ -76,14 +76,14 @@ describe('talking to a running service', () => {
     ]);
   });
 
-  it('sends rows that come from no JSON', async () => {
+  it('sends rows without JSON text', async () => {
     answer = () => ({ body: '{"view":"v","stored":1,"older":3}' });
     const outcome = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
     expect(JSON.parse(seen[0]?.body ?? '')).to.deep.equal({ view: 'v', rows: [{ a: 1 }] });
     expect(outcome.older).to.equal(3);
   });
 
-  it('keeps of a row its text alone, as what is sent, and the value of one that has no text', async () => {
+  it('keeps only the text of a row, or the value of a row that has no text', async () => {
     const keep = (row: InputRow): InputRow => target.batches.keep(row);
     const text = keep({ line: 7, value: { a: 1 }, json: '{"a":1.0}', bytes: 9 });
     expect(Object.keys(text)).to.have.members(['line', 'json', 'bytes']);
@@ -94,7 +94,7 @@ describe('talking to a running service', () => {
     expect(seen[0]?.body).to.equal('{"view":"v","rows":[{"a":1.0},{"é":"日本"}]}');
   });
 
-  it('follows a redirection with the body, e.g. to https', async () => {
+  it('follows a redirect with the body, e.g. to https', async () => {
     answer = (url) =>
       url.startsWith('/new/')
         ? { body: '{"view":"v","stored":1,"older":2}' }
@@ -104,7 +104,7 @@ describe('talking to a running service', () => {
     expect(seen.map(({ body }) => body)).to.deep.equal(Array(2).fill('{"view":"v","rows":[{"a":1}]}'));
   });
 
-  it('gives the error of a problem document, with its violations', async () => {
+  it('converts a problem document to an error with its violations', async () => {
     const errors = [{ pointer: '/entities/3/price', code: 'wrong_type', detail: 'expected float' }];
     answer = () => ({
       status: 422,
@@ -116,14 +116,14 @@ describe('talking to a running service', () => {
     expect(error.violations).to.deep.equal(errors);
   });
 
-  it('says when something else answers', async () => {
+  it('reports that another kind of server answers', async () => {
     answer = () => ({ status: 200, body: '<html>' });
     expect(await problem(target.push('v', []))).to.be.instanceOf(CommandFailure);
     answer = () => ({ status: 500, body: '{"code":"toString"}' });
     expect(await problem(target.push('v', []))).to.be.instanceOf(CommandFailure);
   });
 
-  it('says when nothing answers, and where', async () => {
+  it('reports that no server answers, and its address', async () => {
     const nobody = await unusedPort();
     const error = await problem(new HttpTarget(`http://127.0.0.1:${nobody}`).push('v', []));
     expect(error).to.be.instanceOf(CommandFailure);

@@ -46,7 +46,7 @@ async function load(items: readonly InputRow[], send: Send, order: RowOrder = FR
   });
 }
 
-/** A service that refuses some rows, and says at most `told` violations at a time. */
+/** A service that rejects some rows, and reports at most `told` violations at a time. */
 function refusing(isBad: (item: InputRow) => boolean, stored: InputRow[], told = 50): Send {
   return (items) => {
     const violations: Violation[] = items.flatMap((item, at) =>
@@ -62,7 +62,7 @@ function refusing(isBad: (item: InputRow) => boolean, stored: InputRow[], told =
 }
 
 describe('loading rows', () => {
-  it('sends at most 1,000 rows and 4 MB at a time, and all of them once', async () => {
+  it('sends at most 1,000 rows and 4 MB at a time, and each row once', async () => {
     const sizes: number[] = [];
     const report = await load(rows(2500), (items) => {
       sizes.push(items.length);
@@ -79,7 +79,7 @@ describe('loading rows', () => {
     expect(sizes).to.deep.equal([2, 1]);
   });
 
-  it('sends no more rows at a time than suits the target, and of each what is kept of it', async () => {
+  it('sends at most as many rows at a time as the target allows, and keeps only the requested part of each row', async () => {
     const sent: (readonly InputRow[])[] = [];
     const send: Send = (items) => {
       sent.push(items);
@@ -95,7 +95,7 @@ describe('loading rows', () => {
     expect(sent.flat()).to.deep.equal(items.map(keep));
   });
 
-  it('keeps at most two batches on their way', async () => {
+  it('has at most two batches in flight', async () => {
     let now = 0;
     let most = 0;
     await load(rows(6000), async () => {
@@ -108,7 +108,7 @@ describe('loading rows', () => {
     expect(most).to.equal(2);
   });
 
-  it('reads no further ahead than what is on its way, however long the file is', async () => {
+  it('does not read ahead of the batches in flight, however long the file is', async () => {
     let read = 0;
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -133,7 +133,7 @@ describe('loading rows', () => {
     expect((await loading).loaded).to.equal(20_000);
   });
 
-  it('loads every good row and names every bad one, whatever the service tells at a time', async () => {
+  it('loads every good row and reports every bad row, however many violations the service reports at a time', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.boolean(), { minLength: 1, maxLength: 60 }),
@@ -157,7 +157,7 @@ describe('loading rows', () => {
     );
   });
 
-  it('gives the line, the place and the reason of the first 20 bad rows, and counts all', async () => {
+  it('reports the line, the place and the reason of the first 20 bad rows, and counts all bad rows', async () => {
     const report = await load(
       rows(1500),
       refusing((item) => item.line % 2 === 0, []),
@@ -170,7 +170,7 @@ describe('loading rows', () => {
     expect(report.bad[0]?.problem).to.equal('/price: expected float');
   });
 
-  it('stops at an error that is not the fault of a row, and says how far it came', async () => {
+  it('stops at an error that no row caused, and reports its progress', async () => {
     let calls = 0;
     const report = await load(rows(5000), () => {
       calls += 1;
@@ -183,7 +183,7 @@ describe('loading rows', () => {
     expect(calls).to.be.at.most(4);
   });
 
-  it('stops when a refusal names no row', async () => {
+  it('stops if a rejection names no row', async () => {
     const violations = [{ pointer: '/entity_key', code: 'wrong_type', detail: 'expected a name' }];
     let calls = 0;
     const report = await load(rows(10), () => {
@@ -194,7 +194,7 @@ describe('loading rows', () => {
     expect(report.failure?.message).to.equal('bad');
   });
 
-  it('sends a body that is too large in halves', async () => {
+  it('splits a body that is too large into halves', async () => {
     const stored: number[] = [];
     const report = await load(rows(100), (items) => {
       if (items.length > 30 || items.some((item) => item.line === 7))
@@ -206,7 +206,7 @@ describe('loading rows', () => {
     expect(report.bad).to.deep.equal([{ line: 7, problem: 'more than 1 MB' }]);
   });
 
-  it('keeps the last of several rows with one id, though batches travel side by side', async () => {
+  it('stores the last of several rows with the same id, although batches are in flight at the same time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 60 }), async (ids) => {
         const stored = new Map<string, number>();
@@ -217,7 +217,7 @@ describe('loading rows', () => {
           async (batch) => {
             expect(new Set(batch.map((item) => item.value.id)).size).to.equal(batch.length);
             turn += 1;
-            // Every other batch is slow, so that an unordered loader would store it late.
+            // Every other batch is slow, so an unordered loader would store it late.
             for (let wait = 0; wait < (turn % 2) * 4; wait += 1)
               await new Promise((resolve) => setImmediate(resolve));
             for (const item of batch) stored.set(idOf(item), item.line);
@@ -233,7 +233,7 @@ describe('loading rows', () => {
     );
   });
 
-  it('sends rows that may not overtake each other one batch after the other', async () => {
+  it('sends rows that must not overtake each other in sequential batches', async () => {
     let now = 0;
     let most = 0;
     await load(
@@ -250,7 +250,7 @@ describe('loading rows', () => {
     expect(most).to.equal(1);
   });
 
-  it('keeps what was loaded when the file breaks off', async () => {
+  it('keeps the loaded rows if the file is incomplete', async () => {
     const input = inputOf(
       [{ rows: rows(1200), bad: [{ line: 9, problem: 'not JSON' }] }],
       new InputError('cut short'),

@@ -22,10 +22,10 @@ const FILES = {
   'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures:\n  orders: int\n',
 };
 
-/** Takes pushes of features; from some body on it takes them in and never answers. */
+/** Accepts pushes of features. After some bodies it reads them but never answers. */
 class Service {
   readonly server: Server;
-  /** Ids of the rows of each body that was answered. */
+  /** The row ids of each answered body. */
   readonly answered: string[][] = [];
   unanswered = 0;
 
@@ -82,7 +82,7 @@ describe('a load that is interrupted', () => {
     ...['--url', `http://127.0.0.1:${port}`, ...more],
   ];
 
-  /** Loads until some bodies are answered and the next ones are on their way, then kills the process. */
+  /** Loads until some bodies are answered and the next ones are in flight, then kills the process. */
   async function killMidway(file: string, answers: number): Promise<{ ids: string[]; port: number }> {
     const service = new Service(answers);
     const port = await service.listen();
@@ -95,7 +95,7 @@ describe('a load that is interrupted', () => {
   }
 
   for (const file of ['rows.jsonl', 'rows.parquet']) {
-    it(`goes on where it was killed: ${file}`, async () => {
+    it(`continues where it was killed: ${file}`, async () => {
       const { ids: before, port } = await killMidway(file, 4);
       const service = new Service(Infinity);
       await service.listen(port);
@@ -105,7 +105,7 @@ describe('a load that is interrupted', () => {
         expect(resumed.code).to.equal(0);
         const after = service.answered.flat();
         expect(new Set([...before, ...after])).to.deep.equal(new Set(IDS));
-        // At most the one body that was answered, and not known to be, as the process died.
+        // At most one body is sent again: the one whose answer the killed process did not record.
         expect(after.length).to.be.at.most(ROWS - before.length + 1000);
 
         const again = await millrace(argv(file, port, '--resume'));
@@ -117,7 +117,7 @@ describe('a load that is interrupted', () => {
     });
   }
 
-  it('is not resumed by a deletion of the same file', async () => {
+  it('is not resumed by a deletion with the same file', async () => {
     const { port } = await killMidway('rows.jsonl', 4);
     const service = new Service(Infinity);
     await service.listen(port);
@@ -132,7 +132,7 @@ describe('a load that is interrupted', () => {
     }
   });
 
-  it('is not resumed by a file that has changed since', async () => {
+  it('is not resumed if the file has changed since', async () => {
     const { port } = await killMidway('rows.jsonl', 2);
     await appendFile(join(root, 'rows.jsonl'), '{"product_id":"more","orders":1}\n');
     const resumed = await millrace(argv('rows.jsonl', port, '--resume'));
@@ -141,7 +141,7 @@ describe('a load that is interrupted', () => {
     expect(resumed.stderr).to.include('without --resume');
   });
 
-  it('is loaded all the same where nothing can be kept of it', async () => {
+  it('is loaded even if its checkpoint cannot be written', async () => {
     const unwritable = ['--data-dir', join(root, 'rows.jsonl', 'data')];
     const service = new Service(Infinity);
     const port = await service.listen();
@@ -159,7 +159,7 @@ describe('a load that is interrupted', () => {
     expect(failed.stderr).not.to.include('    at ');
   });
 
-  it('cannot be of standard input', async () => {
+  it('cannot be resumed for standard input', async () => {
     const resumed = await millrace(
       argv('-', 1, '--resume').map((one) => (one.endsWith('/-') ? '-' : one)),
       {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { SeenIds } from '../../../../runtime/cli/load/seen-ids.js';
 
-describe('ids that came before', () => {
-  it('are told, however many there are, like one another or not', () => {
+describe('ids that were seen before', () => {
+  it('are recognized, in any number, whether or not they are similar', () => {
     const seen = new SeenIds();
     const ids = [
       '',
