@@ -7,8 +7,7 @@ import {
   type StepInput,
 } from 'millrace/api';
 import type { Amount } from './amount.js';
-
-export type Change = 'add' | 'multiply';
+import type { TableChange as Change } from './options.generated.js';
 
 /** Changes the scores of the candidates that meet a condition. */
 export class Boost implements RuleComponent {

@@ -8,13 +8,12 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
+import type { Method, Missing } from './options.generated.js';
 
-/** What stands in for a missing value on the common scale: a number, or nothing, and there is no fused score. */
-export type Missing = 'absent' | number;
-
-export type Method =
+/** `missing` is the scaled value of an input that is missing. */
+type FuseMethod =
   | { readonly name: 'rrf'; readonly k: number }
-  | { readonly name: 'min_max' | 'z_score'; readonly missing: Missing };
+  | { readonly name: Exclude<Method, 'rrf'>; readonly missing: Missing };
 
 export interface Part {
   readonly input: Input<'number'>;
@@ -31,11 +30,11 @@ export interface Part {
 export class Fuse implements FeatureComponent {
   readonly outputs = { score: 'number' } as const;
   readonly #parts: readonly Part[];
-  readonly #method: Method;
+  readonly #method: FuseMethod;
   /** Scratch that requests share: nothing awaits between filling it and reading it. */
   #known = new Float64Array(0);
 
-  constructor(parts: readonly Part[], method: Method) {
+  constructor(parts: readonly Part[], method: FuseMethod) {
     this.#parts = parts;
     this.#method = method;
   }

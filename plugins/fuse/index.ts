@@ -1,18 +1,12 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type JsonObject, type KeyedOption, OptionError } from 'millrace/api';
-import { Fuse, type Method, type Missing } from './fuse.js';
-
-interface FuseOptions {
-  readonly inputs: readonly KeyedOption<'number', number>[];
-  readonly method: Method['name'];
-  readonly k?: number;
-  readonly missing?: Missing;
-}
+import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
+import { Fuse } from './fuse.js';
+import type { Options } from './options.generated.js';
 
 /** Of Cormack, Clarke and Büttcher, who found it to matter little. */
 const USUAL_K = 60;
 
-export const plugin = definePlugin<FuseOptions>({
+export const plugin = definePlugin<Options>({
   name: 'fuse',
   kind: 'feature',
   summary: 'Fuses several scores into one: by reciprocal ranks, or weighted on one scale.',

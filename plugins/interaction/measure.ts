@@ -1,6 +1,5 @@
 import type { InteractionEvents, InteractionType } from 'millrace/api';
-
-export type MeasureValue = 'count' | 'items' | 'has' | 'seconds_since';
+import type { OutputsEntryValue } from './options.generated.js';
 
 /** An output: which events count, and what of them. */
 export interface Measure {
@@ -10,7 +9,7 @@ export interface Measure {
   readonly counts: readonly boolean[];
   /** Milliseconds. */
   readonly window: number;
-  readonly value: MeasureValue;
+  readonly value: OutputsEntryValue;
 }
 
 /**

@@ -11,11 +11,9 @@ import {
 import { columnsOf } from './columns.js';
 import type { LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';
+import type { Predict } from './options.generated.js';
 import { readJson } from './read-json.js';
 import { readText } from './read-text.js';
-
-/** Which of a model's predictions is meant: `raw` is predict(raw_score=True), `objective` is predict(). */
-export type Prediction = 'raw' | 'objective';
 
 /** A model ready to be compiled. */
 export interface Booster {
@@ -29,14 +27,14 @@ export interface Booster {
  * @param iterations how many to use, from the first; all of the file unless given
  * @throws ModelFileError
  */
-export function readBooster(content: Buffer, prediction: Prediction, iterations?: number): Booster {
+export function readBooster(content: Buffer, prediction: Predict, iterations?: number): Booster {
   return atOnce(boosterInPieces(content, prediction, iterations));
 }
 
 /** The same, laid down between trees. */
 export function* boosterInPieces(
   content: Buffer,
-  prediction: Prediction,
+  prediction: Predict,
   iterations: number | undefined,
 ): Pieces<Booster> {
   const model = yield* readModel(content);

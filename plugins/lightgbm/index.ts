@@ -6,23 +6,15 @@ import {
   type JsonObject,
   modelFileError,
   type OptionError,
-  type ProjectFile,
   TreeModel,
-  type WrittenInputs,
 } from 'millrace/api';
-import { boosterInPieces, type Prediction } from './booster.js';
-
-interface LightGbmOptions {
-  readonly model: ProjectFile;
-  readonly inputs?: WrittenInputs;
-  readonly predict: Prediction;
-  readonly iterations?: number;
-}
+import { boosterInPieces } from './booster.js';
+import type { Options } from './options.generated.js';
 
 /** Of a booster, or of scikit-learn's kind of model that holds one. */
 const RESAVE = 'getattr(model, "booster_", model).save_model("model.txt")';
 
-export const plugin = definePlugin<LightGbmOptions>({
+export const plugin = definePlugin<Options>({
   name: 'lightgbm',
   kind: 'model',
   summary: 'A LightGBM model, from its text or JSON file, scored in process.',

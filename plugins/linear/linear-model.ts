@@ -7,9 +7,7 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
-
-/** What stands in for an input that is missing: a number, or nothing, and the score is absent. */
-export type Missing = 'absent' | number;
+import type { Missing } from './options.generated.js';
 
 export interface Term {
   readonly input: Input<'number'>;

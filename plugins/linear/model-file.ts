@@ -1,14 +1,11 @@
 import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
-import type { Missing } from './linear-model.js';
-
-/** A weight, or a weight with what stands in for its missing input. */
-export type WrittenWeight = number | { readonly weight: number; readonly missing?: Missing };
+import type { Missing, WeightsEntry } from './options.generated.js';
 
 export interface ModelFile {
   readonly bias: number;
   readonly missing: Missing;
   /** By the name of a feature, attribute or definition. */
-  readonly weights: ReadonlyMap<string, WrittenWeight>;
+  readonly weights: ReadonlyMap<string, WeightsEntry>;
 }
 
 const KEYS = ['bias', 'missing', 'weights'];
@@ -41,7 +38,7 @@ export function readModelFile(file: ProjectFile, path: readonly (string | number
   if (!isNumber(bias)) throw wrong('has a bias that is no number');
   if (!isMissing(missing)) throw wrong('has a `missing` that is neither "absent" nor a number');
   if (!isRecord(weights) || Object.keys(weights).length === 0) throw wrong('has no weights');
-  const read = new Map<string, WrittenWeight>();
+  const read = new Map<string, WeightsEntry>();
   for (const [name, weight] of Object.entries(weights)) {
     if (!isWeight(weight)) throw wrong(`has no number as the weight of \`${name}\``);
     read.set(name, weight);
@@ -61,7 +58,7 @@ function isMissing(value: unknown): value is Missing {
   return value === 'absent' || isNumber(value);
 }
 
-function isWeight(value: unknown): value is WrittenWeight {
+function isWeight(value: unknown): value is WeightsEntry {
   if (isNumber(value)) return true;
   if (!isRecord(value) || !isNumber(value['weight'])) return false;
   const others = Object.keys(value).filter((key) => key !== 'weight' && key !== 'missing');

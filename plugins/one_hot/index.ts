@@ -1,14 +1,9 @@
 import { createRequire } from 'node:module';
 import { definePlugin, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { OneHot, OTHER } from './one-hot.js';
+import type { Options } from './options.generated.js';
 
-interface OneHotOptions {
-  readonly of: Input;
-  /** Output → the text, or texts, that it stands for. */
-  readonly categories: Readonly<Record<string, string | readonly string[]>>;
-}
-
-export const plugin = definePlugin<OneHotOptions>({
+export const plugin = definePlugin<Options>({
   name: 'one_hot',
   kind: 'feature',
   summary: 'An output for each declared category: 1 where the text is of it, else 0.',
@@ -26,7 +21,7 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
 }
 
 /** The position of the output that each text belongs to. */
-function outputsByText(categories: OneHotOptions['categories']): Map<string, number> {
+function outputsByText(categories: Options['categories']): Map<string, number> {
   const outputs = new Map<string, number>();
   for (const [position, [name, texts]] of Object.entries(categories).entries()) {
     if (name === OTHER) {

@@ -1,4 +1,5 @@
 import type { Tensor, TensorType } from 'millrace/api';
+import type { InputsEntryDatatype as Datatype } from './options.generated.js';
 
 /** Tensor types by the protocol's names, https://github.com/kserve/open-inference-protocol. FP16 has no JSON form. */
 export const DATATYPES = {
@@ -14,9 +15,7 @@ export const DATATYPES = {
   FP32: 'float32',
   FP64: 'float64',
   BYTES: 'string',
-} as const satisfies Record<string, TensorType>;
-
-export type Datatype = keyof typeof DATATYPES;
+} as const satisfies Record<Datatype, TensorType>;
 
 const NAMES = new Map<TensorType, string>(Object.entries(DATATYPES).map(([name, type]) => [type, name]));
 

@@ -12,28 +12,13 @@ import {
   parseDuration,
   type TensorSpec,
 } from 'millrace/api';
-import { DATATYPES, type Datatype } from './datatypes.js';
+import { DATATYPES } from './datatypes.js';
 import { checkedHeaders } from './headers.js';
-import { RemoteModel, type Check } from './remote-model.js';
+import { RemoteModel } from './remote-model.js';
 import { ModelServer } from './server.js';
+import type { InputsEntry, Options } from './options.generated.js';
 
-type WrittenInput = Input | readonly Input[] | (DetailedTensor & { readonly datatype?: Datatype });
-
-interface OpenInferenceOptions {
-  readonly url: string;
-  readonly model: string;
-  readonly version?: string;
-  readonly inputs: Readonly<Record<string, WrittenInput>>;
-  readonly outputs?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly timeout: string;
-  readonly batch: number;
-  readonly connections: number;
-  readonly max_bytes: number;
-  readonly check: Check;
-}
-
-export const plugin = definePlugin<OpenInferenceOptions>({
+export const plugin = definePlugin<Options>({
   name: 'open_inference',
   kind: 'model',
   summary:
@@ -61,7 +46,7 @@ export const plugin = definePlugin<OpenInferenceOptions>({
 });
 
 /** What the step says of an input stands for what the model says: the server may not be there to ask. */
-function tensorOf(name: string, written: WrittenInput): { spec: TensorSpec; detailed: DetailedTensor } {
+function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detailed: DetailedTensor } {
   const given = 'value' in written ? written : { value: written };
   const { datatype, shape, ...detailed } = { datatype: undefined, shape: undefined, ...given };
   const [first] = [given.value].flat() as readonly Input[];
@@ -75,10 +60,7 @@ function checkSegment(option: 'model' | 'version', text: string): void {
     throw new OptionError([option], `\`${text}\` cannot be part of a URL's path as a name`);
 }
 
-function openClient(
-  { url, headers, connections }: OpenInferenceOptions,
-  build: BuildContext,
-): OutboundClient {
+function openClient({ url, headers, connections }: Options, build: BuildContext): OutboundClient {
   const sent = checkedHeaders(headers ?? {});
   try {
     return build.http.open(url, { connections, headers: sent });

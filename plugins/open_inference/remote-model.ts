@@ -10,11 +10,9 @@ import type {
   WarmNotices,
 } from 'millrace/api';
 import { checkMetadata } from './check-metadata.js';
+import type { Check } from './options.generated.js';
 import { inferenceAnswer, inferenceRequest } from './protocol.js';
 import { ServerNotReady, type ModelServer } from './server.js';
-
-/** When the model's metadata is compared with the step: `reachable`, if the server can be asked. */
-export type Check = 'reachable' | 'required' | 'off';
 
 /** A model at another server as a component. A call that fails fails the step, whole. */
 export class RemoteModel implements ModelComponent {

@@ -1,14 +1,9 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject } from 'millrace/api';
-import { RankWithin, type Among, type Direction } from './rank-within.js';
+import { definePlugin, type JsonObject } from 'millrace/api';
+import { RankWithin } from './rank-within.js';
+import type { Options } from './options.generated.js';
 
-interface RankWithinOptions {
-  readonly value: Input<'number'>;
-  readonly order: Direction;
-  readonly among: Among;
-}
-
-export const plugin = definePlugin<RankWithinOptions>({
+export const plugin = definePlugin<Options>({
   name: 'rank_within',
   kind: 'feature',
   summary:

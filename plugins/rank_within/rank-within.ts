@@ -9,12 +9,7 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
-
-/** Which numbers are the best: the largest (descending) or the smallest (ascending). */
-export type Direction = 'descending' | 'ascending';
-
-/** Whom a candidate is compared with: those that this step works on, or all of the request. */
-export type Among = 'remaining' | 'all';
+import type { Among, Order } from './options.generated.js';
 
 /** Where each candidate's number stands among those of the others; candidates without one do not count. */
 export class RankWithin implements FeatureComponent {
@@ -26,14 +21,14 @@ export class RankWithin implements FeatureComponent {
     min_max: 'number',
   } as const;
   readonly #value: Input<'number'>;
-  readonly #direction: Direction;
+  readonly #order: Order;
   readonly #among: Among;
   /** Scratch that requests share: nothing awaits between filling it and reading it. */
   #known = new Float64Array(0);
 
-  constructor(value: Input<'number'>, direction: Direction, among: Among) {
+  constructor(value: Input<'number'>, order: Order, among: Among) {
     this.#value = value;
-    this.#direction = direction;
+    this.#order = order;
     this.#among = among;
   }
 
@@ -56,7 +51,7 @@ export class RankWithin implements FeatureComponent {
       const value = column.values[cell] ?? NaN;
       const below = all.below(value);
       const upTo = all.upTo(value);
-      const better = this.#direction === 'descending' ? all.count - upTo : below;
+      const better = this.#order === 'descending' ? all.count - upTo : below;
       const equal = upTo - below;
       write(ranks, row, 1 + better);
       // Ties count half, so that it is the same seen from either end.

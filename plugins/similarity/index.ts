@@ -2,16 +2,11 @@ import { createRequire } from 'node:module';
 import { definePlugin, type FeatureComponent, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { TextSimilarity } from './text-similarity.js';
 import { VectorSimilarity } from './vector-similarity.js';
+import type { Options } from './options.generated.js';
 
 type Pair<K extends 'vector' | 'texts'> = readonly [Input<K>, Input<K>];
 
-/** What a user writes under `with:`, checked and bound. */
-interface SimilarityOptions {
-  readonly vectors?: Pair<'vector'>;
-  readonly texts?: Pair<'texts'>;
-}
-
-export const plugin = definePlugin<SimilarityOptions>({
+export const plugin = definePlugin<Options>({
   name: 'similarity',
   kind: 'feature',
   summary: 'How alike two vectors are (cosine, dot product), or two lists of texts (Jaccard, overlap).',

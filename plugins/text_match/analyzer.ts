@@ -1,7 +1,5 @@
 import { BREAK, expansion, fold, MANY, SKIP, standsAlone } from './characters.js';
-
-/** How words are reduced: `plural` takes an English plural to its singular, `none` leaves words as they are. */
-export type Stemming = 'plural' | 'none';
+import type { Stemming } from './options.generated.js';
 
 /** What a token is reduced to at most; the rest of a longer one is dropped. */
 export const LONGEST_TOKEN = 64;

@@ -1,5 +1,6 @@
 import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
-import { Analyzer, type Stemming } from './analyzer.js';
+import { Analyzer } from './analyzer.js';
+import { STEMMING, type Stemming } from './options.generated.js';
 
 /** How many texts contain each term, and how long texts are: what BM25 needs to know of a collection. */
 export interface TextStatistics {
@@ -87,7 +88,7 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
   const { stemming, documents, mean_lengths: meanLengths, frequencies } = content;
-  if (stemming !== 'plural' && stemming !== 'none') throw wrong('names no stemming that there is');
+  if (!isStemming(stemming)) throw wrong('names no stemming that there is');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');
@@ -101,6 +102,10 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStemming(value: unknown): value is Stemming {
+  return STEMMING.some((stemming) => stemming === value);
 }
 
 function isCount(value: unknown): value is number {

@@ -10,8 +10,9 @@ import {
   type TextColumn,
   type TextsColumn,
 } from 'millrace/api';
-import { Analyzer, type Stemming } from './analyzer.js';
+import { Analyzer } from './analyzer.js';
 import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';
+import type { Stemming } from './options.generated.js';
 import { QueryTerms } from './query-terms.js';
 import type { TextStatistics } from './statistics.js';
 import { TextScan } from './text-scan.js';

@@ -24,12 +24,10 @@ import {
   type Json,
 } from './model.js';
 import { objectiveOf, type Objective } from './objective.js';
-import { readDump, TOLD_OF_DUMP, type Iterations, type ToldOfDump } from './read-dump.js';
+import type { Iterations, Predict } from './options.generated.js';
+import { readDump, DUMP_OPTIONS, type DumpOptions } from './read-dump.js';
 import { readTree } from './read-tree.js';
 import { readUbjson } from './read-ubjson.js';
-
-/** Which of a model's predictions is meant: `raw` is predict(output_margin=True), `objective` is predict(). */
-export type Prediction = 'raw' | 'objective';
 
 /** A model ready to be compiled, or of booster gblinear. */
 export interface Booster {
@@ -49,9 +47,9 @@ export interface Booster {
  */
 export function readBooster(
   content: Buffer,
-  prediction: Prediction,
+  prediction: Predict,
   iterations: Iterations,
-  told: ToldOfDump = {},
+  told: DumpOptions = {},
 ): Booster {
   return atOnce(boosterInPieces(content, prediction, iterations, told));
 }
@@ -59,13 +57,13 @@ export function readBooster(
 /** The same, laid down between trees. */
 export function* boosterInPieces(
   content: Buffer,
-  prediction: Prediction,
+  prediction: Predict,
   iterations: Iterations,
-  told: ToldOfDump = {},
+  told: DumpOptions = {},
 ): Pieces<Booster> {
   const file = readFile(content);
   if (Array.isArray(file)) return yield* readDumped(file, prediction, iterations, told);
-  for (const option of TOLD_OF_DUMP) {
+  for (const option of DUMP_OPTIONS) {
     if (told[option] === undefined) continue;
     throw new OptionError(
       [option],
@@ -112,9 +110,9 @@ export function* boosterInPieces(
 
 function* readDumped(
   list: readonly unknown[],
-  prediction: Prediction,
+  prediction: Predict,
   iterations: Iterations,
-  told: ToldOfDump,
+  told: DumpOptions,
 ): Pieces<Booster> {
   const { objective: name, base_score: score } = told;
   if (prediction === 'objective') {

@@ -6,24 +6,15 @@ import {
   type JsonObject,
   modelFileError,
   OptionError,
-  type ProjectFile,
   TreeModel,
-  type WrittenInputs,
 } from 'millrace/api';
-import { boosterInPieces, type Prediction } from './booster.js';
-import type { Iterations, ToldOfDump } from './read-dump.js';
-
-interface XgBoostOptions extends ToldOfDump {
-  readonly model: ProjectFile;
-  readonly inputs?: WrittenInputs;
-  readonly predict: Prediction;
-  readonly iterations: Iterations;
-}
+import { boosterInPieces } from './booster.js';
+import type { Options } from './options.generated.js';
 
 /** Of a booster, or of scikit-learn's kind of model: both have it. */
 const RESAVE = 'model.save_model("model.json")';
 
-export const plugin = definePlugin<XgBoostOptions>({
+export const plugin = definePlugin<Options>({
   name: 'xgboost',
   kind: 'model',
   summary: 'An XGBoost model, from its JSON or UBJSON file, scored in process.',

@@ -7,19 +7,11 @@ import {
   type Pieces,
 } from 'millrace/api';
 import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
+import type { Iterations, Options } from './options.generated.js';
 
-/** Iterations to use: `best` are those up to the best one if the file says which it is. */
-export type Iterations = 'best' | 'all' | number;
-
-/** What a dump leaves out, by the names that XGBoost's own files have for it. */
-export interface ToldOfDump {
-  readonly base_score?: number | readonly number[];
-  readonly objective?: string;
-  /** Classes or targets: the outputs. */
-  readonly num_class?: number;
-  readonly num_parallel_tree?: number;
-}
-export const TOLD_OF_DUMP = ['base_score', 'objective', 'num_class', 'num_parallel_tree'] as const;
+/** The options for what a dump lacks; they have the names of XGBoost's own parameters. */
+export const DUMP_OPTIONS = ['base_score', 'objective', 'num_class', 'num_parallel_tree'] as const;
+export type DumpOptions = Pick<Options, (typeof DUMP_OPTIONS)[number]>;
 
 export interface Dump {
   readonly trees: readonly DecisionTree[];
@@ -38,7 +30,7 @@ const ENOUGH_NUMBERS = 20;
  * trees, no base_score, no objective, and of DART no weights.
  * @throws ModelFileError
  */
-export function* readDump(list: readonly unknown[], told: ToldOfDump, iterations: Iterations): Pieces<Dump> {
+export function* readDump(list: readonly unknown[], told: DumpOptions, iterations: Iterations): Pieces<Dump> {
   const roots: Json[] = [];
   for (const [index, written] of list.entries()) {
     yield;
@@ -104,7 +96,7 @@ function vectorSize(root: Json): number {
   return Array.isArray(node['leaf']) ? node['leaf'].length : 1;
 }
 
-function outputsOf({ num_class: classes }: ToldOfDump, size: number): number {
+function outputsOf({ num_class: classes }: DumpOptions, size: number): number {
   if (size > MOST_OUTPUTS) throw new ModelFileError(`its leaves have ${size} elements`);
   if (size === 1) return Math.max(1, classes ?? 1);
   if (classes === undefined || classes === size) return size;

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { lightGbmFile } from '../../../../bench/support/lightgbm-text.js';
-import { readBooster, type Booster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
+import { readBooster, type Booster } from '../../../../plugins/lightgbm/booster.js';
+import type { Predict } from '../../../../plugins/lightgbm/options.generated.js';
 import { plugin } from '../../../../plugins/lightgbm/index.js';
 import { ModelFileError } from '../../../../runtime/sdk/model-file.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
@@ -38,7 +39,7 @@ const stump = (threshold: string, decision: number, more = 'num_cat=0'): string 
 
 const leaf = (value: number): string => `num_leaves=1\nnum_cat=0\nleaf_value=${value}`;
 
-function score(text: string, rows: readonly (readonly number[])[], predict: Prediction = 'raw'): number[][] {
+function score(text: string, rows: readonly (readonly number[])[], predict: Predict = 'raw'): number[][] {
   const { ensemble, transform } = readBooster(Buffer.from(text), predict);
   return rows.map((row) => {
     const outputs = interpret(ensemble, row).map((sum) => Float64Array.of(sum));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RankWithin, type Among, type Direction } from '../../../../plugins/rank_within/rank-within.js';
+import type { Among, Order } from '../../../../plugins/rank_within/options.generated.js';
+import { RankWithin } from '../../../../plugins/rank_within/rank-within.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 
@@ -8,7 +9,7 @@ type Cells = readonly Cell<number | string>[];
 
 async function ranked(
   cells: readonly Cell<number>[],
-  more: { order?: Direction; among?: Among; rows?: readonly number[] } = {},
+  more: { order?: Order; among?: Among; rows?: readonly number[] } = {},
 ): Promise<Record<'rank' | 'percentile' | 'share' | 'z_score' | 'min_max', Cells>> {
   const { order = 'descending', among = 'remaining', rows } = more;
   const step = new FakeStep(cells.length, rows);
@@ -135,7 +136,7 @@ describe('rank_within', () => {
   });
 });
 
-function plain(value: number, all: readonly number[], order: Direction) {
+function plain(value: number, all: readonly number[], order: Order) {
   const count = (test: (other: number) => boolean): number => all.filter(test).length;
   const isBetter = (other: number): boolean => (order === 'descending' ? other > value : other < value);
   const sum = all.reduce((total, one) => total + one, 0);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { readBooster, type Booster, type Prediction } from '../../../../plugins/xgboost/booster.js';
+import { readBooster, type Booster } from '../../../../plugins/xgboost/booster.js';
 import { plugin } from '../../../../plugins/xgboost/index.js';
-import type { Iterations, ToldOfDump } from '../../../../plugins/xgboost/read-dump.js';
+import type { Iterations, Predict } from '../../../../plugins/xgboost/options.generated.js';
+import type { DumpOptions } from '../../../../plugins/xgboost/read-dump.js';
 import { readUbjson } from '../../../../plugins/xgboost/read-ubjson.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
 import type { TreeEnsemble } from '../../../../runtime/api/tree-ensemble.js';
@@ -88,7 +89,7 @@ const leaf = (value: number): object => ({
 function score(
   content: object,
   rows: readonly (readonly number[])[],
-  predict: Prediction = 'raw',
+  predict: Predict = 'raw',
   iterations: Iterations = 'best',
 ): number[][] {
   const {
@@ -292,8 +293,8 @@ describe('xgboost', () => {
     });
     const read = (
       trees: readonly unknown[],
-      told: ToldOfDump = {},
-      predict: Prediction = 'raw',
+      told: DumpOptions = {},
+      predict: Predict = 'raw',
       iterations: Iterations = 'best',
     ): Booster => readBooster(Buffer.from(JSON.stringify(trees)), predict, iterations, told);
     const sums = (booster: Booster, ...values: readonly number[]): number[] =>
