@@ -5,6 +5,7 @@ import {
   isKnown,
   type NumberColumn,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
@@ -41,30 +42,30 @@ export class Fuse implements FeatureComponent {
 
   compute(input: StepInput, output: StepOutput): void {
     const score = output.number('score');
-    const columns = this.#parts.map((part) => input.column(part.input));
-    this.#begin(input.rows, columns, score);
-    this.#parts.forEach(({ weight }, part) => {
-      const column = columns[part];
-      if (column !== undefined) this.#add(input, column, weight, score);
-    });
+    const parts = this.#parts.map(({ input: of, weight }) => ({ column: input.column(of), weight }));
+    this.#begin(
+      input.rows,
+      parts.map(({ column }) => column),
+      score,
+    );
+    for (const { column, weight } of parts) this.#add(input, column, weight, score);
   }
 
-  /** A row starts at 0 if it will have a score, else with the reason why it has none. */
+  /** A row that will have a score starts at 0. Any other row gets the status of its first unknown input. */
   #begin(rows: Int32Array, columns: readonly NumberColumn[], score: NumberColumn): void {
     const needsAll = this.#method.name !== 'rrf' && this.#method.missing === 'absent';
     const needsNone = this.#method.name !== 'rrf' && !needsAll;
     for (const row of rows) {
       let known = 0;
-      let reason: number = Status.absent;
-      for (let i = columns.length - 1; i >= 0; i--) {
-        const column = columns[i];
-        const status = column?.status[row * column.stride] ?? Status.absent;
+      let unknown: number | undefined;
+      for (const column of columns) {
+        const status = statusAt(column.status, row * column.stride);
         if (isKnown(status)) known++;
-        else reason = status;
+        else unknown ??= status;
       }
       const isScored = needsNone || (needsAll ? known === columns.length : known > 0);
       score.values[row] = isScored ? 0 : NaN;
-      score.status[row] = isScored ? Status.present : reason;
+      score.status[row] = isScored ? Status.present : (unknown ?? Status.absent);
     }
   }
 

@@ -93,8 +93,9 @@ function write(
 ): void {
   const isAge = value === 'seconds_since';
   for (const row of rows) {
-    if (!isKnown(status[row])) {
-      column.status[row] = status[row] as number;
+    const byte = statusAt(status, row);
+    if (!isKnown(byte)) {
+      column.status[row] = byte;
       continue;
     }
     let best = isAge ? Infinity : 0;

@@ -189,11 +189,11 @@ function holds(searched: readonly Searched[], cell: number): boolean {
   return false;
 }
 
-/** Present if any of the fields is known, else why the first is not. */
+/** Present if any of the fields is known, otherwise the status of the first field. */
 function statusOf(columns: readonly SearchedColumn[], row: number): number {
   for (const column of columns) {
     if (isKnown(column.status[row * column.stride])) return Status.present;
   }
-  const first = columns[0];
-  return first?.status[row * first.stride] ?? Status.absent;
+  const [first] = columns;
+  return first === undefined ? Status.absent : statusAt(first.status, row * first.stride);
 }

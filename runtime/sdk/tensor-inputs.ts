@@ -1,7 +1,7 @@
 import { nearest } from '../core/nearest.js';
 import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
-import { Status } from '../api/status.js';
+import { Status, statusAt } from '../api/status.js';
 import { TensorPart, type Missing } from './tensor-part.js';
 import {
   describeShape,
@@ -261,7 +261,7 @@ export class TensorInputs {
     for (const { parts } of this.tensors) for (const part of parts) part.check(step, status);
     const left: { row: number; status: number }[] = [];
     const rows = step.rows.filter((row, i) => {
-      const state = status[i] ?? Status.present;
+      const state = statusAt(status, i);
       if (state !== Status.present) left.push({ row, status: state });
       return state === Status.present;
     });

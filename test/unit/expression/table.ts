@@ -1,4 +1,4 @@
-import { isKnown, Status } from '../../../runtime/api/status.js';
+import { isKnown, statusAt } from '../../../runtime/api/status.js';
 import type { Column } from '../../../runtime/api/columns.js';
 import type {
   CompiledExpression,
@@ -95,7 +95,7 @@ export function results(frame: Frame, { slot, type, scope, kernels }: CompiledEx
 }
 
 function readCell(column: Column, type: ExpressionType, row: number): Outcome {
-  const status = column.status[row] ?? Status.absent;
+  const status = statusAt(column.status, row);
   const isMissing = !isKnown(status);
   if (column.kind === 'number') {
     const value = column.values[row] ?? NaN;
