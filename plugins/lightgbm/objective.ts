@@ -1,4 +1,4 @@
-import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
+import { eachNumber, ModelFileError, softmax, type Transform } from 'millrace/api';
 
 /**
  * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.
@@ -10,11 +10,10 @@ export function objectiveTransform(objective: string): Transform | undefined {
   const [name = '', ...parameters] = objective.split(/\s+/);
   switch (name) {
     case 'binary':
-      return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
     case 'multiclassova':
       return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
     case 'multiclass':
-      return softmax;
+      return softmax();
     case 'cross_entropy':
     case 'xentropy':
       return eachNumber(sigmoid(1));
@@ -53,17 +52,3 @@ function parameter(parameters: readonly string[], name: string): number {
   if (value > 0) return value;
   throw new ModelFileError(`its objective's ${name} is not a positive number`);
 }
-
-const softmax: Transform = (outputs, rows) => {
-  for (const row of rows) {
-    let most = -Infinity;
-    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
-    let sum = 0;
-    for (const values of outputs) {
-      const value = Math.exp((values[row] ?? NaN) - most);
-      values[row] = value;
-      sum += value;
-    }
-    for (const values of outputs) values[row] = (values[row] ?? NaN) / sum;
-  }
-};

@@ -1,10 +1,12 @@
 import {
   type DecisionTree,
   type FileNotice,
+  inTree,
   type LinearLeaf,
   ModelFileError,
   NodeRule,
   type Pieces,
+  treeNodes,
 } from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
@@ -53,19 +55,16 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
         `tree ${position}: its \`tree_index\` is ${JSON.stringify(tree['tree_index'])} instead of ${first + position}`,
       );
     }
-    try {
-      const read = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
-      if (tree['num_leaves'] !== read.tree.leaves.length) {
-        throw new ModelFileError(
-          `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${read.tree.leaves.length}`,
-        );
-      }
-      splits.add(read.tree.feature, read.gains);
-      trees.push(read.tree);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${position}: ${error.message}`);
-    }
+    const { tree: read, gains } = inTree(position, () => {
+      const one = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
+      const { length } = one.tree.leaves;
+      if (tree['num_leaves'] === length) return one;
+      throw new ModelFileError(
+        `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${length}`,
+      );
+    });
+    splits.add(read.feature, gains);
+    trees.push(read);
   }
   if (model['feature_importances'] !== undefined && first === 0) {
     splits.check(importancesOf(object(model['feature_importances'], '`feature_importances`'), names));
@@ -112,52 +111,35 @@ function columnSeen(info: unknown): ColumnSeen {
     : 'numbers';
 }
 
-/** Nested objects to columns, without recursion: trees can be deep. */
 function readTree(
   root: Json,
   output: number,
 ): { readonly tree: DecisionTree; readonly gains: readonly number[] } {
   const gains: number[] = [];
   const [splitSeen, leafSeen] = [new Set<unknown>(), new Set<unknown>()];
-  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-  const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
-  const categories: (Int32Array | undefined)[] = [];
+  const leaves: number[] = [];
   const linear: (LinearLeaf | undefined)[] = [];
-  const open: { readonly part: Json; readonly hang: (child: number) => void }[] = [
-    { part: root, hang: () => undefined },
-  ];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { part, hang } = next;
+  const nodes = treeNodes(root, (part) => {
     if (part['split_feature'] === undefined) {
-      // A tree that is one leaf does not number it.
+      // The only leaf of a tree has no number.
       if (part !== root) numbered(part, 'leaf_index', leafSeen);
-      hang(~leaves.length);
       leaves.push(number(part, 'leaf_value'));
       linear.push(linearLeaf(part));
-      continue;
+      return undefined;
     }
-    const node = feature.length;
     numbered(part, 'split_index', splitSeen);
-    hang(node);
     gains.push(typeof part['split_gain'] === 'number' ? part['split_gain'] : 0);
-    feature.push(index(part['split_feature'], '`split_feature`'));
     const isCategorical = part['decision_type'] === '==';
-    rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
-    threshold.push(isCategorical ? 0 : unbounded(number(part, 'threshold')));
-    categories.push(isCategorical ? categorySet(part['threshold']) : undefined);
-    open.push({ part: object(part['left_child'], 'a child'), hang: (child) => (left[node] = child) });
-    open.push({ part: object(part['right_child'], 'a child'), hang: (child) => (right[node] = child) });
-  }
-  const tree = {
-    output,
-    feature: Int32Array.from(feature),
-    rule: Uint8Array.from(rule),
-    threshold: Float64Array.from(threshold),
-    categories,
-    left: Int32Array.from(left),
-    right: Int32Array.from(right),
-    leaves: Float64Array.from(leaves),
-  };
+    return {
+      feature: index(part['split_feature'], '`split_feature`'),
+      rule: isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part),
+      threshold: isCategorical ? 0 : unbounded(number(part, 'threshold')),
+      categories: isCategorical ? categorySet(part['threshold']) : undefined,
+      left: object(part['left_child'], 'a child'),
+      right: object(part['right_child'], 'a child'),
+    };
+  });
+  const tree = { ...nodes, output, leaves: Float64Array.from(leaves) };
   const known = linear.filter((leaf) => leaf !== undefined);
   if (known.length === 0) return { tree, gains };
   if (known.length < leaves.length) throw new ModelFileError('only some leaves are linear');

@@ -1,4 +1,4 @@
-import { type DecisionTree, type FileNotice, ModelFileError, type Pieces } from 'millrace/api';
+import { type DecisionTree, type FileNotice, inTree, ModelFileError, type Pieces } from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { fieldsOf, wholeNumber, words, type Fields } from './text-fields.js';
@@ -35,15 +35,12 @@ export function* readText(written: string): Pieces<LightGbmModel> {
     if (number !== `Tree=${index}`) {
       throw new ModelFileError(`\`${number.slice(0, 40)}\` stands where Tree=${index} should be`);
     }
-    try {
+    const [tree, gains] = inTree(index, () => {
       const fields = fieldsOf(lines);
-      const tree = readTree(fields, index % treesPerIteration);
-      if (!isSized) splits.add(tree.feature, words(fields.get('split_gain') ?? '').map(Number));
-      trees.push(tree);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${index}: ${error.message}`);
-    }
+      return [readTree(fields, index % treesPerIteration), fields.get('split_gain')] as const;
+    });
+    if (!isSized) splits.add(tree.feature, words(gains ?? '').map(Number));
+    trees.push(tree);
   }
   const trailer = text.slice(end).split('\n');
   if (!isSized) splits.check(importancesOf(trailer));

@@ -1,6 +1,6 @@
 import { ModelFileError } from 'millrace/api';
 import { isUtf8 } from 'node:buffer';
-import { asObject, indexesAt, numbersAt, type Json } from './model.js';
+import { asObject, indexesAt, numbersAt, type Json } from './json.js';
 
 /**
  * The categories that XGBoost 3.1 and later keep of a data frame's category columns: by column, the code of each.

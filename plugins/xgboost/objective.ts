@@ -1,4 +1,4 @@
-import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
+import { eachNumber, ModelFileError, softmax, type Transform } from 'millrace/api';
 
 /** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
 export interface Objective {
@@ -17,21 +17,8 @@ const logit = (score: number): number => {
 const sigmoid = eachNumber((x) => Math.fround(1 / (1 + Math.exp(-x))));
 const exponential = eachNumber((x) => Math.fround(Math.exp(x)));
 
-/** Class probabilities, also for multi:softmax, whose `predict` would say only which is the largest. */
-const softmax: Transform = (outputs, rows) => {
-  for (const row of rows) {
-    let most = -Infinity;
-    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
-    let sum = 0;
-    for (const values of outputs) {
-      const value = Math.fround(Math.exp((values[row] ?? NaN) - most));
-      values[row] = value;
-      sum += value;
-    }
-    for (const values of outputs) values[row] = Math.fround((values[row] ?? NaN) / sum);
-  }
-};
-
+/** XGBoost's own prediction for multi:softmax is only the number of the largest class. */
+const CLASSES: Objective = { transform: softmax(Math.fround), margin: same };
 const PLAIN: Objective = { transform: undefined, margin: same };
 const LOGISTIC: Objective = { transform: sigmoid, margin: logit };
 const LOG: Objective = { transform: exponential, margin: Math.log };
@@ -54,8 +41,8 @@ const OBJECTIVES: ReadonlyMap<string, Objective> = new Map([
   ['reg:tweedie', LOG],
   ['survival:cox', LOG],
   ['survival:aft', LOG],
-  ['multi:softprob', { transform: softmax, margin: same }],
-  ['multi:softmax', { transform: softmax, margin: same }],
+  ['multi:softprob', CLASSES],
+  ['multi:softmax', CLASSES],
   ['rank:pairwise', PLAIN],
   ['rank:ndcg', PLAIN],
   ['rank:map', PLAIN],

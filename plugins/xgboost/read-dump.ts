@@ -1,12 +1,15 @@
 import {
   type DecisionTree,
   type FileNotice,
+  inTree,
   type ModelColumns,
   ModelFileError,
   NodeRule,
   type Pieces,
+  treeNodes,
 } from 'millrace/api';
-import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
+import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './json.js';
+import { treesOf } from './leaf-vectors.js';
 import type { Iterations, Options } from './options.generated.js';
 
 /** The options for what a dump lacks; they have the names of XGBoost's own parameters. */
@@ -30,7 +33,11 @@ const ENOUGH_NUMBERS = 20;
  * trees, no base_score, no objective, and of DART no weights.
  * @throws ModelFileError
  */
-export function* readDump(list: readonly unknown[], told: DumpOptions, iterations: Iterations): Pieces<Dump> {
+export function* readDump(
+  list: readonly unknown[],
+  given: DumpOptions,
+  iterations: Iterations,
+): Pieces<Dump> {
   const roots: Json[] = [];
   for (const [index, written] of list.entries()) {
     yield;
@@ -41,8 +48,8 @@ export function* readDump(list: readonly unknown[], told: DumpOptions, iteration
   const numbers = new Digits();
   const reader = new TreeReader(names, numbers);
   const size = vectorSize(roots[0] ?? {});
-  const outputs = outputsOf(told, size);
-  const parallel = told.num_parallel_tree ?? 1;
+  const outputs = outputsOf(given, size);
+  const parallel = given.num_parallel_tree ?? 1;
   const each = size > 1 ? parallel : parallel * outputs;
   if (roots.length % each !== 0) {
     throw new ModelFileError(`it has ${roots.length} trees, ${each} for each iteration`);
@@ -53,14 +60,9 @@ export function* readDump(list: readonly unknown[], told: DumpOptions, iteration
   const trees: DecisionTree[] = [];
   for (const [index, root] of roots.entries()) {
     yield;
-    try {
-      const output = Math.floor(index / parallel) % outputs;
-      const read = reader.read(root, size, output);
-      if (index < used * each) trees.push(...read);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${index}: ${error.message}`, error.help);
-    }
+    const output = Math.floor(index / parallel) % outputs;
+    const read = inTree(index, () => reader.read(root, size, output));
+    if (index < used * each) trees.push(...read);
   }
   const columns = names.columns();
   return { trees: trees.map((tree) => names.numbered(tree)), outputs, columns, notices: numbers.notices() };
@@ -166,54 +168,31 @@ class TreeReader {
 
   /** @returns one tree, or one for each element of leaves that are vectors */
   read(root: Json, size: number, output: number): DecisionTree[] {
-    const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-    const [left, right] = [[] as number[], [] as number[]];
-    const categories: (Int32Array | undefined)[] = [];
     const leaves = Array.from({ length: size }, () => [] as number[]);
     const seen = new Set<number>();
-    let leafCount = 0;
-    const open: { readonly part: Json; readonly depth: number; readonly hang: (child: number) => void }[] = [
-      { part: root, depth: 0, hang: () => undefined },
-    ];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { part, depth, hang } = next;
+    const nodes = treeNodes(root, (part, depth) => {
       const id = idAt(part, 'nodeid');
       if (seen.has(id)) throw new ModelFileError(`node ${id} is there twice`);
       seen.add(id);
       if (part['leaf'] !== undefined) {
         if ('children' in part) throw new ModelFileError(`node ${id} is a leaf and has children`);
-        hang(~leafCount++);
         for (const [i, value] of this.#leaf(part, size).entries()) leaves[i]?.push(value);
-        continue;
+        return undefined;
       }
       if (part['depth'] !== depth)
         throw new ModelFileError(`node ${id} stands at depth ${depth}, and says otherwise`);
-      const node = feature.length;
-      hang(node);
-      feature.push(this.names.of(splitName(part, id)));
-      const { yes, no, missing } = childrenOf(part, id);
-      const isSet = Array.isArray(part['split_condition']);
+      const feature = this.names.of(splitName(part, id));
       // A number below the threshold, or a category of the set, goes to `yes`.
-      const toYes = missing === 'yes' ? NodeRule.defaultLeft : 0;
-      rule.push(NodeRule.nan | toYes | (isSet ? NodeRule.categorical : 0));
-      threshold.push(isSet ? 0 : this.#number(part['split_condition'], 'split_condition'));
-      categories.push(isSet ? Int32Array.from(indexesAt(part, 'split_condition')).sort() : undefined);
-      open.push({ part: yes, depth: depth + 1, hang: (child) => (left[node] = child) });
-      open.push({ part: no, depth: depth + 1, hang: (child) => (right[node] = child) });
-    }
-    const nodes = {
-      feature: Int32Array.from(feature),
-      rule: Uint8Array.from(rule),
-      threshold: Float64Array.from(threshold),
-      categories,
-      left: Int32Array.from(left),
-      right: Int32Array.from(right),
-    };
-    return leaves.map((values, i) => ({
-      ...nodes,
-      output: size > 1 ? i : output,
-      leaves: Float64Array.from(values),
-    }));
+      const { yes: left, no: right, missing } = childrenOf(part, id);
+      const rule = NodeRule.nan | (missing === 'yes' ? NodeRule.defaultLeft : 0);
+      if (!Array.isArray(part['split_condition'])) {
+        const threshold = this.#number(part['split_condition'], 'split_condition');
+        return { feature, rule, threshold, left, right };
+      }
+      const categories = Int32Array.from(indexesAt(part, 'split_condition')).sort();
+      return { feature, rule: rule | NodeRule.categorical, threshold: 0, categories, left, right };
+    });
+    return treesOf(nodes, leaves, output);
   }
 
   #leaf(part: Json, size: number): number[] {

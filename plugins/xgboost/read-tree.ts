@@ -1,4 +1,4 @@
-import { type DecisionTree, ModelFileError, NodeRule } from 'millrace/api';
+import { type DecisionTree, ModelFileError, NodeRule, treeNodes } from 'millrace/api';
 import {
   checkCount,
   countAt,
@@ -8,7 +8,8 @@ import {
   numbersAt,
   objectAt,
   type Json,
-} from './model.js';
+} from './json.js';
+import { treesOf } from './leaf-vectors.js';
 
 /** What a tree has of each node that no score depends on. */
 const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
@@ -50,61 +51,32 @@ export function readTree(
   const sets = categorySets(json);
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
-  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-  const [left, right] = [[] as number[], [] as number[]];
   const leaves = Array.from({ length: Math.max(1, size) }, () => [] as number[]);
-  let leafCount = 0;
-  const categories: (Int32Array | undefined)[] = [];
-  // Only what hangs from the root counts: pruning leaves nodes behind.
-  const open: { readonly at: number; readonly hang: (child: number) => void }[] = [
-    { at: 0, hang: () => undefined },
-  ];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { at, hang } = next;
+  // Pruned nodes stay in the file, so some nodes may never be read. In a whole tree no node is read twice.
+  let read = 0;
+  const nodes = treeNodes(0, (at) => {
     const condition = conditions[at];
-    if (condition === undefined || feature.length > count) throw new ModelFileError('a node leads nowhere');
-    if (lefts[at] === -1) {
-      hang(~leafCount++);
-      for (const [i, of] of leaves.entries()) {
-        const value = vectors === undefined ? condition : vectors(at, rights[at] ?? -1, i);
-        of.push(Math.fround(Math.fround(value) * weight));
+    if (condition === undefined || read++ >= count) throw new ModelFileError('a node leads nowhere');
+    const [left, right] = [lefts[at] ?? -1, rights[at] ?? -1];
+    if (left === -1) {
+      for (const [i, values] of leaves.entries()) {
+        const value = vectors === undefined ? condition : vectors(at, right, i);
+        values.push(Math.fround(Math.fround(value) * weight));
       }
-      continue;
+      return undefined;
     }
-    const node = feature.length;
-    hang(node);
-    feature.push(features[at] ?? 0);
+    const feature = features[at] ?? 0;
     const toDefault = defaultLeft[at] === 0 ? 0 : NodeRule.defaultLeft;
-    const one = { at: lefts[at] ?? -1, hang: (child: number) => (left[node] = child) };
-    const other = { at: rights[at] ?? -1, hang: (child: number) => (right[node] = child) };
-    if (types[at] === 1) {
-      const set = sets.get(at);
-      if (set === undefined) throw new ModelFileError('a categorical node has no categories');
-      categories.push(set);
-      threshold.push(0);
-      // The categories of the file go right; here they go left, so the sides are exchanged.
-      rule.push(NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft));
-      open.push({ at: one.at, hang: other.hang }, { at: other.at, hang: one.hang });
-    } else {
-      categories.push(undefined);
-      threshold.push(Math.fround(condition));
-      rule.push(NodeRule.nan | toDefault);
-      open.push(one, other);
+    if (types[at] !== 1) {
+      return { feature, rule: NodeRule.nan | toDefault, threshold: Math.fround(condition), left, right };
     }
-  }
-  const nodes = {
-    feature: Int32Array.from(feature),
-    rule: Uint8Array.from(rule),
-    threshold: Float64Array.from(threshold),
-    categories,
-    left: Int32Array.from(left),
-    right: Int32Array.from(right),
-  };
-  return leaves.map((values, i) => ({
-    ...nodes,
-    output: vectors === undefined ? output : i,
-    leaves: Float64Array.from(values),
-  }));
+    const categories = sets.get(at);
+    if (categories === undefined) throw new ModelFileError('a categorical node has no categories');
+    // In the file the categories go right; in a `DecisionTree` they go left, so the sides are swapped.
+    const rule = NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft);
+    return { feature, rule, threshold: 0, categories, left: right, right: left };
+  });
+  return treesOf(nodes, leaves, output);
 }
 
 /**

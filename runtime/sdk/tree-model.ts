@@ -13,6 +13,26 @@ const WARM_MS = 200;
 /** Turns sums into predictions, in place: by output, then row; only `rows` count. */
 export type Transform = (outputs: readonly Float64Array[], rows: Int32Array) => void;
 
+/**
+ * Turns the sums of the classes into probabilities.
+ * @param round makes a float32 of a number where the library computes in float32
+ */
+export function softmax(round: (value: number) => number = (value) => value): Transform {
+  return (outputs, rows) => {
+    for (const row of rows) {
+      let most = -Infinity;
+      for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
+      let sum = 0;
+      for (const values of outputs) {
+        const value = round(Math.exp((values[row] ?? NaN) - most));
+        values[row] = value;
+        sum += value;
+      }
+      for (const values of outputs) values[row] = round((values[row] ?? NaN) / sum);
+    }
+  };
+}
+
 /** A transform of each number by itself. */
 export function eachNumber(change: (sum: number) => number): Transform {
   return (outputs, rows) => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { readBooster, type Booster } from '../../../../plugins/xgboost/booster.js';
+import { readBooster } from '../../../../plugins/xgboost/booster.js';
+import type { Booster } from '../../../../plugins/xgboost/model.js';
 import { plugin } from '../../../../plugins/xgboost/index.js';
 import type { Iterations, Predict } from '../../../../plugins/xgboost/options.generated.js';
 import type { DumpOptions } from '../../../../plugins/xgboost/read-dump.js';
