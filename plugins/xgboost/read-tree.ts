@@ -52,11 +52,13 @@ export function readTree(
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
   const leaves = Array.from({ length: Math.max(1, size) }, () => [] as number[]);
-  // Pruned nodes stay in the file, so some nodes may never be read. In a whole tree no node is read twice.
-  let read = 0;
+  // Pruned nodes stay in the file: the root does not lead to them.
+  const read = new Uint8Array(count);
   const nodes = treeNodes(0, (at) => {
     const condition = conditions[at];
-    if (condition === undefined || read++ >= count) throw new ModelFileError('a node leads nowhere');
+    if (condition === undefined) throw new ModelFileError(`it leads to node ${at} of ${count}`);
+    if (read[at] === 1) throw new ModelFileError(`it leads to node ${at} twice`);
+    read[at] = 1;
     const [left, right] = [lefts[at] ?? -1, rights[at] ?? -1];
     if (left === -1) {
       for (const [i, values] of leaves.entries()) {

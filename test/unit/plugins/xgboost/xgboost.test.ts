@@ -544,7 +544,17 @@ describe('xgboost', () => {
     [
       'a circle',
       JSON.stringify(model({ trees: [stump({ left_children: [0, -1, -1] })] })),
-      'a node leads nowhere',
+      'tree 0: it leads to node 0 twice',
+    ],
+    [
+      'a leaf of two branches',
+      JSON.stringify(model({ trees: [stump({ right_children: [1, -1, -1] })] })),
+      'tree 0: it leads to node 1 twice',
+    ],
+    [
+      'a child that is not there',
+      JSON.stringify(model({ trees: [stump({ right_children: [3, -1, -1] })] })),
+      'tree 0: it leads to node 3 of 3',
     ],
     [
       'an unknown feature',
