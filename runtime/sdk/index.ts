@@ -1,4 +1,4 @@
-/** What a plugin may import: `millrace/api`. */
+/** The module `millrace/api`: everything that a plugin may import. */
 export * from '../api/columns.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
