@@ -1,7 +1,7 @@
 import type { ElementType, ExpressionType } from './environment.js';
 import type { Operand } from './operand.js';
 
-/** The functions that make one value of a list. */
+/** The functions that reduce a list to one value. */
 const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
   number: 'reduce it with sum, mean, min, max or count',
   bool: 'reduce it with any, all or count',
@@ -10,7 +10,7 @@ const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
   ref: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
 };
 
-/** How to make a value of the wanted kind of an operand that is something else. */
+/** How to get a value of the wanted kind from an operand of another kind. */
 export function helpTowards(
   wanted: 'number' | 'bool' | 'text' | 'time' | 'list',
   operand: Operand,
@@ -34,7 +34,7 @@ export function helpTowards(
   return undefined;
 }
 
-/** Why two values cannot be compared, or are no choices of one `if`. */
+/** Why two values cannot be compared, or cannot be branches of one `if`. */
 export function helpForPair(
   a: Operand,
   b: Operand,

@@ -19,13 +19,13 @@ export type Token = { readonly start: number; readonly end: number } & (
 
 const SPACE = /\s*/y;
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
-/** What hangs on a number or feature and makes it none: `1x`, `1.`, `1_000`. */
+/** Characters that make a number or a feature name invalid: `1x`, `1.`, `1_000`. */
 const TAIL = /[\w.:]+/y;
 const PATH = /[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/y;
 const FEATURE_TAIL = /:(\w+)/y;
 const PLAIN_TEXT = /[^"'\\]+/y;
 
-/** Ours and those of other languages, longer ones first: `=` is met only where no `==` is. */
+/** The operators of this language and of others, longer ones first, so that `=` matches only if `==` does not. */
 const ALL_SYMBOLS: readonly {
   readonly symbol: string;
   readonly own?: TokenSymbol;
@@ -44,7 +44,7 @@ const ESCAPES = new Map([
   ["'", "'"],
 ]);
 
-/** @throws ExpressionSyntaxError at the first character that begins no token */
+/** @throws ExpressionSyntaxError at the first character that cannot begin a token */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -173,7 +173,7 @@ function escapeAt(text: string, at: number): { readonly character: string; reado
   );
 }
 
-/** Matches a sticky pattern at a place. */
+/** Matches a sticky pattern at an offset. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -145,7 +145,7 @@ function checkArithmetic(
   return operation(node, lifted(type, side), [left, right], onNumbers(ARITHMETIC[op], side));
 }
 
-/** time - time is a number of milliseconds, as is what may be added to a time. */
+/** time - time is a number of milliseconds. Such a number can be added to a time. */
 function arithmeticType(
   op: Arithmetic,
   a: ElementType | undefined,
@@ -158,7 +158,7 @@ function arithmeticType(
   return undefined;
 }
 
-/** Which operand is a list; two lists are a problem, since nothing says which elements belong together. */
+/** Which operand is a list. Two lists are a problem, because nothing says which elements belong together. */
 function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Operand): ListSide | undefined {
   if (left.type.kind !== 'list') return right.type.kind === 'list' ? 'right' : 'none';
   if (right.type.kind !== 'list') return 'left';

@@ -1,4 +1,4 @@
-/** What other languages write, and how it is written here. */
+/** Spellings of other languages, and how to write the same here. */
 export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])[] = [
   ['===', 'write `==`'],
   ['!==', 'write `!=`'],
@@ -33,7 +33,7 @@ export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])
   ['`', 'write texts in single or double quotes'],
 ];
 
-/** Words found where an operator belongs. */
+/** Words that users write as operators. */
 const FOREIGN_OPERATORS = new Map([
   ['and', 'write `and`, in small letters'],
   ['or', 'write `or`, in small letters'],
@@ -50,7 +50,7 @@ export function helpForOperator(word: string): string | undefined {
   return FOREIGN_OPERATORS.get(word.toLowerCase());
 }
 
-/** Words that other languages have as values. */
+/** Words that are values in other languages. */
 const FOREIGN_VALUES = new Map([
   ['true', 'write `true`, in small letters'],
   ['false', 'write `false`, in small letters'],
@@ -67,7 +67,7 @@ export function helpForValue(word: string): string | undefined {
   return FOREIGN_VALUES.get(word.toLowerCase());
 }
 
-/** Functions that go by another name elsewhere. */
+/** Functions that have another name in other languages. */
 const FOREIGN_FUNCTIONS = new Map([
   ['avg', 'mean'],
   ['average', 'mean'],

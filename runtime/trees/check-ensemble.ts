@@ -1,13 +1,16 @@
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../api/tree-ensemble.js';
 
-/** The most nodes and leaves that one ensemble may have: what a mistaken file may make this process allocate. */
+/**
+ * The maximum number of nodes and leaves of an ensemble. It limits the memory that a wrong file can make the process
+ * allocate.
+ */
 const MOST_NODES = 50_000_000;
-/** Each has a sum for every row. */
+/** The maximum number of outputs: each has a sum for every row. */
 const MOST_OUTPUTS = 10_000;
 
 /**
- * Makes sure that an ensemble is what its type promises, since files are not: every walk ends at a leaf.
- * @throws Error that names the tree and what is wrong with it
+ * Checks that an ensemble keeps the promises of its type, since files may not. Every walk then ends at a leaf.
+ * @throws Error that names the tree and its fault
  */
 export function checkEnsemble(ensemble: TreeEnsemble): void {
   const { features, outputs, base, trees } = ensemble;
@@ -71,7 +74,7 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
   return shapeProblem(left, right, count);
 }
 
-/** Every node but the root, and every leaf, has exactly one parent, and all are reached from the root. */
+/** Checks that every leaf, and every node except the root, has exactly one parent and is reached from the root. */
 function shapeProblem(left: Int32Array, right: Int32Array, count: number): string | undefined {
   if (count === 0) return undefined;
   const nodeSeen = new Uint8Array(count);

@@ -85,7 +85,7 @@ function reduceList(
   return operation(call.node, type ?? list.type.of, [list], reductions.reducing(reduce));
 }
 
-/** `min` and `max`: of the elements of a list, or of two or more values. */
+/** `min` and `max`, of the elements of a list or of two or more values. */
 function extreme(name: string, which: string, reduce: reductions.Reduction, loop: NumberLoop): FunctionEntry {
   return {
     name,
