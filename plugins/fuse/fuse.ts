@@ -22,17 +22,17 @@ export interface Part {
 }
 
 /**
- * One score of several, over the rows of the step; n log n for each.
+ * Combines several scores into one, over the rows of the step. Each input costs n log n.
  *
- * rrf is reciprocal rank fusion, Σ weight / (k + rank) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
- * Condorcet and individual Rank Learning Methods", SIGIR 2009); equal values share the better rank. The others are the
- * weighted sum of the values, each on the scale of its own input.
+ * rrf is reciprocal rank fusion, Σ weight / (k + rank) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
+ * outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009). Equal values share the better rank. The
+ * other methods are weighted sums of the values, after each input was scaled by itself.
  */
 export class Fuse implements FeatureComponent {
   readonly outputs = { score: 'number' } as const;
   readonly #parts: readonly Part[];
   readonly #method: FuseMethod;
-  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  /** Scratch memory that all requests share. It is filled and read without an await between. */
   #known = new Float64Array(0);
 
   constructor(parts: readonly Part[], method: FuseMethod) {
@@ -81,14 +81,14 @@ export class Fuse implements FeatureComponent {
       if (!isKnown(status[cell])) {
         part = method.name === 'rrf' || method.missing === 'absent' ? 0 : weight * method.missing;
       } else if (method.name === 'rrf') part = weight / (method.k + all.rank(value));
-      // Where all values are equal they tell nobody apart.
+      // Equal values do not distinguish candidates.
       else if (all.min === all.max) part = 0;
       else part = weight * (method.name === 'min_max' ? all.minMax(value) : all.zScore(value));
       score.values[row] = (score.values[row] ?? NaN) + part;
     }
   }
 
-  /** Of the rows that have a value. */
+  /** The distribution over the rows that have a value. */
   #distribution({ rows }: StepInput, { values, status, stride }: NumberColumn): Distribution {
     if (this.#known.length < rows.length) this.#known = new Float64Array(rows.length);
     let length = 0;

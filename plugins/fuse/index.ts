@@ -3,7 +3,7 @@ import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
 import { Fuse } from './fuse.js';
 import type { Options } from './options.generated.js';
 
-/** Of Cormack, Clarke and Büttcher, who found it to matter little. */
+/** The constant of Cormack, Clarke and Büttcher, who found that its value matters little. */
 const USUAL_K = 60;
 
 export const plugin = definePlugin<Options>({

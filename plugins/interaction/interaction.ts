@@ -12,9 +12,9 @@ import {
 } from 'millrace/api';
 import { measureTexts, type Measure } from './measure.js';
 
-/** Texts of candidates by their numbers among the texts of the events; those that no event has are left out. */
+/** The texts of candidates, by their numbers among the texts of the events. Texts without events are left out. */
 interface CandidateTexts {
-  /** Of each row, whether its value is known. */
+  /** By row: the status of its value. */
   readonly status: Uint8Array;
   /** Row r has `numbers[offsets[r]] … numbers[offsets[r + 1] - 1]`. */
   readonly offsets: Int32Array;
@@ -22,8 +22,8 @@ interface CandidateTexts {
 }
 
 /**
- * Counts what an entity did with candidates like each one: a look-up for each text of a candidate, a pass over the
- * events for each output.
+ * Counts what an entity did with similar candidates. It does one lookup for each text of a candidate, and one pass
+ * over the events for each output.
  */
 export class Interaction implements FeatureComponent {
   readonly outputs: Readonly<Record<string, OutputKind>>;
@@ -63,7 +63,7 @@ export class Interaction implements FeatureComponent {
     const offsets = new Int32Array(input.count + 1);
     const found = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
     let length = 0;
-    // Rows that are not of this step have no texts: nothing is written to them.
+    // Rows outside this step have no texts, and nothing is written to them.
     let next = 0;
     for (const row of input.rows) {
       while (next < row) offsets[++next] = length;
@@ -83,7 +83,7 @@ export class Interaction implements FeatureComponent {
   }
 }
 
-/** Of several texts of a candidate the one counts of which there is most, or the newest event. */
+/** A candidate can have several texts: the largest count is written, or the age of the newest event. */
 function write(
   column: NumberColumn,
   rows: Int32Array,
@@ -104,7 +104,7 @@ function write(
       const total = totals[numbers[i] as number] as number;
       if (isAge ? total < best : total > best) best = total;
     }
-    if (best === Infinity) continue; // it never happened: there is no such time
+    if (best === Infinity) continue; // there was no event, so there is no age
     column.values[row] = best;
     column.status[row] = Status.present;
   }

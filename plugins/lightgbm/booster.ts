@@ -15,7 +15,7 @@ import type { Predict } from './options.generated.js';
 import { readJson } from './read-json.js';
 import { readText } from './read-text.js';
 
-/** A model ready to be compiled. */
+/** A model that is ready to compile. */
 export interface Booster {
   readonly ensemble: TreeEnsemble;
   readonly columns: ModelColumns;
@@ -24,14 +24,14 @@ export interface Booster {
 }
 
 /**
- * @param iterations how many to use, from the first; all of the file unless given
+ * @param iterations how many iterations to use, from the first; by default all of the file
  * @throws ModelFileError
  */
 export function readBooster(content: Buffer, prediction: Predict, iterations?: number): Booster {
   return atOnce(boosterInPieces(content, prediction, iterations));
 }
 
-/** The same, laid down between trees. */
+/** Does the same and yields between trees. */
 export function* boosterInPieces(
   content: Buffer,
   prediction: Predict,

@@ -5,7 +5,7 @@ type CategoryCodes = ReadonlyMap<string | number, number>;
 
 /**
  * The columns that a model reads, with the codes of pandas categories.
- * @throws ModelFileError where a file has categories and does not tell of which columns
+ * @throws ModelFileError if the file has categories and does not say of which columns
  */
 export function columnsOf(model: LightGbmModel): ModelColumns {
   const { names, pandasCategories } = model;
@@ -27,8 +27,8 @@ export function columnsOf(model: LightGbmModel): ModelColumns {
 }
 
 /**
- * The file lists the category columns of the data frame in order, without their names, and of an ordered or useless
- * one nothing else says that it is of categories.
+ * The file lists the category columns of the data frame in order, without names. For an ordered column, or one that no
+ * tree uses, nothing else in the file says that it has categories.
  */
 function categoryColumns({ seen, toldCategorical, pandasCategories }: LightGbmModel): readonly number[] {
   const columns = [...seen.keys()];

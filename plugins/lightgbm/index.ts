@@ -11,7 +11,7 @@ import {
 import { boosterInPieces } from './booster.js';
 import type { Options } from './options.generated.js';
 
-/** Of a booster, or of scikit-learn's kind of model that holds one. */
+/** Works for a booster and for a scikit-learn model that holds one. */
 const RESAVE = 'getattr(model, "booster_", model).save_model("model.txt")';
 
 export const plugin = definePlugin<Options>({

@@ -1,10 +1,10 @@
 import { eachNumber, ModelFileError, softmax, type Transform } from 'millrace/api';
 
 /**
- * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.
- * `binary sigmoid:1` (ConvertOutput of LightGBM's objectives).
- * @returns undefined where it leaves them as they are
- * @throws ModelFileError for an objective that is not known
+ * How LightGBM's `predict` transforms raw scores, by the objective as the model file writes it, e.g. `binary
+ * sigmoid:1` (ConvertOutput of LightGBM's objectives).
+ * @returns undefined if it does not change them
+ * @throws ModelFileError for an unknown objective
  */
 export function objectiveTransform(objective: string): Transform | undefined {
   const [name = '', ...parameters] = objective.split(/\s+/);

@@ -21,8 +21,8 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /**
- * Reads the JSON of `Booster.dump_model()`. The format has no count of its trees: their numbers show one that is missing
- * between others, and the feature importances, since LightGBM 3.0, any.
+ * Reads the JSON of `Booster.dump_model()`. The format does not count its trees. The numbers of the trees show a gap
+ * between trees. The feature importances, since LightGBM 3.0, show any missing tree.
  * @throws ModelFileError
  */
 export function* readJson(content: unknown): Pieces<LightGbmModel> {
@@ -44,7 +44,7 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const trees: DecisionTree[] = [];
   const splits = new SplitCounts(names);
   const written = list(model, 'tree_info').map((one, index) => object(one, `tree ${index}`));
-  // A dump from a later iteration on counts on from there, and its importances are those of all trees up to its last.
+  // A dump that starts at a later iteration continues its numbering. Its importances cover all trees up to its last.
   const first = written.length === 0 ? 0 : index(written[0]?.['tree_index'], '`tree_index`');
   if (first < 0 || first % treesPerIteration !== 0)
     throw new ModelFileError(`its first \`tree_index\` is ${first}`);
@@ -102,7 +102,7 @@ function importancesOf(listed: Json, names: readonly string[]): ReadonlyMap<stri
   );
 }
 
-/** A category column lists its values, and one of no use is left out. */
+/** A category column lists its values. A column that no tree uses is left out. */
 function columnSeen(info: unknown): ColumnSeen {
   if (info === undefined) return 'nothing';
   const { values } = object(info, '`feature_infos`');
@@ -146,7 +146,7 @@ function readTree(
   return { tree: { ...tree, linear: known }, gains };
 }
 
-/** Each node has a number of its own, and each leaf: a part that is there twice shows. */
+/** Checks that the number of a node or leaf is unique, so that a duplicate part is found. */
 function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unknown>): void {
   const value = index(part[key], `\`${key}\``);
   if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} is there twice`);
@@ -164,7 +164,7 @@ function numericRule(part: Json): number {
   return missing | (part['default_left'] && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
 }
 
-/** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */
+/** JSON has no infinity: dump_model writes 1e300 for all larger numbers. */
 function unbounded(threshold: number): number {
   return Math.abs(threshold) >= 1e300 ? Math.sign(threshold) * Infinity : threshold;
 }
@@ -204,7 +204,7 @@ function list(of: Json, key: string): readonly unknown[] {
   throw new ModelFileError(`\`${key}\` is not a list`);
 }
 
-/** A whole number that fits an Int32Array as it is. */
+/** An integer that an Int32Array can hold. */
 function index(value: unknown, what: string): number {
   if (typeof value === 'number' && (value | 0) === value) return value;
   throw new ModelFileError(`${what} is not a ${typeof value === 'number' ? 'whole ' : ''}number`);

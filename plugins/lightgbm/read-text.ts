@@ -6,18 +6,18 @@ import { readTree } from './text-tree.js';
 
 /**
  * Reads the text that `save_model` writes (LightGBM 2 to 4): a header of `key=value` lines, a block for each tree, and
- * after the trees what training knew, of which only `pandas_categorical` matters. Every count and end marker of the
- * format is checked. What the versions write:
+ * then information about the training, of which only `pandas_categorical` matters. All counts and end markers of the
+ * format are checked. The versions write:
  *
  *   up to 2.0.10   no `tree_sizes`; the trees end at `feature importances:`
  *   2.0.11 – 2.1   `tree_sizes` has the bytes of each tree
  *   2.2 and later  the trees end at `end of trees`, the parameters at `end of parameters`
  *
- * Python adds a last line `pandas_categorical:…` in all of them; other languages and the command line do not.
+ * In all versions, Python adds a last line `pandas_categorical:…`. Other languages and the command line do not.
  * @throws ModelFileError
  */
 export function* readText(written: string): Pieces<LightGbmModel> {
-  // LightGBM's own ends of lines, and those that a checkout on Windows makes of them.
+  // The line ends of LightGBM, or those that a checkout on Windows converts them to.
   const text = written.includes('\r') ? written.replaceAll('\r\n', '\n') : written;
   if (!/^tree *\n/.test(text)) throw new ModelFileError('it does not begin like a LightGBM model');
   const { starts, end, isOld } = placesOf(text);
@@ -26,7 +26,8 @@ export function* readText(written: string): Pieces<LightGbmModel> {
   const { names, treesPerIteration } = readHeader(header);
 
   const trees: DecisionTree[] = [];
-  // With the size of each tree in the file, importances would only find fault with files saved from a later iteration on.
+  // If the file has the size of each tree, importances are not checked: they differ in a file saved from a later
+  // iteration.
   const isSized = header.has('tree_sizes');
   const splits = new SplitCounts(names);
   for (const [index, start] of starts.entries()) {
@@ -59,17 +60,17 @@ export function* readText(written: string): Pieces<LightGbmModel> {
 }
 
 interface Places {
-  /** Where each tree begins. */
+  /** The start of each tree. */
   readonly starts: readonly number[];
-  /** Where the trees end. */
+  /** The end of the trees. */
   readonly end: number;
-  /** Of LightGBM 2.0 or 2.1. */
+  /** Whether LightGBM 2.0 or 2.1 wrote the file. */
   readonly isOld: boolean;
 }
 
 function placesOf(text: string): Places {
   const marker = text.indexOf('\nend of trees\n');
-  // In old files a blank line comes before the heading.
+  // In old files there is an empty line before the heading.
   const heading = marker < 0 ? text.indexOf('\n\nfeature importances:\n') : -1;
   if (marker < 0 && heading < 0) {
     throw new ModelFileError('it is cut short: there is no `end of trees`', 'copy the file again');
@@ -81,7 +82,7 @@ function placesOf(text: string): Places {
   return { starts, end, isOld: marker < 0 };
 }
 
-/** `tree_sizes` has the bytes of each tree. A tree is ASCII, so that characters are bytes. */
+/** Checks the sizes in bytes in `tree_sizes`. A tree is ASCII, so characters are bytes. */
 function checkSizes(header: Fields, starts: readonly number[], end: number): void {
   const written = header.get('tree_sizes');
   if (written === undefined) return;
@@ -108,7 +109,7 @@ function readHeader(header: Fields): { names: readonly string[]; treesPerIterati
   for (const key of ['feature_infos', 'monotone_constraints']) {
     const listed = header.get(key);
     const count = words(listed ?? '').length;
-    // Training without constraints leaves them out, or empty.
+    // If training had no constraints, the list is missing or empty.
     if (count === features || (key === 'monotone_constraints' && count === 0)) continue;
     throw new ModelFileError(
       listed === undefined ? `\`${key}\` is missing` : `it has ${features} features and ${count} \`${key}\``,
@@ -121,7 +122,7 @@ function readHeader(header: Fields): { names: readonly string[]; treesPerIterati
   return { names, treesPerIteration };
 }
 
-/** The count of classes, which a file has up to three times. */
+/** Checks the number of classes, which a file states up to three times. */
 export function checkClasses(objective: string, classes: number, treesPerIteration: number): void {
   if (classes !== treesPerIteration) {
     throw new ModelFileError(`it has ${classes} classes and ${treesPerIteration} trees in an iteration`);
@@ -131,13 +132,13 @@ export function checkClasses(objective: string, classes: number, treesPerIterati
   throw new ModelFileError(`it has ${classes} classes, and its objective ${told}`);
 }
 
-/** [min:max] is a number's, a:b:c are categories, none is a feature that was of no use. */
+/** [min:max] is a column of numbers, a:b:c are categories, and none is a column that no tree uses. */
 function columnSeen(info: string): ColumnSeen {
   if (info === 'none') return 'nothing';
   return info.startsWith('[') ? 'numbers' : { codes: info.split(':').map(Number) };
 }
 
-/** What follows the trees: `name=number` lines below a heading, up to an empty line. */
+/** The feature importances after the trees: `name=number` lines below a heading, up to an empty line. */
 function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const from = lines.findIndex((line) => /^feature[ _]importances:$/.test(line)) + 1;
   const to = lines.indexOf('', from);
@@ -149,7 +150,7 @@ function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   throw new ModelFileError('it has no `tree_sizes`, and its feature importances are not whole');
 }
 
-/** Where the file ends tells whether it is whole, as far as its version lets it. */
+/** Checks that the file has its end, as far as its version marks it. */
 function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly ColumnSeen[]): FileNotice[] {
   const last = lines.findLast((line) => line.trim() !== '') ?? '';
   const opened = lines.indexOf('parameters:');

@@ -28,7 +28,7 @@ export const plugin = definePlugin<Options>({
   },
 });
 
-/** A model file says all that the model is; the options beside it would contradict it silently. */
+/** Reads the model from a file. The file is the whole model, so other options would contradict it. */
 function fromFile(options: Options, file: ProjectFile, build: BuildContext): LinearModel {
   for (const option of ['weights', 'bias', 'missing'] as const) {
     if (options[option] === undefined) continue;

@@ -4,15 +4,15 @@ import type { Missing, WeightsEntry } from './options.generated.js';
 export interface ModelFile {
   readonly bias: number;
   readonly missing: Missing;
-  /** By the name of a feature, attribute or definition. */
+  /** Weights by the name of a feature, attribute or definition. */
   readonly weights: ReadonlyMap<string, WeightsEntry>;
 }
 
 const KEYS = ['bias', 'missing', 'weights'];
 
 /**
- * Reads `{ "bias": number, "missing": "absent" | number, "weights": { name: weight } }`, where a weight is a number
- * or `{ "weight": number, "missing": "absent" | number }`. bias is 0 and missing "absent" where left out.
+ * Reads `{ "bias": number, "missing": "absent" | number, "weights": { name: weight } }`. A weight is a number or `{
+ * "weight": number, "missing": "absent" | number }`. By default bias is 0 and missing is "absent".
  * @throws OptionError at `path`
  */
 export function readModelFile(file: ProjectFile, path: readonly (string | number)[]): ModelFile {

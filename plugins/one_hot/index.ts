@@ -20,7 +20,7 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
   return input.kind === 'text' || input.kind === 'texts';
 }
 
-/** The position of the output that each text belongs to. */
+/** By text: the position of its output. */
 function outputsByText(categories: Options['categories']): Map<string, number> {
   const outputs = new Map<string, number>();
   for (const [position, [name, texts]] of Object.entries(categories).entries()) {

@@ -2,7 +2,7 @@ import { isTensorType, OptionError, type OutputSpec, type TensorSpec } from 'mil
 import type { LoadedModel, LoadedValue } from './session-messages.js';
 import type { ClassScores } from './zip-map.js';
 
-/** @throws OptionError for an input of a type that features cannot have */
+/** @throws OptionError for an input whose type features cannot have */
 export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
   return inputs.map(({ name, type, shape }) => {
     if (type !== undefined && isTensorType(type)) return { name, type, shape };
@@ -14,7 +14,7 @@ export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
   });
 }
 
-/** @param maps outputs of the file whose numbers the session gives as tensors */
+/** @param maps outputs of the file that the session returns as tensors */
 export function outputSpecs({ outputs }: LoadedModel, maps: ReadonlyMap<string, ClassScores>): OutputSpec[] {
   const tensors = new Set(Array.from(maps.values(), ({ tensor }) => tensor));
   const mapped = Array.from(maps, ([name, { tensor, classes }]): OutputSpec => {

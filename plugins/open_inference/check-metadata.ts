@@ -3,8 +3,8 @@ import { datatypeOf, isNumeric } from './datatypes.js';
 import type { MetadataTensor, ModelMetadata } from './protocol.js';
 
 /**
- * Compares what the step sends and takes with what the server says of its model. A server that lists no inputs, or no
- * outputs, says nothing of them.
+ * Compares what the step sends and reads with the server's description of the model. If a server lists no inputs, or
+ * no outputs, they are not checked.
  * @throws Error with the first difference
  */
 export function checkMetadata(
@@ -36,7 +36,7 @@ export function checkMetadata(
   for (const name of outputs.length === 0 ? [] : (wanted ?? [])) checkOutput(name, outputs);
 }
 
-/** A size that either leaves open fits any; so the model must not fix the number of rows. */
+/** An open size fits any size on the other side, so the model must not fix the number of rows. */
 function isSent(sent: readonly (number | undefined)[], model: readonly (number | undefined)[]): boolean {
   return sent.length === model.length && sent.every((size, i) => model[i] === undefined || model[i] === size);
 }

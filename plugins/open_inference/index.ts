@@ -45,7 +45,7 @@ export const plugin = definePlugin<Options>({
   },
 });
 
-/** What the step says of an input stands for what the model says: the server may not be there to ask. */
+/** The options describe an input completely, because the server may not be reachable to describe its model. */
 function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detailed: DetailedTensor } {
   const given = 'value' in written ? written : { value: written };
   const { datatype, shape, ...detailed } = { datatype: undefined, shape: undefined, ...given };
@@ -54,7 +54,7 @@ function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detai
   return { spec: { name, type, shape: [undefined, ...(shape ?? [undefined])] }, detailed };
 }
 
-/** What a server takes for a step in the path, and so for another address, cannot be encoded. */
+/** Refuses `.` and `..`: they cannot be encoded in a path, and would lead to another address. */
 function checkSegment(option: 'model' | 'version', text: string): void {
   if (text === '.' || text === '..')
     throw new OptionError([option], `\`${text}\` cannot be part of a URL's path as a name`);

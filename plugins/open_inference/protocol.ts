@@ -1,9 +1,9 @@
 import { describeShape, type Tensor, type TensorBatch } from 'millrace/api';
 import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
 
-/** A shape of more is no tensor's, and messages show shapes whole. */
+/** The maximum number of dimensions. Messages show shapes completely. */
 const MOST_DIMENSIONS = 16;
-/** Characters of an output's name, which messages show too. */
+/** The maximum length of an output's name, which messages show too. */
 const LONGEST_NAME = 256;
 
 /** The body of an inference request. */
@@ -38,7 +38,7 @@ export function inferenceAnswer(body: Buffer, wanted: readonly string[] | undefi
   return found;
 }
 
-/** A model's inputs or outputs as its metadata lists them; -1 is a size that is left open. */
+/** The inputs or outputs of a model as its metadata lists them; -1 is an open size. */
 export interface MetadataTensor {
   readonly name: string;
   readonly datatype: string;
@@ -50,13 +50,13 @@ export interface ModelMetadata {
   readonly outputs: readonly MetadataTensor[];
 }
 
-/** @throws Error for what is not the metadata of a model */
+/** @throws Error if the answer is not the metadata of a model */
 export function modelMetadata(body: Buffer): ModelMetadata {
   const { inputs, outputs } = object(parse(body), 'the metadata');
   return { inputs: metadataTensors(inputs), outputs: metadataTensors(outputs) };
 }
 
-/** What an answer that is an error says of itself; '' if nothing. */
+/** The message in an error answer; '' if there is none. */
 export function errorText(body: Buffer): string {
   try {
     const { error } = object(parse(body), '');
@@ -70,7 +70,7 @@ function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<strin
   if (!isNumeric(datatype)) throw new Error(`output ${name} is not of numbers, but ${shown(datatype)}`);
   if (!isShape(shape)) throw new Error(`output ${name} has no shape, but ${shown(shape)}`);
   if (!Array.isArray(data)) throw new Error(`output ${name} has no data`);
-  // Row by row, flat or nested as the shape is.
+  // The numbers row by row. The answer has them flat, or nested like the shape.
   const flat = data.flat(shape.length) as readonly unknown[];
   const size = shape.reduce((all, one) => all * one, 1);
   if (flat.length !== size) {
@@ -125,7 +125,10 @@ function isShape(shape: unknown): shape is number[] {
   );
 }
 
-/** For a message; nothing of what lists and objects within a list hold, which may be nested without end. */
+/**
+ * Describes a value for a message. It leaves out what lists and objects within a list contain, because they can be
+ * nested deeply.
+ */
 function shown(value: unknown): string {
   const part = (one: unknown): string =>
     typeof one === 'object' && one !== null

@@ -14,7 +14,7 @@ import type { Check } from './options.generated.js';
 import { inferenceAnswer, inferenceRequest } from './protocol.js';
 import { ServerNotReady, type ModelServer } from './server.js';
 
-/** A model at another server as a component. A call that fails fails the step, whole. */
+/** A model on another server as a component. A failed call fails the whole step. */
 export class RemoteModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version?: string;
@@ -38,7 +38,9 @@ export class RemoteModel implements ModelComponent {
     this.#check = check;
   }
 
-  /** A server that is down does not keep the service from starting, unless the step requires it; it is warned of. */
+  /**
+   * A server that is down causes a warning and does not stop the service from starting, unless the step requires it.
+   */
   async warm(notices: WarmNotices): Promise<void> {
     if (this.#check === 'off') return;
     try {
@@ -56,7 +58,7 @@ export class RemoteModel implements ModelComponent {
     const { batches, left } = this.#inputs.gather(input);
     const columns = this.#outputs.columns(output, left);
     const answers = await this.#inferAll(batches, input.signal);
-    // The frame may be another request's by now.
+    // After an await, another request may use the frame.
     if (input.signal.aborted) return;
     for (const [i, batch] of batches.entries()) columns.write(batch, answers[i] ?? new Map());
   }
@@ -65,7 +67,7 @@ export class RemoteModel implements ModelComponent {
     return this.#server.close();
   }
 
-  /** All batches at a time; the first that fails stops the others. */
+  /** Sends all batches concurrently. The first that fails aborts the others. */
   async #inferAll(
     batches: readonly TensorBatch[],
     signal: AbortSignal,

@@ -2,28 +2,28 @@ import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import { Analyzer } from './analyzer.js';
 import { STEMMING, type Stemming } from './options.generated.js';
 
-/** How many texts contain each term, and how long texts are: what BM25 needs to know of a collection. */
+/** The statistics that BM25 needs of a collection: how many texts contain each term, and how long texts are. */
 export interface TextStatistics {
   readonly stemming: Stemming;
-  /** Texts that were read. */
+  /** The number of texts. */
   readonly documents: number;
-  /** Tokens of a text on average, for each field. */
+  /** The mean number of tokens of a text, for each field. */
   readonly meanLengths: readonly number[];
-  /** By term: the texts that contain it, in any field. */
+  /** By term: the number of texts that contain it, in any field. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 
 const FORMAT = 'millrace-text-statistics/1';
 
-/** What a document has of a field: a text, or a list of texts; undefined if it lacks the field. */
+/** The content of one field of a document: a text, or a list of texts; undefined if it lacks the field. */
 export type FieldTexts = string | readonly string[] | undefined;
 
 /** A text, or the fields of a document that are searched together. */
 type Document = string | readonly FieldTexts[];
 
 /**
- * Reads a collection once.
- * @param documents texts, or lists of as many fields each
+ * Reads a collection and computes its statistics.
+ * @param documents texts, or lists of fields; all lists have the same length
  */
 export async function buildTextStatistics(
   documents: Iterable<Document> | AsyncIterable<Document>,
@@ -53,7 +53,7 @@ export async function buildTextStatistics(
   return { stemming, documents: count, meanLengths, frequencies };
 }
 
-/** The statistics as the content of a file; equal statistics give equal bytes. */
+/** The content of a statistics file. Equal statistics give equal bytes. */
 export function writeTextStatistics(statistics: TextStatistics): string {
   const { stemming, documents, meanLengths } = statistics;
   const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -66,7 +66,7 @@ export function writeTextStatistics(statistics: TextStatistics): string {
 }
 
 /**
- * Reads what `writeTextStatistics` wrote.
+ * Reads a statistics file, which `writeTextStatistics` wrote.
  * @throws OptionError at `path` if the file is something else
  */
 export function readTextStatistics(file: ProjectFile, path: readonly (string | number)[]): TextStatistics {

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { asObject, indexesAt, numbersAt, type Json } from './json.js';
 
 /**
- * The categories that XGBoost 3.1 and later keep of a data frame's category columns: by column, the code of each.
- * Texts are UTF-8 bytes end to end with offsets, other categories are numbers.
+ * The categories of a data frame's category columns, which XGBoost 3.1 and later save: by column, the code of each.
+ * Texts are stored as UTF-8 bytes in sequence, with offsets. Other categories are numbers.
  */
 export function readCategories(
   model: Json,
@@ -47,7 +47,7 @@ export function readCategories(
     if (segments.length > 0 && segments[column + 1] !== total) {
       throw new ModelFileError(`\`feature_segments\` does not fit the categories of column ${column}`);
     }
-    // A column that is not of categories has none.
+    // Columns without categories have an empty entry in the file.
     if (codes.size > 0) found.set(column, codes);
   }
   return found;

@@ -11,7 +11,7 @@ import {
 import { boosterInPieces } from './booster.js';
 import type { Options } from './options.generated.js';
 
-/** Of a booster, or of scikit-learn's kind of model: both have it. */
+/** Works for a booster and for a scikit-learn model: both have this method. */
 const RESAVE = 'model.save_model("model.json")';
 
 export const plugin = definePlugin<Options>({

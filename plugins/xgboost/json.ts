@@ -1,10 +1,10 @@
 import { ModelFileError } from 'millrace/api';
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Lists that UBJSON holds as typed arrays count as lists. */
+/** A list. UBJSON stores lists of numbers as typed arrays. */
 export type List = ArrayLike<unknown>;
 
-/** What a file may say that it has, since it need not hold anything of most of them. */
+/** Limits on the numbers that a file states, because it need not contain data for most of them. */
 export const MOST_FEATURES = 1_000_000;
 export const MOST_OUTPUTS = 10_000;
 
@@ -35,21 +35,21 @@ export function numbersAt(of: Json, key: string, count?: number): number[] {
   throw new ModelFileError(`\`${key}\` holds a number that is none`);
 }
 
-/** Numbers of which some are NaN, such as the thresholds of categorical nodes; parsed as JSON, they are null. */
+/** Numbers, some of which are NaN, such as the thresholds of categorical nodes. JSON has null for NaN. */
 export function measuresAt(of: Json, key: string, count?: number): number[] {
   const read = Array.from(listAt(of, key), numberOf);
   if (count === undefined || read.length === count) return read;
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
 }
 
-/** The count of a list that need not be there, and of which nothing else is read. */
+/** Checks the length of an optional list whose elements are not read. */
 export function checkCount(of: Json, key: string, count: number): void {
   if (of[key] === undefined) return;
   const { length } = listAt(of, key);
   if (length !== count) throw new ModelFileError(`\`${key}\` has ${length} numbers instead of ${count}`);
 }
 
-/** Each is 0 or 1; old versions write false and true. */
+/** Numbers that are 0 or 1; old versions write false and true. */
 export function flagsAt(of: Json, key: string, count: number): number[] {
   const read = numbersAt(of, key, count);
   const wrong = read.find((value) => value !== 0 && value !== 1);
@@ -57,7 +57,7 @@ export function flagsAt(of: Json, key: string, count: number): number[] {
   throw new ModelFileError(`\`${key}\` holds ${wrong}`);
 }
 
-/** Whole numbers that are places in lists, or -1. */
+/** Integers that are indexes into lists, or -1. */
 export function indexesAt(of: Json, key: string, count?: number): number[] {
   const read = numbersAt(of, key, count);
   const wrong = read.find((value) => !Number.isInteger(value) || value < -1 || value > MOST_INDEX);
@@ -65,17 +65,19 @@ export function indexesAt(of: Json, key: string, count?: number): number[] {
   throw new ModelFileError(`\`${key}\` holds ${wrong}`);
 }
 
-/** The largest Int32: what is beyond would be taken for another number. */
+/** The largest Int32. A larger index would become another number. */
 const MOST_INDEX = 2 ** 31 - 1;
 
-/** @throws ModelFileError for what is not a text */
+/** @throws ModelFileError if the value is not a text */
 export function textAt(of: Json, key: string): string {
   const value = of[key];
   if (typeof value === 'string') return value;
   throw new ModelFileError(`\`${key}\` is not a text`);
 }
 
-/** A whole number, which XGBoost writes as a text; of something that the file need not have as often. */
+/**
+ * An integer, which XGBoost writes as a text. `most` limits a number that the file can state without data behind it.
+ */
 export function countAt(of: Json, key: string, otherwise?: number, most = Infinity): number {
   const written = of[key];
   const value =

@@ -23,14 +23,16 @@ export interface Dump {
   readonly notices: readonly FileNotice[];
 }
 
-/** Numbers with more digits than old versions wrote are exact; as many numbers tell which version it was. */
+/**
+ * Old versions wrote at most this many digits. If enough numbers have no more digits, an old version wrote the file.
+ */
 const OLD_DIGITS = 6;
 const ENOUGH_NUMBERS = 20;
 
 /**
- * Reads the JSON of `dump_model(…, dump_format="json")`, or a list of `get_dump(dump_format="json")`: nested objects, a
- * feature by its name or as f0, f1 …. Numbers have nine digits, which are exact for a float32. A dump has no count of its
- * trees, no base_score, no objective, and of DART no weights.
+ * Reads the JSON of `dump_model(…, dump_format="json")`, or a list of `get_dump(dump_format="json")`. Nodes are nested
+ * objects. A feature has its name, or f0, f1 …. Numbers have nine digits, which are exact for a float32. A dump lacks
+ * the number of its trees, the base_score, the objective, and the weights of DART.
  * @throws ModelFileError
  */
 export function* readDump(
@@ -68,7 +70,7 @@ export function* readDump(
   return { trees: trees.map((tree) => names.numbered(tree)), outputs, columns, notices: numbers.notices() };
 }
 
-/** A tree is an object, or its text in what `get_dump` gives. */
+/** A tree is an object. In the list of `get_dump` it is a JSON text. */
 function rootOf(written: unknown, index: number): Json {
   let value = written;
   if (typeof value === 'string') {
@@ -91,7 +93,7 @@ function rootOf(written: unknown, index: number): Json {
   throw new ModelFileError(`tree ${index} is no tree of a dump: it has no \`nodeid\``);
 }
 
-/** Elements of each leaf, which are vectors under `multi_strategy: multi_output_tree`. */
+/** The number of elements of each leaf. Leaves are vectors with `multi_strategy: multi_output_tree`. */
 function vectorSize(root: Json): number {
   let node = root;
   while (node['leaf'] === undefined) node = asObject(listAt(node, 'children')[0]);
@@ -105,7 +107,7 @@ function outputsOf({ num_class: classes }: DumpOptions, size: number): number {
   throw new ModelFileError(`its leaves have ${size} elements, and \`num_class\` is ${classes}`);
 }
 
-/** Features by name, in the order in which trees name them. */
+/** Numbers features by name, in the order in which trees use them. */
 class Names {
   readonly #numbers = new Map<string, number>();
 
@@ -115,14 +117,14 @@ class Names {
     return number;
   }
 
-  /** Of a model that was trained without names, the columns are known up to the last that a tree splits by. */
+  /** The columns. If training had no names, they are known up to the last column that a tree uses. */
   columns(): ModelColumns {
     const last = this.#last();
     if (last === undefined) return { names: [...this.#numbers.keys()], unnamed: false };
     return { names: Array.from({ length: last + 1 }, (_, i) => `f${i}`), unnamed: true };
   }
 
-  /** The tree by the numbers of the columns. */
+  /** The tree with the numbers of the columns as features. */
   numbered(tree: DecisionTree): DecisionTree {
     if (this.#last() === undefined) return tree;
     const names = [...this.#numbers.keys()];
@@ -139,7 +141,7 @@ class Names {
   }
 }
 
-/** Notes whether numbers are as exact as those of later versions. */
+/** Checks whether numbers are as exact as those of later versions. */
 class Digits {
   #numbers = 0;
   #exact = false;
@@ -220,7 +222,7 @@ function splitName(part: Json, id: number): string {
   return name;
 }
 
-/** The children by what leads to them. */
+/** The two children, and where missing values go. */
 function childrenOf(part: Json, id: number): { yes: Json; no: Json; missing: 'yes' | 'no' } {
   const children = Array.from(listAt(part, 'children'), asObject);
   const [yes, no, missing] = [idAt(part, 'yes'), idAt(part, 'no'), idAt(part, 'missing')];

@@ -11,16 +11,16 @@ import {
 } from './json.js';
 import { treesOf } from './leaf-vectors.js';
 
-/** What a tree has of each node that no score depends on. */
+/** Fields of each node that do not affect scores. */
 const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
 
 /**
- * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
- * node has its threshold, and numbers that are float32. A tree whose leaves are vectors (multi_strategy:
- * multi_output_tree) becomes one tree for each output, which adds in the same order.
- * @param of the model: its outputs are as many as a vector has elements
- * @param output of a tree with plain leaves
- * @param weight multiplies the leaves, in float32: DART's
+ * Reads one tree of a saved model. In the file, inner nodes and leaves share one numbering, a leaf's value is in the
+ * place of a threshold, and numbers are float32. A tree whose leaves are vectors (multi_strategy: multi_output_tree)
+ * becomes one tree for each output, and sums have the same order.
+ * @param of sizes of the model; vectors have one element for each output
+ * @param output the output of a tree with plain leaves
+ * @param weight DART's weight, which multiplies the leaves in float32
  */
 export function readTree(
   json: Json,
@@ -82,8 +82,8 @@ export function readTree(
 }
 
 /**
- * Finds an element of a leaf's vector. Since XGBoost 3.1 a leaf's right child is its number among `leaf_weights`;
- * before, `base_weights` had a vector for every node.
+ * Finds an element of a leaf's vector. Since XGBoost 3.1 the right child of a leaf is its index in `leaf_weights`.
+ * Before, `base_weights` had a vector for every node.
  */
 function leafVectors(
   json: Json,
@@ -99,7 +99,7 @@ function leafVectors(
   };
 }
 
-/** By node, its categories; files older than XGBoost 1.3 have none. */
+/** The categories by node. Files of versions before XGBoost 1.3 have none. */
 function categorySets(json: Json): ReadonlyMap<number, Int32Array> {
   if (json['categories_nodes'] === undefined) return new Map();
   const nodes = indexesAt(json, 'categories_nodes');
