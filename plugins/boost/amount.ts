@@ -46,7 +46,7 @@ export function readTable(file: ProjectFile, path: readonly (string | number)[])
     if (text === '' || !Number.isFinite(Number(text))) {
       throw wrong(`, row ${index + 1}: \`${text}\` is not a number`);
     }
-    if (table.has(name)) throw wrong(`, row ${index + 1}: \`${name}\` is there twice`);
+    if (table.has(name)) throw wrong(`, row ${index + 1}: \`${name}\` occurs twice`);
     table.set(name, Number(text));
   }
   return table;

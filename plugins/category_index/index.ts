@@ -8,7 +8,7 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'category_index',
   kind: 'feature',
-  summary: 'The integer code of a text, by a declared list of categories.',
+  summary: 'Replaces a text by its integer code in a declared list of categories.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: (options) =>
     new CategoryIndex(

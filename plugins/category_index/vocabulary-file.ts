@@ -25,8 +25,8 @@ export function readVocabulary(file: ProjectFile, path: readonly (string | numbe
   const entries = file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
   for (const [index, [category, code]] of entries.entries()) {
     const entry = `, entry ${index + 1}`;
-    if (category === '') throw wrong(`${entry}: there is no text`);
-    if (codes.has(category)) throw wrong(`${entry}: \`${category}\` is there twice`);
+    if (category === '') throw wrong(`${entry}: the category is empty`);
+    if (codes.has(category)) throw wrong(`${entry}: \`${category}\` occurs twice`);
     if (!Number.isSafeInteger(code)) {
       throw wrong(`${entry}: the code of \`${category}\` is ${JSON.stringify(code)}, not an integer`);
     }

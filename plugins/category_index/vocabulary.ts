@@ -14,7 +14,7 @@ export function positions(categories: readonly string[], path: readonly (string 
     if (earlier !== undefined) {
       throw new OptionError(
         [...path, position],
-        `\`${category}\` is there twice: at position ${earlier} and at ${position}`,
+        `\`${category}\` occurs twice: at position ${earlier} and at ${position}`,
         'a category has one code; remove one of the two',
       );
     }

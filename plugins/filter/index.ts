@@ -6,7 +6,7 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'filter',
   kind: 'filter',
-  summary: 'Takes candidates out of the ranking that do not meet a condition.',
+  summary: 'Removes candidates that do not meet a condition.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: ({ keep, absent }) => new Filter(keep, absent),
 });

@@ -9,19 +9,24 @@ const USUAL_K = 60;
 export const plugin = definePlugin<Options>({
   name: 'fuse',
   kind: 'feature',
-  summary: 'Fuses several scores into one: by reciprocal ranks, or weighted on one scale.',
+  summary: 'Combines several scores into one: by reciprocal ranks, or as a weighted sum of scaled scores.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ inputs, method, k, missing }) {
     if (method !== 'rrf' && k !== undefined)
       throw new OptionError(
         ['k'],
-        `\`k\` means nothing to ${method}`,
+        `\`k\` has no effect on method ${method}`,
         'remove it, or use `method: rrf`',
         'key',
       );
     if (method === 'rrf' && missing !== undefined)
-      throw new OptionError(['missing'], 'to rrf a missing value adds nothing', 'remove the line', 'key');
+      throw new OptionError(
+        ['missing'],
+        '`missing` has no effect on method rrf: a missing value adds nothing',
+        'remove the line',
+        'key',
+      );
     return new Fuse(
       inputs.map(({ input, value }) => ({ input, weight: value })),
       method === 'rrf' ? { name: 'rrf', k: k ?? USUAL_K } : { name: method, missing: missing ?? 'absent' },

@@ -16,7 +16,7 @@ export const plugin = definePlugin<Options>({
   name: 'interaction',
   kind: 'feature',
   summary:
-    'What this user did with such candidates before: events of a window, counted as feedback told them.',
+    'Counts what the user did with a candidate, its brand or its category, from the feedback of a time window.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create(options, build) {
     const { of, with: by } = options;

@@ -44,7 +44,7 @@ export function* boosterInPieces(
     throw new ModelFileError(`it has ${model.trees.length} trees, ${outputs} for each iteration`);
   }
   const used = iterations ?? held;
-  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are requested`);
   return {
     ensemble: {
       features: model.names.length,
@@ -64,7 +64,7 @@ function* readModel(content: Buffer): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
   const head = text.slice(0, 200);
   if (/^\{[^\s"}]/.test(head) || /^\s*\[\s*("?\s*\{)/.test(head)) {
-    throw new ModelFileError('it is UBJSON or a list, such as XGBoost writes', 'write `use: xgboost`');
+    throw new ModelFileError('it is UBJSON or a list, which are formats of XGBoost', 'write `use: xgboost`');
   }
   if (!/^\s*\{/.test(head)) return yield* readText(text);
   try {
@@ -78,8 +78,8 @@ function* readModel(content: Buffer): Pieces<LightGbmModel> {
 function transformOf({ objective, average }: LightGbmModel, iterations: number): Transform | undefined {
   if (objective === undefined) {
     throw new ModelFileError(
-      'it has no `objective`, so it has only raw scores',
-      'write `predict: raw`, or give the text that save_model writes; dump_model leaves the objective out in LightGBM 2.0 and 2.1, and for an objective of your own',
+      'it has no `objective`, so only raw scores are possible',
+      'write `predict: raw`, or give the text file that save_model writes; dump_model omits a custom objective, and in LightGBM 2.0 and 2.1 every objective',
     );
   }
   const convert = objectiveTransform(objective);

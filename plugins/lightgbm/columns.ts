@@ -18,7 +18,7 @@ export function columnsOf(model: LightGbmModel): ModelColumns {
     const beyond = typeof seen === 'object' ? seen.codes.find((code) => code >= listed.length) : undefined;
     if (beyond !== undefined) {
       throw new ModelFileError(
-        `it lists ${listed.length} categories, and code ${beyond} of column \`${names[column]}\` is none of them`,
+        `it lists ${listed.length} categories, and column \`${names[column]}\` has the code ${beyond}`,
       );
     }
     categories.set(column, codesOf(listed));
@@ -37,7 +37,7 @@ function categoryColumns({ seen, toldCategorical, pandasCategories }: LightGbmMo
   const found = [toldCategorical, used, perhaps].find(({ length }) => length === pandasCategories.length);
   if (found !== undefined) return found;
   throw new ModelFileError(
-    `it lists categories of ${pandasCategories.length} columns and splits by ${used.length}, so their codes are not known; train on the codes instead (\`.cat.codes\`)`,
+    `it lists categories of ${pandasCategories.length} columns, and its trees use ${used.length} such columns, so the codes are not known; train on the codes instead (\`.cat.codes\`)`,
   );
 }
 

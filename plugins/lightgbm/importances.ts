@@ -42,7 +42,7 @@ export class SplitCounts {
       // LightGBM 2.2 and later count only splits with a positive gain.
       if (value === all || value === gained || Math.abs(value - gain) <= GAIN_ERROR * gain) continue;
       throw new ModelFileError(
-        `its trees split by \`${name}\` ${all} times, and its feature importances say ${value}: trees are missing, or there twice`,
+        `its trees split by \`${name}\` ${all} times, and its feature importances say ${value}: trees are missing or duplicate`,
       );
     }
   }

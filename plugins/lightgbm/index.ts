@@ -17,7 +17,7 @@ const RESAVE = 'getattr(model, "booster_", model).save_model("model.txt")';
 export const plugin = definePlugin<Options>({
   name: 'lightgbm',
   kind: 'model',
-  summary: 'A LightGBM model, from its text or JSON file, scored in process.',
+  summary: 'Scores with a LightGBM model from a text or JSON file, in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create({ model, inputs, predict, iterations }, build) {
     const wrong = (error: unknown): OptionError => modelFileError(model, 'LightGBM', RESAVE, error);

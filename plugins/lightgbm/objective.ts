@@ -38,7 +38,7 @@ export function objectiveTransform(objective: string): Transform | undefined {
     case '':
       return undefined;
     default:
-      throw new ModelFileError(`its objective \`${name}\` is not known, so it has only raw scores`);
+      throw new ModelFileError(`its objective \`${name}\` is not known, so only raw scores are possible`);
   }
 }
 

@@ -27,7 +27,7 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
  */
 export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const model = object(content, 'it');
-  if ('learner' in model) throw new ModelFileError('it is one of XGBoost', 'write `use: xgboost`');
+  if ('learner' in model) throw new ModelFileError('it is a model of XGBoost', 'write `use: xgboost`');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
   const names = list(model, 'feature_names').map((name) => {
     if (typeof name === 'string') return name;
@@ -72,7 +72,7 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const infos = new Map(Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`')));
   const unknown = [...infos.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new ModelFileError(`\`feature_infos\` is of \`${unknown}\`, which is no feature`);
+    throw new ModelFileError(`\`feature_infos\` names \`${unknown}\`, which is not a feature`);
   return {
     names,
     treesPerIteration,
@@ -88,8 +88,8 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
 
 function laterStart(first: number): FileNotice {
   return {
-    message: `begins with tree ${first}: it lacks the trees before it, as dump_model(start_iteration=…) leaves them out`,
-    help: 'dump the model whole, unless those trees are meant to be left out',
+    message: `begins with tree ${first}: the trees before it are missing, as after dump_model(start_iteration=…)`,
+    help: 'dump the whole model, unless you left out those trees on purpose',
   };
 }
 
@@ -97,7 +97,7 @@ function importancesOf(listed: Json, names: readonly string[]): ReadonlyMap<stri
   return new Map(
     Object.entries(listed).map(([name, value]): [string, number] => {
       if (isWholeImportance(value) && names.includes(name)) return [name, value];
-      throw new ModelFileError('its feature importances are not those of its features');
+      throw new ModelFileError('its feature importances do not match its features');
     }),
   );
 }
@@ -149,14 +149,14 @@ function readTree(
 /** Checks that the number of a node or leaf is unique, so that a duplicate part is found. */
 function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unknown>): void {
   const value = index(part[key], `\`${key}\``);
-  if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} is there twice`);
+  if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} occurs twice`);
   seen.add(value);
 }
 
 function numericRule(part: Json): number {
   const comparison = part['decision_type'];
   if (comparison !== '<=') {
-    throw new ModelFileError(`a node compares by ${typeof comparison === 'string' ? comparison : 'no text'}`);
+    throw new ModelFileError(`a node has an unknown \`decision_type\`: ${JSON.stringify(comparison)}`);
   }
   const missing = MISSING.get(part['missing_type']);
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
@@ -175,7 +175,7 @@ function categorySet(threshold: unknown): Int32Array {
     throw new ModelFileError('a set of categories is missing');
   const set = String(threshold).split('||').map(Number);
   if (!set.every((one) => one >= 0 && (one | 0) === one)) {
-    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is no set of categories`);
+    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is not a set of categories`);
   }
   return Int32Array.from(set).sort();
 }

@@ -34,7 +34,7 @@ export function* readText(written: string): Pieces<LightGbmModel> {
     yield;
     const [number = '', ...lines] = text.slice(start, starts[index + 1] ?? end).split('\n');
     if (number !== `Tree=${index}`) {
-      throw new ModelFileError(`\`${number.slice(0, 40)}\` stands where Tree=${index} should be`);
+      throw new ModelFileError(`expected Tree=${index}, found \`${number.slice(0, 40)}\``);
     }
     const [tree, gains] = inTree(index, () => {
       const fields = fieldsOf(lines);
@@ -88,7 +88,7 @@ function checkSizes(header: Fields, starts: readonly number[], end: number): voi
   if (written === undefined) return;
   const sizes = words(written);
   if (sizes.length !== starts.length) {
-    throw new ModelFileError(`\`tree_sizes\` is of ${sizes.length} trees, and the file has ${starts.length}`);
+    throw new ModelFileError(`\`tree_sizes\` lists ${sizes.length} trees, and the file has ${starts.length}`);
   }
   for (const [index, start] of starts.entries()) {
     const size = (starts[index + 1] ?? end) - start;
@@ -147,7 +147,7 @@ function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
     return [line.slice(0, at), Number(line.slice(at + 1))];
   });
   if (from > 0 && read.every(([, value]) => isWholeImportance(value))) return new Map(read);
-  throw new ModelFileError('it has no `tree_sizes`, and its feature importances are not whole');
+  throw new ModelFileError('it has no `tree_sizes`, and its feature importances are incomplete');
 }
 
 /** Checks that the file has its end, as far as its version marks it. */
@@ -162,7 +162,7 @@ function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly Colu
     return [
       {
         message:
-          'is of LightGBM 2.0 or 2.1 and has no `pandas_categorical` line, so nothing marks its end: if it was cut short after its trees, that cannot be seen',
+          'was written by LightGBM 2.0 or 2.1 and has no `pandas_categorical` line, so nothing marks its end: it may be cut short after its trees',
         help: 'load it in LightGBM 2.2 or later and save it again',
       },
     ];
@@ -178,7 +178,7 @@ function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly Colu
     {
       message:
         'has categories and no `pandas_categorical` line: if Python wrote it, it is cut short, and category columns are read as codes',
-      help: 'copy the file again if Python wrote it; files of R and of the command line have no such line',
+      help: 'copy the file again if Python wrote it; files from R and from the command line have no such line',
     },
   ];
 }

@@ -12,7 +12,7 @@ export function fieldsOf(lines: readonly string[]): Fields {
     if (line.trim() === '') continue;
     const at = line.indexOf('=');
     const key = at < 0 ? line.trim() : line.slice(0, at);
-    if (fields.has(key)) throw new ModelFileError(`\`${key.slice(0, 40)}\` is there twice`);
+    if (fields.has(key)) throw new ModelFileError(`\`${key.slice(0, 40)}\` occurs twice`);
     fields.set(key, at < 0 ? '' : line.slice(at + 1));
   }
   return fields;

@@ -35,12 +35,12 @@ export function readModelFile(file: ProjectFile, path: readonly (string | number
     if (!KEYS.includes(key)) throw wrong(`has the key \`${key}\`; expected ${KEYS.join(', ')}`);
   }
   const { bias = 0, missing = 'absent', weights } = content;
-  if (!isNumber(bias)) throw wrong('has a bias that is no number');
+  if (!isNumber(bias)) throw wrong('has a bias that is not a number');
   if (!isMissing(missing)) throw wrong('has a `missing` that is neither "absent" nor a number');
   if (!isRecord(weights) || Object.keys(weights).length === 0) throw wrong('has no weights');
   const read = new Map<string, WeightsEntry>();
   for (const [name, weight] of Object.entries(weights)) {
-    if (!isWeight(weight)) throw wrong(`has no number as the weight of \`${name}\``);
+    if (!isWeight(weight)) throw wrong(`has a weight of \`${name}\` that is neither a number nor { "weight": number }`);
     read.set(name, weight);
   }
   return { bias, missing, weights: read };

@@ -6,7 +6,7 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'one_hot',
   kind: 'feature',
-  summary: 'An output for each declared category: 1 where the text is of it, else 0.',
+  summary: 'One output for each declared category: 1 if the text is in the category, otherwise 0.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ of, categories }) {
     if (!isText(of)) {
@@ -27,7 +27,7 @@ function outputsByText(categories: Options['categories']): Map<string, number> {
     if (name === OTHER) {
       throw new OptionError(
         ['categories', name],
-        `\`${OTHER}\` is the output for texts of no category`,
+        `\`${OTHER}\` is the output for texts in no category`,
         'give this category another name',
         'key',
       );
@@ -36,8 +36,8 @@ function outputsByText(categories: Options['categories']): Map<string, number> {
       if (outputs.has(text)) {
         throw new OptionError(
           typeof texts === 'string' ? ['categories', name] : ['categories', name, index],
-          `\`${text}\` is there twice`,
-          'a text is of one category; remove one of the two',
+          `\`${text}\` occurs twice`,
+          'a text can be in only one category; remove one of the two',
         );
       }
       outputs.set(text, position);

@@ -16,7 +16,7 @@ import type { Options } from './options.generated.js';
 export const plugin = definePlugin<Options>({
   name: 'onnx',
   kind: 'model',
-  summary: 'An ONNX model, dense or of trees, run in process by ONNX Runtime.',
+  summary: 'Scores with an ONNX model, in process, by ONNX Runtime: neural networks and trees.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
     const { content, maps } = withoutZipMap(options.model.content);
@@ -52,6 +52,6 @@ async function openSession(
     return await OnnxSession.open({ modulePath, threads, model: content });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(['model'], `\`${model.path}\` is no ONNX model that can be used: ${reason}`);
+    throw new OptionError(['model'], `\`${model.path}\` is not a usable ONNX model: ${reason}`);
   }
 }

@@ -8,7 +8,7 @@ export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
     if (type !== undefined && isTensorType(type)) return { name, type, shape };
     throw new OptionError(
       ['model'],
-      `the model's input \`${name}\` is ${type ?? 'not a tensor'}, which cannot be given`,
+      `the model's input \`${name}\` is ${type ?? 'not a tensor'}, which is not supported`,
       'export the model with inputs of float32, float64, an int type, bool or string',
     );
   });

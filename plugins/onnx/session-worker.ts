@@ -55,7 +55,7 @@ async function run(
 
 function describe({ inputMetadata, outputMetadata }: Partial<InferenceSession>): LoadedModel {
   if (inputMetadata === undefined || outputMetadata === undefined)
-    throw new Error('this onnxruntime-node does not describe models; install 1.22 or later');
+    throw new Error('this version of onnxruntime-node does not describe models; install 1.22 or later');
   return { inputs: inputMetadata.map(valueOf), outputs: outputMetadata.map(valueOf) };
 }
 

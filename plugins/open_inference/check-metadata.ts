@@ -21,18 +21,18 @@ export function checkMetadata(
     const datatype = datatypeOf(tensor.type);
     if (model.datatype !== datatype) {
       throw new Error(
-        `the model's input ${model.name} is ${model.datatype}, and ${datatype} would be sent; write datatype: ${model.datatype}`,
+        `the model's input ${model.name} is ${model.datatype}, and the step sends ${datatype}; write datatype: ${model.datatype}`,
       );
     }
     const sent = [tensor.perRequest ? 1 : undefined, ...tensor.rowShape];
     if (!isSent(sent, model.shape)) {
       throw new Error(
-        `the model's input ${model.name} is ${describeShape(model.shape)}, and ${describeShape(sent)} would be sent; a step can say the shape of a row, e.g. shape: [${model.shape.slice(1).join(', ')}]`,
+        `the model's input ${model.name} is ${describeShape(model.shape)}, and the step sends ${describeShape(sent)}; set the shape of a row, e.g. shape: [${model.shape.slice(1).join(', ')}]`,
       );
     }
   }
   const unbound = names.filter((name) => !tensors.some((tensor) => tensor.name === name));
-  if (unbound.length > 0) throw new Error(`\`inputs\` does not give the model's ${unbound.join(', ')}`);
+  if (unbound.length > 0) throw new Error(`\`inputs\` lacks the model's ${unbound.join(', ')}`);
   for (const name of outputs.length === 0 ? [] : (wanted ?? [])) checkOutput(name, outputs);
 }
 

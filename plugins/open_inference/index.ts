@@ -22,7 +22,7 @@ export const plugin = definePlugin<Options>({
   name: 'open_inference',
   kind: 'model',
   summary:
-    'A model at another server, asked over the Open Inference Protocol (KServe v2): Triton, MLServer, KServe.',
+    'Scores with a model on another server, over the Open Inference Protocol (KServe v2): Triton, MLServer, KServe.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create(options, build) {
     const written = Object.entries(options.inputs).map(([name, input]) => tensorOf(name, input));
@@ -57,7 +57,7 @@ function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detai
 /** Refuses `.` and `..`: they cannot be encoded in a path, and would lead to another address. */
 function checkSegment(option: 'model' | 'version', text: string): void {
   if (text === '.' || text === '..')
-    throw new OptionError([option], `\`${text}\` cannot be part of a URL's path as a name`);
+    throw new OptionError([option], `\`${text}\` cannot be a name in the path of a URL`);
 }
 
 function openClient({ url, headers, connections }: Options, build: BuildContext): OutboundClient {

@@ -32,7 +32,7 @@ export function inferenceAnswer(body: Buffer, wanted: readonly string[] | undefi
     const output = object(one, 'an output of the answer');
     const { name } = output;
     if (typeof name !== 'string' || name.length > LONGEST_NAME)
-      throw new Error(`an output of the answer has no name, but ${shown(name)}`);
+      throw new Error(`an output of the answer has ${shown(name)} instead of a name`);
     if (wanted === undefined || wanted.includes(name)) found.set(name, tensorOf(name, output));
   }
   return found;
@@ -67,8 +67,9 @@ export function errorText(body: Buffer): string {
 }
 
 function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<string, unknown>>): Tensor {
-  if (!isNumeric(datatype)) throw new Error(`output ${name} is not of numbers, but ${shown(datatype)}`);
-  if (!isShape(shape)) throw new Error(`output ${name} has no shape, but ${shown(shape)}`);
+  if (!isNumeric(datatype))
+    throw new Error(`output ${name} has the datatype ${shown(datatype)}, not numbers`);
+  if (!isShape(shape)) throw new Error(`output ${name} has ${shown(shape)} instead of a shape`);
   if (!Array.isArray(data)) throw new Error(`output ${name} has no data`);
   // The numbers row by row. The answer has them flat, or nested like the shape.
   const flat = data.flat(shape.length) as readonly unknown[];
@@ -82,7 +83,7 @@ function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<strin
   for (const [i, value] of flat.entries()) {
     const number = datatype === 'BOOL' && typeof value === 'boolean' ? Number(value) : value;
     if (typeof number !== 'number' || !Number.isFinite(number))
-      throw new Error(`output ${name} holds ${shown(value)} where a number has to be`);
+      throw new Error(`output ${name} holds ${shown(value)} instead of a number`);
     values[i] = number;
   }
   return { type: 'float64', shape, data: values };
@@ -90,7 +91,7 @@ function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<strin
 
 function metadataTensors(list: unknown): MetadataTensor[] {
   if (list === undefined || list === null) return [];
-  if (!Array.isArray(list)) throw new Error('the metadata has inputs or outputs that are no list');
+  if (!Array.isArray(list)) throw new Error('the inputs or outputs of the metadata are not a list');
   return list.map((one) => {
     const { name, datatype, shape } = object(one, 'a tensor of the metadata');
     if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape))

@@ -48,8 +48,8 @@ export class RemoteModel implements ModelComponent {
     } catch (error) {
       if (!(error instanceof ServerNotReady) || this.#check === 'required') throw error;
       notices.warn(
-        `its model is not checked, and calls will fail, while its server does not answer: ${error.message}`,
-        'start the server and validate again; `check: required` makes this an error, `check: off` asks nothing at start',
+        `the model server is not ready, so the model is not checked and calls fail: ${error.message}`,
+        'start the server and validate again; `check: required` makes this an error, `check: off` skips the check',
       );
     }
   }

@@ -60,7 +60,7 @@ export class ModelServer {
     if (answer.status >= 500) throw new ServerNotReady(describe(answer));
     if (answer.status !== 200) {
       throw new Error(
-        `there is no metadata of the model: ${describe(answer)}; for a server that gives none, write check: off`,
+        `the server returned no metadata of the model: ${describe(answer)}; if it never does, write check: off`,
       );
     }
     return modelMetadata(answer.body);

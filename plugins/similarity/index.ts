@@ -9,7 +9,7 @@ type Pair<K extends 'vector' | 'texts'> = readonly [Input<K>, Input<K>];
 export const plugin = definePlugin<Options>({
   name: 'similarity',
   kind: 'feature',
-  summary: 'How alike two vectors are (cosine, dot product), or two lists of texts (Jaccard, overlap).',
+  summary: 'The similarity of two vectors (cosine, dot product) or of two lists of texts (Jaccard, overlap).',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ vectors, texts }): FeatureComponent {
     if (vectors !== undefined && texts !== undefined) {
@@ -33,6 +33,6 @@ function checkSizes([a, b]: Pair<'vector'>): void {
   throw new OptionError(
     ['vectors', 1],
     `\`${b.text}\` is a vector(${String(b.size)}), \`${a.text}\` a vector(${String(a.size)})`,
-    'only vectors of one size, made by one model, can be compared',
+    'only vectors of the same size, from the same model, can be compared',
   );
 }

@@ -71,13 +71,13 @@ function statisticsOf({ statistics, stemming }: Options, fields: number): TextSt
   if (read.stemming !== stemming) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, this step says stemming: ${stemming}`,
+      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, but this step has stemming: ${stemming}`,
     );
   }
   if (read.meanLengths.length !== fields) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` is of ${read.meanLengths.length} fields, this step searches ${fields}`,
+      `\`${statistics.file.path}\` has statistics of ${read.meanLengths.length} fields, but this step searches ${fields}`,
     );
   }
   return read;

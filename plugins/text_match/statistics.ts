@@ -88,7 +88,7 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
   const { stemming, documents, mean_lengths: meanLengths, frequencies } = content;
-  if (!isStemming(stemming)) throw wrong('names no stemming that there is');
+  if (!isStemming(stemming)) throw wrong('has an unknown `stemming`');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');

@@ -40,7 +40,7 @@ function checkOptions(predict: Predict, given: DumpOptions): void {
       if (given[option] !== undefined) continue;
       throw new OptionError(
         ['predict'],
-        `\`predict: objective\` needs \`${option}\`, which a dump of XGBoost leaves out`,
+        `\`predict: objective\` needs \`${option}\`, which a dump of XGBoost lacks`,
         `give \`${option}\`, or the file that save_model writes`,
       );
     }
@@ -48,14 +48,14 @@ function checkOptions(predict: Predict, given: DumpOptions): void {
   if (given.base_score !== undefined && given.objective === undefined) {
     throw new OptionError(
       ['base_score'],
-      '`base_score` needs `objective`, which says what it means to the sum of the trees',
+      '`base_score` needs `objective`, which defines what it means for the sum of the trees',
       'give the `objective` that the model was trained with',
     );
   }
   if (given.objective?.startsWith('multi:') === true && given.num_class === undefined) {
     throw new OptionError(
       ['objective'],
-      `\`${given.objective}\` needs \`num_class\`, which a dump of XGBoost leaves out`,
+      `\`${given.objective}\` needs \`num_class\`, which a dump of XGBoost lacks`,
       'give the number of classes as `num_class`',
     );
   }

@@ -17,7 +17,7 @@ const RESAVE = 'model.save_model("model.json")';
 export const plugin = definePlugin<Options>({
   name: 'xgboost',
   kind: 'model',
-  summary: 'An XGBoost model, from its JSON or UBJSON file, scored in process.',
+  summary: 'Scores with an XGBoost model from a JSON or UBJSON file, in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
     const { model, inputs, predict, iterations } = options;
@@ -30,7 +30,7 @@ export const plugin = definePlugin<Options>({
     if (booster.isDump && !booster.columns.unnamed && Array.isArray(inputs)) {
       throw new OptionError(
         ['inputs'],
-        '`inputs` is a list, and a dump of XGBoost does not hold the order of the columns',
+        '`inputs` is a list, and a dump of XGBoost does not have the order of the columns',
         'give expressions by name, e.g. inputs: { price: product.price }',
       );
     }

@@ -32,7 +32,7 @@ export function listAt(of: Json, key: string): List {
 export function numbersAt(of: Json, key: string, count?: number): number[] {
   const read = measuresAt(of, key, count);
   if (!read.some(Number.isNaN)) return read;
-  throw new ModelFileError(`\`${key}\` holds a number that is none`);
+  throw new ModelFileError(`\`${key}\` has an element that is not a number`);
 }
 
 /** Numbers, some of which are NaN, such as the thresholds of categorical nodes. JSON has null for NaN. */
@@ -84,7 +84,7 @@ export function countAt(of: Json, key: string, otherwise?: number, most = Infini
     written === undefined ? otherwise : typeof written === 'string' ? Number(written) : numberOf(written);
   if (value === undefined || !Number.isInteger(value) || value < 0)
     throw new ModelFileError(`\`${key}\` is not a whole number`);
-  if (value > most) throw new ModelFileError(`\`${key}\` is ${value}, and more than ${most} are not taken`);
+  if (value > most) throw new ModelFileError(`\`${key}\` is ${value}, and the limit is ${most}`);
   return value;
 }
 

@@ -58,7 +58,7 @@ export function* readDump(
   }
   const held = roots.length / each;
   const used = typeof iterations === 'number' ? iterations : held;
-  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are requested`);
   const trees: DecisionTree[] = [];
   for (const [index, root] of roots.entries()) {
     yield;
@@ -90,7 +90,7 @@ function rootOf(written: unknown, index: number): Json {
     );
   }
   if (isObject(value) && 'nodeid' in value) return value;
-  throw new ModelFileError(`tree ${index} is no tree of a dump: it has no \`nodeid\``);
+  throw new ModelFileError(`tree ${index} is not a tree of a dump: it has no \`nodeid\``);
 }
 
 /** The number of elements of each leaf. Leaves are vectors with `multi_strategy: multi_output_tree`. */
@@ -155,7 +155,7 @@ class Digits {
     if (this.#exact || this.#numbers < ENOUGH_NUMBERS) return [];
     return [
       {
-        message: `has numbers of at most ${OLD_DIGITS} digits, as old versions of XGBoost write them: scores differ from those of the model`,
+        message: `has numbers of at most ${OLD_DIGITS} digits, as in dumps of old XGBoost versions: scores differ from those of the model`,
         help: 'dump the model with a later XGBoost, or save it with save_model',
       },
     ];
@@ -174,7 +174,7 @@ class TreeReader {
     const seen = new Set<number>();
     const nodes = treeNodes(root, (part, depth) => {
       const id = idAt(part, 'nodeid');
-      if (seen.has(id)) throw new ModelFileError(`node ${id} is there twice`);
+      if (seen.has(id)) throw new ModelFileError(`node ${id} occurs twice`);
       seen.add(id);
       if (part['leaf'] !== undefined) {
         if ('children' in part) throw new ModelFileError(`node ${id} is a leaf and has children`);
@@ -182,7 +182,7 @@ class TreeReader {
         return undefined;
       }
       if (part['depth'] !== depth)
-        throw new ModelFileError(`node ${id} stands at depth ${depth}, and says otherwise`);
+        throw new ModelFileError(`node ${id} is at depth ${depth}, and its \`depth\` differs`);
       const feature = this.names.of(splitName(part, id));
       // A number below the threshold, or a category of the set, goes to `yes`.
       const { yes: left, no: right, missing } = childrenOf(part, id);
@@ -215,7 +215,7 @@ function splitName(part: Json, id: number): string {
   if (typeof name !== 'string') throw new ModelFileError(`node ${id} has neither \`split\` nor \`leaf\``);
   if (part['split_condition'] === undefined) {
     throw new ModelFileError(
-      `node ${id} splits by \`${name}\` without a threshold, as its feature map calls it an indicator`,
+      `node ${id} splits by \`${name}\` without a threshold, because its feature map declares an indicator`,
       'dump without a feature map, or with the type q for that feature',
     );
   }

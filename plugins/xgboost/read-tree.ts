@@ -39,7 +39,7 @@ export function readTree(
   if (told !== count) throw new ModelFileError(`\`num_nodes\` is ${told}, and it has ${count} nodes`);
   const ofFeatures = countAt(parameters, 'num_feature', 0);
   if (ofFeatures !== 0 && ofFeatures !== featureCount) {
-    throw new ModelFileError(`it is of ${ofFeatures} features, and the model of ${featureCount}`);
+    throw new ModelFileError(`it has ${ofFeatures} features, and the model ${featureCount}`);
   }
   for (const key of UNREAD) checkCount(json, key, count);
   checkCount(json, 'base_weights', count * Math.max(1, size));

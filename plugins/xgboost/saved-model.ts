@@ -34,7 +34,7 @@ export function* readSavedModel(file: Json, predict: Predict, iterations: Iterat
   const name = textAt(booster, 'name');
   if (name === 'gblinear') {
     if (typeof iterations === 'number') {
-      throw new ModelFileError(`gblinear has no iterations, and ${iterations} are asked for`);
+      throw new ModelFileError(`gblinear has no iterations, and ${iterations} are requested`);
     }
     const weights = numbersAt(objectAt(booster, 'model'), 'weights', (features + 1) * outputs);
     // XGBoost 3.1 and 3.2 have a base_score for each output, and add the first of them to all outputs.

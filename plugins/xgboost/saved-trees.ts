@@ -18,7 +18,7 @@ export function* readTrees(
   const used = usedTrees(model, written.length, of.outputs, wanted);
   const groups = indexesAt(model, 'tree_info', written.length);
   if (weights !== undefined && weights.length !== written.length) {
-    throw new ModelFileError('`weight_drop` has not a weight for each tree');
+    throw new ModelFileError('`weight_drop` does not have a weight for each tree');
   }
   const trees: DecisionTree[] = [];
   for (const [index, one] of written.entries()) {
@@ -45,7 +45,7 @@ function usedTrees(model: Json, count: number, outputs: number, wanted: number |
   if (wanted === 'all') return count;
   const used = Number.isInteger(wanted) && wanted >= 1 ? starts[wanted] : undefined;
   if (used !== undefined) return used;
-  throw new ModelFileError(`it has ${starts.length - 1} iterations, and ${wanted} are asked for`);
+  throw new ModelFileError(`it has ${starts.length - 1} iterations, and ${wanted} are requested`);
 }
 
 /** The first tree of each iteration, and at the end the number of trees. XGBoost 2.0 and later write this list. */

@@ -116,7 +116,7 @@ export class Checker implements Checking {
         name,
         `there is no function \`${node.name}\``,
         signature === undefined
-          ? `there is ${[...FUNCTIONS.keys()].join(', ')}`
+          ? `the functions are ${[...FUNCTIONS.keys()].join(', ')}`
           : `did you mean \`${signature}\`?`,
       );
       return undefined;
@@ -130,7 +130,7 @@ export class Checker implements Checking {
         'expression_arguments',
         node,
         `\`${node.name}\` takes ${wanted} ${noun}, not ${args.length}`,
-        `it is written \`${entry.signature}\``,
+        `write \`${entry.signature}\``,
       );
       return undefined;
     }

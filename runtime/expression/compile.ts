@@ -35,7 +35,7 @@ export function compileExpression(text: string, names: Environment, expected: Ex
 
 function candidateHelp({ type }: Expected): string {
   return type === 'bool'
-    ? '`when:` is asked once for the whole request; a condition on each candidate goes under `where:`'
+    ? '`when:` is evaluated once for the whole request; write a condition on each candidate under `where:`'
     : 'name what the request says once, for example of the query or the user';
 }
 

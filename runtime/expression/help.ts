@@ -6,8 +6,8 @@ const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
   number: 'reduce it with sum, mean, min, max or count',
   bool: 'reduce it with any, all or count',
   time: 'reduce it with min, max or count',
-  text: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
-  ref: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
+  text: 'use `"…" in list`, `any(list == "…")` or `count(list)`',
+  ref: 'use `"…" in list`, `any(list == "…")` or `count(list)`',
 };
 
 /** How to get a value of the wanted kind from an operand of another kind. */
@@ -52,7 +52,7 @@ export function helpForPair(
   if (bool !== undefined && number !== undefined) {
     const subject = subjectOf(bool);
     return number.tag === 'constant'
-      ? `a bool stands alone: \`${subject}\` or \`not ${subject}\``
+      ? `use a bool by itself: \`${subject}\` or \`not ${subject}\``
       : `write \`if(${subject}, 1, 0)\``;
   }
   const text = has('text') ?? has('ref');
@@ -69,5 +69,5 @@ function isNumberInQuotes(operand: Operand): operand is Operand & { readonly tag
 }
 
 function inQuotes(number: Operand & { readonly tag: 'constant' }): string {
-  return `texts and ids are written in quotes: "${String(number.value)}"`;
+  return `write texts and ids in quotes: "${String(number.value)}"`;
 }

@@ -128,7 +128,7 @@ function checkArithmetic(
     const wrong = [left, right].filter((operand) => !countsAsNumber(elementOf(operand.type)));
     const times = wrong.filter((operand) => elementOf(operand.type)?.kind === 'time');
     if (times.length === wrong.length) {
-      const help = 'a time may be subtracted from a time, or days added to it: `t + days(7)`';
+      const help = 'subtract a time from a time, or add days to it: `t + days(7)`';
       checker.problem(
         'expression_type',
         node,
@@ -166,7 +166,7 @@ function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Ope
     'expression_type',
     node,
     `${checker.subject(left)} and ${checker.subject(right)} are both lists; \`${node.op}\` takes a list and one value`,
-    'reduce one of them, as in `max(list)`, or ask `x in list`',
+    'reduce one of them, as in `max(list)`, or use `x in list`',
   );
   return undefined;
 }

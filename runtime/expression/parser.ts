@@ -155,8 +155,8 @@ class Parser {
         end,
         `\`${segments.join('.')}\` is not a function`,
         MODULES.has(name)
-          ? `functions have no module before them: \`${method}(…)\``
-          : `functions take what they work on in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
+          ? `write a function without a module name: \`${method}(…)\``
+          : `write the argument of a function in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
       );
     }
     this.#take();
@@ -217,7 +217,7 @@ class Parser {
     const token = this.#next;
     if (token.kind === 'end') {
       const end = Math.max(1, this.#lastEnd);
-      return new ExpressionSyntaxError(end - 1, end, `the expression ends where ${expected} should be`);
+      return new ExpressionSyntaxError(end - 1, end, `the expression ends, and ${expected} is missing`);
     }
     const found = this.#text.slice(token.start, token.end);
     const help =
@@ -266,7 +266,7 @@ class Parser {
 }
 
 function helpForSymbol(symbol: string): string | undefined {
-  return symbol === '+' ? 'a sign stands before a number only as `-`' : undefined;
+  return symbol === '+' ? 'the only sign before a number is `-`' : undefined;
 }
 
 function shortened(text: string): string {

@@ -64,7 +64,7 @@ const KINDS: readonly Kind[] = [
   {
     is: (_, head) => /^\s*(<!doctype html|<html)/i.test(head),
     what: 'a web page',
-    help: () => 'the download gave a page, perhaps one to log in at; download the file again',
+    help: () => 'the download returned a web page, perhaps a login page; download the file again',
   },
   {
     is: (_, head) => /^\s*<\?xml/.test(head),
@@ -171,9 +171,5 @@ export function modelFileError(
   const reason =
     other === undefined ? (error instanceof Error ? error.message : String(error)) : `it is ${other.what}`;
   const help = other?.help ?? (error instanceof ModelFileError ? error.help : undefined);
-  return new OptionError(
-    ['model'],
-    `\`${file.path}\` is no ${library} model that can be used: ${reason}`,
-    help,
-  );
+  return new OptionError(['model'], `\`${file.path}\` is not a usable ${library} model: ${reason}`, help);
 }

@@ -35,7 +35,7 @@ export function bindModelInputs(
     if (written.length !== names.length) {
       throw new OptionError(
         ['inputs'],
-        `the model has ${names.length} columns, and \`inputs\` ${written.length}`,
+        `the model has ${names.length} columns, and \`inputs\` has ${written.length}`,
         columns.unnamed ? undefined : `the columns are ${shortList(names)}`,
       );
     }
@@ -175,7 +175,7 @@ export class ModelInputs {
       const name = names[index] ?? '';
       throw new OptionError(
         pathOf(index),
-        `the model's column \`${name}\` needs a number, and \`${input.text}\` is none`,
+        `the model's column \`${name}\` needs a number, and \`${input.text}\` is not one`,
         isKind(input, 'text')
           ? 'a text needs a model that knows its categories: train with a pandas category column'
           : undefined,

@@ -148,7 +148,10 @@ function boundTensor(
   const inputs = isList(value) ? value : [value];
   const ofRequest = inputs.every(({ scope }) => scope === 'request');
   if (per === 'request' && !ofRequest) {
-    throw new OptionError(path, `\`${spec.name}\` is to have one row, and reads values of the candidates`);
+    throw new OptionError(
+      path,
+      `\`${spec.name}\` has one row per request, and reads values of the candidates`,
+    );
   }
   const perRequest = per === 'request' || (per === undefined && ofRequest && spec.shape[0] === 1);
   let width = 0;
@@ -191,7 +194,7 @@ function rowShapeOf(
   if (open > 1) {
     throw new OptionError(
       path,
-      `the model leaves open the shape of its input \`${spec.name}\`: ${describeShape(spec.shape)}`,
+      `the model leaves the shape of its input \`${spec.name}\` open: ${describeShape(spec.shape)}`,
       'give the shape of one row, e.g. { value: product.embedding, shape: [8, 8] }',
     );
   }
@@ -217,7 +220,7 @@ function fixedBatch(specs: readonly TensorSpec[], tensors: readonly BoundTensor[
   throw new OptionError(
     ['inputs'],
     `the model's inputs do not agree in their number of rows: ${shapes}`,
-    'an input whose first size is 1 takes values of the request alone',
+    'an input whose first size is 1 takes only values of the request',
   );
 }
 

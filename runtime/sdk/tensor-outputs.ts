@@ -56,7 +56,7 @@ function onlyOutput(specs: readonly OutputSpec[] | undefined): BoundOutput {
   if (others.length === 0) return boundOutput('score', only.name, specs, ['model']);
   throw new OptionError(
     [],
-    `the model has ${specs.length} outputs, and \`outputs\` does not say which to take`,
+    `the model has ${specs.length} outputs, and \`outputs\` does not say which one to use`,
     `it has ${listOf(specs)}; write e.g. outputs: { score: ${exampleOf(probabilities ?? only)} }`,
   );
 }
@@ -178,15 +178,15 @@ function numbersOf(
 ): { data: Tensor['data']; step: number; from: number } {
   const [only] = answer;
   if (of === undefined && answer.size !== 1)
-    throw new Error(`the model gave ${answer.size} outputs; \`outputs\` has to say which to take`);
+    throw new Error(`the model returned ${answer.size} outputs; name one in \`outputs\``);
   const [name, tensor] = of === undefined ? (only ?? ['', undefined]) : [of, answer.get(of)];
-  if (tensor === undefined) throw new Error(`the model gave no output ${name}`);
+  if (tensor === undefined) throw new Error(`the model returned no output ${name}`);
   const { shape, data } = tensor;
   const step = shape.slice(1).reduce((all, one) => all * one, 1);
   const described = `the model's output ${name} is ${tensor.type} ${describeShape(shape)}`;
   if (tensor.type === 'string') throw new Error(`${described}, not numbers`);
   if (shape[0] !== size || data.length !== size * step)
-    throw new Error(`${described} with ${data.length} numbers, and ${size} rows were asked for`);
+    throw new Error(`${described} with ${data.length} numbers for ${size} rows`);
   if (index === undefined && step !== 1)
     throw new Error(`${described}; name one number of a row, e.g. ${name}[0]`);
   if (index !== undefined && index >= step) throw new Error(`${described} and has no ${name}[${index}]`);

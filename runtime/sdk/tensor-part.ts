@@ -109,6 +109,6 @@ function standIn(
   if (type !== 'string' && typeof number === 'number' && fits(number)) return number;
   throw new OptionError(
     [...path, 'missing'],
-    `the model's input \`${name}\` holds ${type}, which ${JSON.stringify(missing)} is not`,
+    `the model's input \`${name}\` holds ${type}, and ${JSON.stringify(missing)} does not fit`,
   );
 }

@@ -20,7 +20,7 @@ export function checkEnsemble(ensemble: TreeEnsemble): void {
   }
   if (outputs > MOST_OUTPUTS) throw new Error(`there are more than ${MOST_OUTPUTS} outputs`);
   if (base.some((one) => !Number.isFinite(one))) throw new Error('the base score is not finite');
-  if (ensemble.precision === 'float32' && !isSingle(base)) throw new Error('the base score is no float32');
+  if (ensemble.precision === 'float32' && !isSingle(base)) throw new Error('the base score is not a float32');
   let nodes = 0;
   for (const [index, tree] of trees.entries()) {
     const problem = problemOf(tree, ensemble);
@@ -53,12 +53,12 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
       return `node ${node}: a categorical node sends NaN the default way`;
     }
     if (categories[node]?.some((one, i, all) => one < 0 || one < (all[i - 1] ?? 0)) === true) {
-      return `node ${node} has categories that are none`;
+      return `node ${node} has invalid categories`;
     }
     if (!isCategorical && Number.isNaN(threshold[node])) return `node ${node} has no threshold`;
   }
   if (precision === 'float32') {
-    if (!isSingle(leaves) || !isSingle(threshold)) return 'a number of it is no float32';
+    if (!isSingle(leaves) || !isSingle(threshold)) return 'one of its numbers is not a float32';
     if (linear !== undefined) return 'linear leaves are float64 only';
   }
   if (linear !== undefined) {

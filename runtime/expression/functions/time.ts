@@ -97,7 +97,7 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
       checker.problem(
         'expression_arguments',
         arg?.node ?? node,
-        `\`time\` takes a day and time written in quotes; ${arg === undefined ? 'nothing' : checker.subject(arg)} is none`,
+        `\`time\` takes a text with a day and time; ${arg === undefined ? 'nothing' : checker.subject(arg)} is not one`,
         'write `time("2026-01-31")` or `time("2026-01-31T08:00:00Z")`',
       );
       return undefined;

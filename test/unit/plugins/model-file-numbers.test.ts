@@ -199,7 +199,7 @@ describe('numbers in model files', () => {
     [
       'LightGBM JSON: a category beyond 32 bits',
       () => lightgbmJson({ decision_type: '==', threshold: String(WRAPS) }),
-      'is no set of categories',
+      'is not a set of categories',
     ],
   ];
   for (const [what, read, message] of wrong)

@@ -332,7 +332,7 @@ describe(withOnnxRuntime('onnx'), function () {
       path: readonly unknown[],
       message: string,
     ])[] = [
-      [Buffer.from('no model'), {}, ['model'], 'is no ONNX model that can be used'],
+      [Buffer.from('no model'), {}, ['model'], 'is not a usable ONNX model'],
       [dense, { inputs: { feature: [x, x] } }, ['inputs', 'feature'], 'has no input `feature`'],
       [dense, { inputs: [x] }, ['inputs'], 'is float32 [?, 2], and a row of `inputs` has 1 number'],
       [

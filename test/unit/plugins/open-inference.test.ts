@@ -55,9 +55,9 @@ describe('open_inference', () => {
   it('says what is wrong with an answer that is nested without end', async () => {
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
     const answers: readonly (readonly [part: object, message: string])[] = [
-      [{ datatype: 'X' }, 'output sum is not of numbers, but [[…]]'],
-      [{ shape: 'X' }, 'output sum has no shape, but [[…]]'],
-      [{ data: ['X'], shape: [1] }, 'output sum holds [[…]] where a number has to be'],
+      [{ datatype: 'X' }, 'output sum has the datatype [[…]]'],
+      [{ shape: 'X' }, 'output sum has [[…]] instead of a shape'],
+      [{ data: ['X'], shape: [1] }, 'output sum holds [[…]] instead of a number'],
     ];
     for (const [part, message] of answers) {
       const output = { name: 'sum', datatype: 'FP64', shape: [3], data: [1, 2, 3], ...part };
@@ -228,7 +228,7 @@ describe('open_inference', () => {
       const mistakes: readonly (readonly [metadata: object | undefined, message: string])[] = [
         [metadata({ name: 'y' }), 'the model has no input x; it has y'],
         [metadata({ datatype: 'INT64' }), 'write datatype: INT64'],
-        [metadata({ shape: [-1] }), 'is [?], and [?, 1] would be sent'],
+        [metadata({ shape: [-1] }), 'is [?], and the step sends [?, 1]'],
         [metadata({ shape: [-1, 40] }), 'shape: [40]'],
         [metadata({ shape: [8, 1] }), 'is [8, 1]'],
         [metadata({}, { name: 'other' }), 'the model has no output sum; it has other'],
@@ -240,7 +240,7 @@ describe('open_inference', () => {
               { name: 'z', datatype: 'FP32', shape: [] },
             ],
           },
-          "does not give the model's z",
+          "lacks the model's z",
         ],
         [undefined, 'answered 404: no such model'],
       ];
@@ -257,7 +257,7 @@ describe('open_inference', () => {
       const notices = { warn: (message: string) => void warnings.push(message) };
       await (await model({ x: numbers(step) })).warm?.(notices);
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.include('does not answer: the model server answered 503');
+      expect(warnings[0]).to.include('is not ready, so the model is not checked and calls fail: the model server answered 503');
       await (await model({ x: numbers(step) }, { check: 'off' })).warm?.(notices);
       expect(warnings).to.have.length(1);
       const required = await model({ x: numbers(step) }, { check: 'required' });
@@ -276,8 +276,8 @@ describe('open_inference', () => {
       [{ url: server.url.replace('//', '//user:password@') }, ['url'], 'must not hold a user'],
       [{ timeout: 'soon' }, ['timeout'], 'is not a time'],
       [{ headers: { 'X-A': 'a\nb' } }, ['headers', 'X-A'], 'characters'],
-      [{ model: '..' }, ['model'], '`..` cannot be part of a URL'],
-      [{ version: '.' }, ['version'], '`.` cannot be part of a URL'],
+      [{ model: '..' }, ['model'], '`..` cannot be a name in the path of a URL'],
+      [{ version: '.' }, ['version'], '`.` cannot be a name in the path of a URL'],
       [
         { headers: { 'Content-Length': '1' } },
         ['headers', 'Content-Length'],
@@ -288,7 +288,7 @@ describe('open_inference', () => {
       [{ inputs: { x: { value: x, datatype: 'BYTES' } } }, ['inputs', 'x'], 'is a number'],
       [{ inputs: { x: { value: [x, x], shape: [3] } } }, ['inputs', 'x'], 'a row of `inputs` has 2 elements'],
       [{ inputs: { x: { value: x, per: 'request' } } }, ['inputs', 'x'], 'reads values of the candidates'],
-      [{ inputs: { x: { value: x, missing: 'none' } } }, ['inputs', 'x', 'missing'], 'which "none" is not'],
+      [{ inputs: { x: { value: x, missing: 'none' } } }, ['inputs', 'x', 'missing'], 'and "none" does not fit'],
       [
         { inputs: { x: { value: step.requestNumber(1), per: 'request' } } },
         ['inputs'],

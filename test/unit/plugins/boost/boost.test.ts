@@ -89,7 +89,7 @@ describe('boost', () => {
     ['brand,factor\na,1\n', 'has the columns brand, factor'],
     ['key,amount\na,1\nb,much\n', 'row 2: `much` is not a number'],
     ['key,amount\na,\n', 'row 1: `` is not a number'],
-    ['key,amount\na,1\na,2\n', 'row 2: `a` is there twice'],
+    ['key,amount\na,1\na,2\n', 'row 2: `a` occurs twice'],
     ['key,amount\na,1,2\n', 'Invalid Record Length'],
   ] as const;
   for (const [content, message] of wrongTables) {

@@ -70,13 +70,13 @@ describe('category_index', () => {
     ['c.json', '7', 'neither a list nor an object'],
     ['c.json', '[]', 'has no categories'],
     ['c.json', '["a", 2]', 'entry 2: expected a text'],
-    ['c.json', '["a", "a"]', 'entry 2: `a` is there twice'],
+    ['c.json', '["a", "a"]', 'entry 2: `a` occurs twice'],
     ['c.json', '{"a": 1.5}', 'entry 1: the code of `a` is 1.5, not an integer'],
     ['c.json', '{"a": "1"}', 'the code of `a` is "1"'],
     ['c.csv', 'name,code\na,1\n', 'has no column `category`; it has name, code'],
     ['c.csv', 'category,code\na,\n', 'the code of `a` is ""'],
     ['c.csv', 'category,code\na,1e3\n', 'the code of `a` is "1e3"'],
-    ['c.csv', 'category,code\n,1\n', 'entry 1: there is no text'],
+    ['c.csv', 'category,code\n,1\n', 'entry 1: the category is empty'],
     ['c.csv', 'category,code\na,1\nb\n', '`c.csv`: '],
     ['c.csv', 'category,code\na,99999999999999999999\n', 'not an integer'],
   ];
@@ -100,7 +100,7 @@ describe('category_index', () => {
       'both given',
     );
     expect(() => build({ categories: ['a', 'b', 'a'] }))
-      .to.throw(OptionError, '`a` is there twice: at position 0 and at 2')
+      .to.throw(OptionError, '`a` occurs twice: at position 0 and at 2')
       .with.property('path')
       .that.deep.equals(['categories', 2]);
   });

@@ -111,10 +111,10 @@ describe('lightgbm', () => {
       expect(readBooster(Buffer.from(text), 'raw').columns.names).to.deep.equal(['a\u00a0b', '\u3000c=d']);
     });
 
-    it('uses as many iterations as are asked for', () => {
+    it('uses as many iterations as are requested', () => {
       const text = Buffer.from(modelText([leaf(1), leaf(2), leaf(4)]));
       expect(readBooster(text, 'raw', 2).ensemble.trees).to.have.length(2);
-      expect(() => readBooster(text, 'raw', 4)).to.throw('it has 3 iterations, and 4 are asked for');
+      expect(() => readBooster(text, 'raw', 4)).to.throw('it has 3 iterations, and 4 are requested');
     });
   });
 
@@ -150,7 +150,7 @@ describe('lightgbm', () => {
       [
         'without its last tree',
         trees(whole).toSpliced(3, 1).join(''),
-        '`tree_sizes` is of 3 trees, and the file has 2',
+        '`tree_sizes` lists 3 trees, and the file has 2',
       ],
       [
         'with a tree twice',
@@ -167,12 +167,12 @@ describe('lightgbm', () => {
       [
         'with two trees that changed places',
         whole.replace('Tree=1', 'Tree=x').replace('Tree=0', 'Tree=1').replace('Tree=x', 'Tree=0'),
-        '`Tree=1` stands where Tree=0 should be',
+        'expected Tree=0, found `Tree=1`',
       ],
       [
         'with a line twice',
         whole.replace('num_class=1', 'num_class=1\nnum_class=1'),
-        '`num_class` is there twice',
+        '`num_class` occurs twice',
       ],
       [
         'of other classes than trees',
@@ -283,14 +283,14 @@ describe('lightgbm', () => {
       const later = { tree_info: [part(4), part(5)], feature_importances: { a: 6 } };
       expect(score(json(later), [[0, 0]])).to.deep.equal([[20]]);
       const [notice] = readBooster(Buffer.from(json(later)), 'raw').notices;
-      expect(notice?.message).to.include('begins with tree 4: it lacks the trees before it');
+      expect(notice?.message).to.include('begins with tree 4: the trees before it');
     });
 
     it('tells that leaves are missing, or there twice', () => {
       const changed = (key: string, value: unknown): string =>
         json({}).replace(new RegExp(`"${key}":[^,}]+`), `"${key}":${JSON.stringify(value)}`);
       expect(() => score(changed('num_leaves', 3), [])).to.throw('tree 0: `num_leaves` is 3, and it has 2');
-      expect(() => score(changed('leaf_index', 1), [])).to.throw('tree 0: `leaf_index` 1 is there twice');
+      expect(() => score(changed('leaf_index', 1), [])).to.throw('tree 0: `leaf_index` 1 occurs twice');
       expect(() => score(changed('num_class', 2), [])).to.throw('it has 2 classes and 1 trees');
     });
 
@@ -298,7 +298,7 @@ describe('lightgbm', () => {
       const text = json({ objective: undefined });
       expect(score(text, [[0, 0]])).to.deep.equal([[20]]);
       expect(() => score(text, [[0, 0]], 'objective')).to.throw(
-        'it has no `objective`, so it has only raw scores',
+        'it has no `objective`, so only raw scores are possible',
       );
     });
   });
@@ -508,7 +508,7 @@ describe('lightgbm', () => {
       refused('[0:1] [0:2] 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
       refused('none none 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
       // A column of whole numbers was named as categorical, and the category column is another.
-      refused('[0:1] [0:1] 0:1:7', '[["x","y"]]').throw('code 7 of column `c`');
+      refused('[0:1] [0:1] 0:1:7', '[["x","y"]]').throw('column `c` has the code 7');
     });
 
     it('has an output for each class', async () => {

@@ -89,13 +89,13 @@ describe('linear', () => {
     ['{', 'is not JSON'],
     ['[]', 'is not a JSON object'],
     ['{"weights":{}}', 'has no weights'],
-    ['{"weights":{"a":"1"}}', 'no number as the weight of `a`'],
-    ['{"weights":{"a":1e999}}', 'no number as the weight of `a`'],
-    ['{"weights":{"a":{"weight":1,"default":0}}}', 'no number as the weight of `a`'],
+    ['{"weights":{"a":"1"}}', 'weight of `a` that is neither'],
+    ['{"weights":{"a":1e999}}', 'weight of `a` that is neither'],
+    ['{"weights":{"a":{"weight":1,"default":0}}}', 'weight of `a` that is neither'],
     ['{"weights":{"a":1},"intercept":1}', 'has the key `intercept`'],
-    ['{"weights":{"a":1},"bias":null}', 'has a bias that is no number'],
+    ['{"weights":{"a":1},"bias":null}', 'has a bias that is not a number'],
     ['{"weights":{"a":1},"missing":"zero"}', 'has a `missing`'],
-    ['{"weights":{"__proto__":"x"}}', 'no number as the weight of `__proto__`'],
+    ['{"weights":{"__proto__":"x"}}', 'weight of `__proto__` that is neither'],
   ] as const;
   for (const [content, message] of wrongFiles) {
     it(`refuses a file that reads ${content}`, () => {

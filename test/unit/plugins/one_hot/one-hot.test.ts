@@ -78,7 +78,7 @@ describe('one_hot', () => {
       .with.property('path')
       .that.deep.equals(['categories', 'other']);
     expect(() => build(of, { a: 'x', b: ['y', 'x'] }))
-      .to.throw(OptionError, '`x` is there twice')
+      .to.throw(OptionError, '`x` occurs twice')
       .with.property('path')
       .that.deep.equals(['categories', 'b', 1]);
   });

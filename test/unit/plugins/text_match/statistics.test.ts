@@ -66,7 +66,7 @@ describe('text statistics', () => {
     const fields = [field, field].map((input) => ({ input, value: 1 }));
     expect(() => createComponent(plugin, { ...options, fields })).to.throw(
       OptionError,
-      'is of 1 fields, this step searches 2',
+      'has statistics of 1 fields, but this step searches 2',
     );
     expect(() => createComponent(plugin, { ...options, field, fields })).to.throw(OptionError, 'both given');
     expect(() => createComponent(plugin, options)).to.throw(OptionError, '`field` is missing');

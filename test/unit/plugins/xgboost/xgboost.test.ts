@@ -239,7 +239,7 @@ describe('xgboost', () => {
       [
         'in the features of a tree',
         model({ trees: [stump({ tree_param: { num_feature: '4' } })] }),
-        'it is of 4 features, and the model of 1',
+        'it has 4 features, and the model 1',
       ],
       ['in the number of a tree', model({ trees: [stump({ id: 1 })] }), 'tree 0: its `id` is 1'],
       [
@@ -390,8 +390,8 @@ describe('xgboost', () => {
       ],
       ['a child of another number', node({ yes: 5 }), 'the children of node 0 are not 5 and 2'],
       ['a way of missing values that leads nowhere', node({ missing: 7 }), 'sends missing values to 7'],
-      ['a depth that is not its own', node({ depth: 3 }), 'node 0 stands at depth 0'],
-      ['an indicator', node({ split_condition: undefined }), 'its feature map calls it an indicator'],
+      ['a depth that is not its own', node({ depth: 3 }), 'node 0 is at depth 0'],
+      ['an indicator', node({ split_condition: undefined }), 'its feature map declares an indicator'],
       ['a dump of gblinear', { bias: [1], weight: [2] }, 'it is a dump of gblinear'],
       ['a text that is no tree', '0:[f0<1] yes=1,no=2', 'tree 0 is not JSON'],
       ['something else', { name: 1 }, 'it has no `nodeid`'],
@@ -405,7 +405,7 @@ describe('xgboost', () => {
       expect(() => read([node(), node(), node()], { num_class: 2 })).to.throw(
         'it has 3 trees, 2 for each iteration',
       );
-      expect(() => read([node()], {}, 'raw', 2)).to.throw('it has 1 iterations, and 2 are asked for');
+      expect(() => read([node()], {}, 'raw', 2)).to.throw('it has 1 iterations, and 2 are requested');
       const step = new FakeStep(0);
       const options = {
         model: projectFile('m.json', JSON.stringify([node()])),
@@ -415,7 +415,7 @@ describe('xgboost', () => {
       };
       let found: unknown;
       await Promise.resolve(createComponent(plugin, options)).catch((error: unknown) => (found = error));
-      expect(String(found)).to.include('does not hold the order of the columns');
+      expect(String(found)).to.include('does not have the order of the columns');
     });
 
     it('warns of numbers that old versions rounded', () => {
@@ -433,7 +433,7 @@ describe('xgboost', () => {
     expect(score(content, [[0]])).to.deep.equal([[3]]);
     expect(score(content, [[0]], 'raw', 'all')).to.deep.equal([[15]]);
     expect(score(content, [[0]], 'raw', 3)).to.deep.equal([[7]]);
-    expect(() => score(content, [[0]], 'raw', 5)).to.throw('it has 4 iterations, and 5 are asked for');
+    expect(() => score(content, [[0]], 'raw', 5)).to.throw('it has 4 iterations, and 5 are requested');
     const forest = { gbtree_model_param: { num_parallel_tree: '2', num_trees: '4' } };
     expect(score(model({ trees, model: forest }), [[0]], 'raw', 1)).to.deep.equal([[3]]);
     expect(score(model({ trees, model: { iteration_indptr: [0, 3, 4] } }), [[0]], 'raw', 1)).to.deep.equal([
@@ -492,7 +492,7 @@ describe('xgboost', () => {
     }).to.throw('tree 0: a leaf is not finite');
     // Versions 1.6 to 3.0 have NaN as the threshold of a categorical node.
     checkEnsemble(ensembleOf(CATEGORICAL, null, 10, 20));
-    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw('`split_indices` holds');
+    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw('`split_indices` has an element');
   });
 
   it('refuses a number of iterations for gblinear, which has none', () => {
@@ -566,7 +566,7 @@ describe('xgboost', () => {
       JSON.stringify(
         model({ model: { cats: { enc: [{ offsets: [0, 1, 2], values: [-61, -97] }] } }, names: ['colour'] }),
       ),
-      'the categories of column 0 are not whole',
+      'the categories of column 0 are damaged',
     ],
     [
       'columns of unlike length',
