@@ -80,7 +80,7 @@ function settingTable(): string {
   );
 }
 
-/** Millrace's own metrics; the process's are prom-client's defaults. */
+/** The metrics of Millrace itself. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
   const { registry } = new HttpMetrics();
   new OutboundMetrics().register(registry);
@@ -129,7 +129,7 @@ function optionTable({ options }: Plugin): string {
   );
 }
 
-/** What an option takes, in a few words. */
+/** Describes in a few words what an option takes. */
 function takes(schema: JsonObject): string {
   const { millrace } = schema;
   if (typeof millrace === 'string') {
@@ -173,7 +173,7 @@ function pluginTable(all: readonly Plugin[]): string {
   );
 }
 
-/** Replaces what stands between the markers of a name; a file without them is an error. */
+/** Replaces the text between the markers of a name. A file without the markers is an error. */
 function fill(file: string, name: string, content: string): string {
   const [open, close] = [`<!-- generated:${name} -->`, `<!-- /generated -->`];
   const from = file.indexOf(open);
@@ -182,7 +182,7 @@ function fill(file: string, name: string, content: string): string {
   return `${file.slice(0, from + open.length)}\n\n${content}\n\n${file.slice(to)}`;
 }
 
-/** Writes a file unless it has this content; with --check an old file is only noted. */
+/** Writes a file if its content changed; with --check it only records the path. */
 async function update(path: string, content: string, parser: 'markdown' | 'typescript'): Promise<void> {
   const file = join(ROOT, path);
   const wanted = await format(content, { parser, printWidth: 110, singleQuote: true });

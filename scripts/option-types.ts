@@ -32,9 +32,9 @@ const COLUMN_KINDS: Readonly<Record<ExpressionMarkType, string>> = {
 const LINE = 100;
 
 /**
- * The TypeScript module for an options schema. `Options` is what `create` gets: defaults are filled in, expressions are
- * inputs, files are read. Each choice and each object has a type
- * of its own, named after the path of its option; an enum is also an array.
+ * Writes the TypeScript module for an options schema. Its `Options` is what `create` gets: defaults are filled in,
+ * expressions are inputs, and files are read. Each choice and each object has a named type, after the path of its
+ * option; an enum is also an array.
  * @throws Error that names the option whose schema has no type here
  */
 export function optionTypes(schema: JsonObject): string {
@@ -134,7 +134,7 @@ class OptionTypes {
     return /^[\w<>']+$/.test(item) ? `readonly ${item}[]` : `readonly (${item})[]`;
   }
 
-  /** An object whose keys the user chooses; keys that are expressions arrive as a list. */
+  /** An object whose keys the user chooses. If the keys are expressions, it arrives as a list. */
   #mapping(schema: JsonObject, path: readonly string[], inUnion: boolean): string {
     const { additionalProperties: entry, propertyNames: keys } = schema;
     if (!isObject(entry))

@@ -40,7 +40,8 @@ export function readModelFile(file: ProjectFile, path: readonly (string | number
   if (!isRecord(weights) || Object.keys(weights).length === 0) throw wrong('has no weights');
   const read = new Map<string, WeightsEntry>();
   for (const [name, weight] of Object.entries(weights)) {
-    if (!isWeight(weight)) throw wrong(`has a weight of \`${name}\` that is neither a number nor { "weight": number }`);
+    if (!isWeight(weight))
+      throw wrong(`has a weight of \`${name}\` that is neither a number nor { "weight": number }`);
     read.set(name, weight);
   }
   return { bias, missing, weights: read };

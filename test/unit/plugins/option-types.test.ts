@@ -4,7 +4,7 @@ import { optionTypes } from '../../../scripts/option-types.js';
 
 const TITLE = '// `npm run generate` writes this file from options.schema.json.\n';
 
-/** The types of options, without the title of the file and in one line. */
+/** The types of options in one line, without the first line of the file. */
 function typesOf(properties: JsonObject, required: readonly string[] = []): string {
   return optionTypes({ type: 'object', additionalProperties: false, required, properties })
     .replace(TITLE, '')

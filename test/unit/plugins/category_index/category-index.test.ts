@@ -19,7 +19,7 @@ async function codes(
 const fileOf = (path: string, content: string): object => ({ file: projectFile(path, content) });
 
 describe('category_index', () => {
-  it('gives the position; what is not listed has none', async () => {
+  it('gives the position; other texts have no code', async () => {
     const categories = ['lumen', '007', 'toString'];
     expect(await codes(['007', 'lumen', 'other', '', 'toString'], { categories })).to.deep.equal([
       1,
@@ -31,12 +31,12 @@ describe('category_index', () => {
     expect(await codes(['constructor', '__proto__'], { categories, unknown: -1 })).to.deep.equal([-1, -1]);
   });
 
-  it('leaves what is not known its status, also with a code for the unknown', async () => {
+  it('keeps the status of an unknown text, even if other texts have a code', async () => {
     const lost = { status: Status.missing_entity };
     expect(await codes([lost, 'a'], { categories: ['a'], unknown: 9 })).to.deep.equal([lost, 0]);
   });
 
-  it('gives every category its position, for any list', async () => {
+  it('equals its definition for any list', async () => {
     const list = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(list, fc.array(fc.string()), async (categories, texts) => {
@@ -90,7 +90,7 @@ describe('category_index', () => {
     });
   }
 
-  it('wants one list, without repeats', () => {
+  it('requires one list without duplicates', () => {
     const of = new FakeStep(0).text([]);
     const build = (options: object): unknown =>
       createComponent(plugin, { of, unknown: 'absent', ...options });

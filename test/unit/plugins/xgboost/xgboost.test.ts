@@ -52,7 +52,7 @@ function model(shape: ModelShape): object {
   };
 }
 
-/** The base_score from which an objective's sum starts at 0, where it is not a half. */
+/** The base_score with which the sum of an objective starts at 0, if it is not 0.5. */
 const BASES: ReadonlyMap<string, string> = new Map([
   ['count:poisson', '1'],
   ['binary:logitraw', '0'],
@@ -69,7 +69,7 @@ const stump = (more: object): object => ({
   ...more,
 });
 
-/** Of a stump: category 1 goes right. */
+/** Fields of a stump: category 1 goes right. */
 const CATEGORICAL = {
   split_type: [1, 0, 0],
   categories: [1],
@@ -140,7 +140,7 @@ describe('xgboost', () => {
     ]);
   });
 
-  it('reads leaves that are vectors, as versions 2 and 3 write them', () => {
+  it('reads leaves that are vectors, in the forms of versions 2 and 3', () => {
     const tree_param = { num_nodes: '3', size_leaf_vector: '2' };
     const shape = { classes: 2, objective: 'multi:softprob', groups: [0] };
     const numbered = { right_children: [2, 0, 1], leaf_weights: [10, 11, 20, 21] };
@@ -159,7 +159,7 @@ describe('xgboost', () => {
     expect(() => score(short, [[1]])).to.throw('tree 0: a leaf has no weights');
   });
 
-  it('reads base_score in every spelling, and turns it into where the sum starts', () => {
+  it('reads base_score in every spelling, and computes the start value of the sum', () => {
     const start = (base: unknown, objective: string): number | undefined =>
       score(model({ base, objective, trees: [leaf(0)] }), [[0]])[0]?.[0];
     for (const base of [0.25, '0.25', '2.5E-1', '[2.5E-1]', ['2.5E-1']])
@@ -188,7 +188,7 @@ describe('xgboost', () => {
     expect(score(model({ trees }), [[0]])).to.deep.equal([[0]]);
   });
 
-  it('weighs the trees of DART', () => {
+  it('applies the tree weights of DART', () => {
     const booster = (content: object): object => ({
       name: 'dart',
       gbtree: { name: 'gbtree', model: content },
@@ -197,7 +197,7 @@ describe('xgboost', () => {
     expect(score(model({ trees: [leaf(3), leaf(5)], booster }), [[0]])).to.deep.equal([[11.5]]);
   });
 
-  it('knows gblinear, to which a missing feature adds nothing', () => {
+  it('supports gblinear, in which a missing feature adds nothing', () => {
     const booster = (): object => ({ name: 'gblinear', model: { weights: [2, 3, 0.5] } });
     const content = model({ features: 2, booster, base: '1' });
     const rows = [
@@ -213,7 +213,7 @@ describe('xgboost', () => {
     expect(score(content, [[10]])).to.deep.equal([[21.5, 31.25]]);
   });
 
-  describe('a file whose counts differ', () => {
+  describe('a file with contradicting counts', () => {
     const vector = { num_nodes: '3', size_leaf_vector: '2' };
     const changed: readonly (readonly [what: string, content: object, message: string])[] = [
       [
@@ -268,7 +268,7 @@ describe('xgboost', () => {
         expect(() => score(content, [[0]])).to.throw(message);
       });
 
-    it('is refused as UBJSON that goes on after its end, or names something twice', () => {
+    it('is refused as UBJSON with data after its end, or with a duplicate name', () => {
       const binary = writeUbjson(model({}));
       expect(() => readUbjson(Buffer.concat([binary, Buffer.from('}')]))).to.throw(
         `ends at byte ${binary.length} of`,
@@ -301,7 +301,7 @@ describe('xgboost', () => {
     const sums = (booster: Booster, ...values: readonly number[]): number[] =>
       'ensemble' in booster.scored ? interpret(booster.scored.ensemble, values) : expect.fail('it is linear');
 
-    it('goes by the names of features, a category of a set and a number below the threshold to `yes`', () => {
+    it('binds features by name, and sends a category of the set and a number below the threshold to `yes`', () => {
       const set = node({ split: 'kind', split_condition: [1, 3], yes: 2, no: 1, missing: 1 });
       const booster = read([node(), JSON.stringify(set)]);
       expect(booster.columns).to.deep.equal({ names: ['price', 'kind'], unnamed: false });
@@ -311,20 +311,20 @@ describe('xgboost', () => {
       expect(sums(booster, 0.2, 3)).to.deep.equal([40]);
     });
 
-    it('has columns up to the last that it splits by, where features have no names', () => {
+    it('has columns up to the last one used, if features have no names', () => {
       const booster = read([node({ split: 'f2' }), node({ split: 'f0' })]);
       expect(booster.columns).to.deep.equal({ names: ['f0', 'f1', 'f2'], unnamed: true });
       expect(sums(booster, 0, 5, 1)).to.deep.equal([30]);
     });
 
-    it('starts at the base_score that is told, and predicts by the objective', () => {
+    it('starts at the given base_score, and predicts with the objective', () => {
       const told = { objective: 'binary:logistic', base_score: 0.25 };
       expect(sums(read([node()], told), 0)).to.deep.equal([Math.fround(10 - Math.log(3))]);
       expect(read([node()], told, 'objective').transform).to.be.a('function');
       expect(sums(read([node()]), 0)).to.deep.equal([10]);
     });
 
-    it('deals trees out to classes, several at a time', () => {
+    it('assigns trees to classes, several at a time', () => {
       const trees = [1, 2, 4, 8].map((leaf) => ({ nodeid: 0, leaf }));
       expect(sums(read(trees, { num_class: 2 }))).to.deep.equal([5, 10]);
       expect(sums(read(trees, { num_class: 2, num_parallel_tree: 2 }))).to.deep.equal([3, 12]);
@@ -401,7 +401,7 @@ describe('xgboost', () => {
         expect(() => read([tree])).to.throw(message);
       });
 
-    it('refuses a number of trees that does not fit, and a list of inputs for names without an order', async () => {
+    it('refuses a wrong number of trees, and a list of inputs for names without an order', async () => {
       expect(() => read([node(), node(), node()], { num_class: 2 })).to.throw(
         'it has 3 trees, 2 for each iteration',
       );
@@ -426,7 +426,7 @@ describe('xgboost', () => {
     });
   });
 
-  it('stops at the best iteration where the file has one', () => {
+  it('stops at the best iteration if the file has one', () => {
     const trees = [1, 2, 4, 8].map(leaf);
     const attributes = { best_iteration: '1' };
     const content = model({ trees, attributes });
@@ -441,7 +441,7 @@ describe('xgboost', () => {
     ]);
   });
 
-  it('makes of raw scores what the objective does', () => {
+  it('transforms raw scores like the objective', () => {
     const predicted = (objective: string, raw: number): number | undefined =>
       score(
         model({ objective, base: BASES.get(objective) ?? '0.5', trees: [leaf(raw)] }),
@@ -457,7 +457,7 @@ describe('xgboost', () => {
     expect(score(two, [[0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
   });
 
-  it('ignores nodes that pruning left behind, and statistics that are no numbers', () => {
+  it('ignores pruned nodes, and statistics that are not numbers', () => {
     const pruned = stump({
       left_children: [3, -1, -1, -1],
       right_children: [2, -1, -1, -1],
@@ -472,7 +472,7 @@ describe('xgboost', () => {
     expect(readBooster(content, 'raw', 'best').outputs).to.equal(1);
   });
 
-  it('reads numbers that JSON has no words for, and leaves texts that look like them', () => {
+  it('reads NaN and Infinity as numbers, and does not change texts that look like them', () => {
     const text = JSON.stringify(
       model({ trees: [stump({ split_conditions: ['Infinity', 10, 20] })], names: ['a:NaN,b'] }),
     ).replaceAll('"Infinity"', 'Infinity');
@@ -492,7 +492,9 @@ describe('xgboost', () => {
     }).to.throw('tree 0: a leaf is not finite');
     // Versions 1.6 to 3.0 have NaN as the threshold of a categorical node.
     checkEnsemble(ensembleOf(CATEGORICAL, null, 10, 20));
-    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw('`split_indices` has an element');
+    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw(
+      '`split_indices` has an element',
+    );
   });
 
   it('refuses a number of iterations for gblinear, which has none', () => {
@@ -500,7 +502,7 @@ describe('xgboost', () => {
     expect(() => score(linear, [[1]], 'raw', 5)).to.throw('gblinear has no iterations');
   });
 
-  it('reads UBJSON like JSON', () => {
+  it('reads UBJSON with the same result as JSON', () => {
     const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
     const json: unknown = JSON.parse(text);
     const binary = writeUbjson(json);
@@ -512,7 +514,7 @@ describe('xgboost', () => {
       );
   });
 
-  it('maps texts to the categories that a file of 3.1 holds', async () => {
+  it('maps texts to the categories of a file from XGBoost 3.1', async () => {
     const categorical = stump(CATEGORICAL);
     const values = [...Buffer.from('blueréd')].map((byte) => (byte > 127 ? byte - 256 : byte));
     const cats = { enc: [{ offsets: [0, 4, 8], values }], feature_segments: [0, 2], sorted_idx: [] };
@@ -596,7 +598,7 @@ describe('xgboost', () => {
     });
   }
 
-  it('scores every candidate, with what is missing as NaN', async () => {
+  it('scores every candidate, with missing values as NaN', async () => {
     const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
     const step = new FakeStep(4);
     const inputs = [step.number([10, 10, 100, absent]), step.number([3, 5, 4, absent])];
