@@ -1,8 +1,8 @@
 /**
- * Writes the tables of the docs from the code: `node dist/scripts/generate.js`. With --check it writes nothing and
- * fails if a file is out of date.
+ * Writes the tables of the docs from the code, and the types of plugins' options from their schemas:
+ * `node dist/scripts/generate.js`. With --check it writes nothing and fails if a file is out of date.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
@@ -19,6 +19,7 @@ import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
+import { optionTypes } from './option-types.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -79,7 +80,7 @@ function settingTable(): string {
   );
 }
 
-/** Lists Millrace's own metrics. The metrics of the process are the defaults of prom-client. */
+/** The metrics of Millrace itself. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
   const { registry } = new HttpMetrics();
   new OutboundMetrics().register(registry);
@@ -128,7 +129,7 @@ function optionTable({ options }: Plugin): string {
   );
 }
 
-/** Describes in a few words what an option accepts. */
+/** Describes in a few words what an option takes. */
 function takes(schema: JsonObject): string {
   const { millrace } = schema;
   if (typeof millrace === 'string') {
@@ -153,11 +154,13 @@ function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
 
-async function plugins(): Promise<Plugin[]> {
-  const folder = join(ROOT, 'dist', 'plugins');
+/** The plugins, without those that have only a schema yet. */
+async function loadPlugins(): Promise<Plugin[]> {
   const loaded: Plugin[] = [];
-  for (const name of readdirSync(join(ROOT, 'plugins')).sort()) {
-    const module = (await import(join(folder, name, 'index.js'))) as { readonly plugin: Plugin };
+  for (const name of pluginNames.filter((one) => existsSync(join(ROOT, 'plugins', one, 'index.ts')))) {
+    const module = (await import(join(ROOT, 'dist', 'plugins', name, 'index.js'))) as {
+      readonly plugin: Plugin;
+    };
     loaded.push(module.plugin);
   }
   return loaded;
@@ -179,7 +182,26 @@ function fill(file: string, name: string, content: string): string {
   return `${file.slice(0, from + open.length)}\n\n${content}\n\n${file.slice(to)}`;
 }
 
-const all = await plugins();
+/** Writes a file if its content changed; with --check it only records the path. */
+async function update(path: string, content: string, parser: 'markdown' | 'typescript'): Promise<void> {
+  const file = join(ROOT, path);
+  const wanted = await format(content, { parser, printWidth: 110, singleQuote: true });
+  if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return;
+  if (check) stale.push(path);
+  else writeFileSync(file, wanted);
+}
+
+const check = process.argv.includes('--check');
+const stale: string[] = [];
+const pluginNames = readdirSync(join(ROOT, 'plugins')).sort();
+
+for (const name of pluginNames) {
+  const folder = `plugins/${name}`;
+  const schema = JSON.parse(readFileSync(join(ROOT, folder, 'options.schema.json'), 'utf8')) as JsonObject;
+  await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
+}
+
+const plugins = await loadPlugins();
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/events.md', 'events', eventTable()],
@@ -187,24 +209,17 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/settings.md', 'settings', settingTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
-  ['docs/plugins.md', 'plugins', pluginTable(all)],
+  ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/expressions.md', 'functions', functionTable()],
-  ...all.map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
+  ...plugins.map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
 ];
-
-const check = process.argv.includes('--check');
-const files = new Map<string, string>();
+const pages = new Map<string, string>();
 for (const [path, marker, content] of targets) {
-  const file = files.get(path) ?? readFileSync(join(ROOT, path), 'utf8');
-  files.set(path, fill(file, marker, content));
+  const page = pages.get(path) ?? readFileSync(join(ROOT, path), 'utf8');
+  pages.set(path, fill(page, marker, content));
 }
-const stale: string[] = [];
-for (const [path, content] of files) {
-  const wanted = await format(content, { parser: 'markdown', printWidth: 110, singleQuote: true });
-  if (readFileSync(join(ROOT, path), 'utf8') === wanted) continue;
-  if (check) stale.push(path);
-  else writeFileSync(join(ROOT, path), wanted);
-}
+for (const [path, content] of pages) await update(path, content, 'markdown');
+
 if (stale.length > 0) {
   console.error(`out of date: ${stale.join(', ')}; run npm run generate`);
   process.exitCode = 1;

@@ -2,8 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { type Input, isKnown, OptionError, type ProjectFile, type StepInput } from 'millrace/api';
 
 /**
- * By how much to change the score of a row of one request: NaN where that is not known, undefined where nothing is
- * to change.
+ * The amount of change for a row of one request. NaN: the amount is not known. Undefined: the score does not change.
  */
 export type Amount = (input: StepInput) => (row: number) => number | undefined;
 
@@ -15,7 +14,7 @@ export function amountOf(value: Input<'number'>): Amount {
   };
 }
 
-/** What a table gives for a text of the candidate, e.g. its brand's id. */
+/** The amount in a table, by a text of the candidate, e.g. the id of its brand. */
 export function amountFrom(table: ReadonlyMap<string, number>, by: Input<'text'>): Amount {
   return (input) => {
     const { values, status, stride } = input.column(by);
@@ -24,8 +23,8 @@ export function amountFrom(table: ReadonlyMap<string, number>, by: Input<'text'>
 }
 
 /**
- * Reads a CSV file with the columns `key` and `amount`, in any order; others are ignored.
- * @throws OptionError at `path`, naming the row
+ * Reads a CSV file with the columns `key` and `amount`, in any order. It ignores other columns.
+ * @throws OptionError at `path` that names the row
  */
 export function readTable(file: ProjectFile, path: readonly (string | number)[]): Map<string, number> {
   const wrong = (what: string): OptionError =>
@@ -47,7 +46,7 @@ export function readTable(file: ProjectFile, path: readonly (string | number)[])
     if (text === '' || !Number.isFinite(Number(text))) {
       throw wrong(`, row ${index + 1}: \`${text}\` is not a number`);
     }
-    if (table.has(name)) throw wrong(`, row ${index + 1}: \`${name}\` is there twice`);
+    if (table.has(name)) throw wrong(`, row ${index + 1}: \`${name}\` occurs twice`);
     table.set(name, Number(text));
   }
   return table;

@@ -7,18 +7,17 @@ import {
   type StepInput,
 } from 'millrace/api';
 import type { Amount } from './amount.js';
-
-export type Change = 'add' | 'multiply';
+import type { TableChange as Change } from './options.generated.js';
 
 /** Changes the scores of the candidates that meet a condition. */
 export class Boost implements RuleComponent {
-  /** A multiple of 0 is 0. */
+  /** A factor leaves a score of 0 as it is. */
   readonly scoring: 'changes' | 'keeps';
   readonly #where: Input<'number'> | undefined;
   readonly #change: Change;
   readonly #amount: Amount;
 
-  /** @param where the condition; undefined: every candidate meets it */
+  /** @param where the condition; undefined: all candidates */
   constructor(where: Input<'number'> | undefined, change: Change, amount: Amount) {
     this.#where = where;
     this.scoring = change === 'add' ? 'changes' : 'keeps';
@@ -52,7 +51,7 @@ export class Boost implements RuleComponent {
   }
 }
 
-/** A multiplication moves a score by its size, so that a factor above 1 raises a negative score too. */
+/** Multiplication adds a part of the score's absolute value, so a factor above 1 also raises a negative score. */
 function changed(score: number, change: Change, amount: number): number {
   return change === 'add' ? score + amount : score + Math.abs(score) * (amount - 1);
 }

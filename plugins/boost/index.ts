@@ -1,20 +1,10 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject, OptionError, type ProjectFile } from 'millrace/api';
+import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
 import { amountFrom, amountOf, readTable } from './amount.js';
-import { Boost, type Change } from './boost.js';
+import { Boost } from './boost.js';
+import type { Options } from './options.generated.js';
 
-interface BoostOptions {
-  readonly where?: Input<'number'>;
-  readonly add?: Input<'number'>;
-  readonly multiply?: Input<'number'>;
-  readonly table?: {
-    readonly by: Input<'text'>;
-    readonly change: Change;
-    readonly file: ProjectFile;
-  };
-}
-
-export const plugin = definePlugin<BoostOptions>({
+export const plugin = definePlugin<Options>({
   name: 'boost',
   kind: 'rule',
   summary: 'Raises or lowers scores: adds to them, multiplies them, or looks the change up in a table.',

@@ -7,7 +7,7 @@ import {
   type StepInput,
 } from 'millrace/api';
 
-/** Puts candidates below all others, in the order that they have among themselves; their scores stay. */
+/** Places candidates below all others. They keep their scores and their order among themselves. */
 export class Bury implements RuleComponent {
   readonly scoring = 'keeps';
   readonly #where: Input<'number'>;

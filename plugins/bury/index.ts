@@ -1,12 +1,9 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject } from 'millrace/api';
+import { definePlugin, type JsonObject } from 'millrace/api';
 import { Bury } from './bury.js';
+import type { Options } from './options.generated.js';
 
-interface BuryOptions {
-  readonly where: Input<'number'>;
-}
-
-export const plugin = definePlugin<BuryOptions>({
+export const plugin = definePlugin<Options>({
   name: 'bury',
   kind: 'rule',
   summary: 'Puts candidates that meet a condition below all others.',

@@ -9,14 +9,14 @@ import {
 } from 'millrace/api';
 import type { Vocabulary } from './vocabulary.js';
 
-/** The code of each candidate's text. */
+/** Computes the code of each candidate's text. */
 export class CategoryIndex implements FeatureComponent {
   readonly outputs = { code: 'number' } as const;
   readonly #of: Input<'text'>;
   readonly #codes: Vocabulary;
   readonly #unknown: number | undefined;
 
-  /** @param unknown code of texts that the vocabulary does not have; undefined: they have none */
+  /** @param unknown the code of texts that are not in the vocabulary; undefined: they have no code */
   constructor(of: Input<'text'>, codes: Vocabulary, unknown: number | undefined) {
     this.#of = of;
     this.#codes = codes;

@@ -1,20 +1,14 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject, OptionError, type ProjectFile } from 'millrace/api';
+import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
 import { CategoryIndex } from './category-index.js';
 import { readVocabulary } from './vocabulary-file.js';
 import { positions, type Vocabulary } from './vocabulary.js';
+import type { Options } from './options.generated.js';
 
-interface CategoryIndexOptions {
-  readonly of: Input<'text'>;
-  readonly categories?: readonly string[];
-  readonly file?: ProjectFile;
-  readonly unknown: 'absent' | number;
-}
-
-export const plugin = definePlugin<CategoryIndexOptions>({
+export const plugin = definePlugin<Options>({
   name: 'category_index',
   kind: 'feature',
-  summary: 'The integer code of a text, by a declared list of categories.',
+  summary: 'Replaces a text by its integer code in a declared list of categories.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: (options) =>
     new CategoryIndex(
@@ -24,7 +18,7 @@ export const plugin = definePlugin<CategoryIndexOptions>({
     ),
 });
 
-function vocabularyOf({ categories, file }: CategoryIndexOptions): Vocabulary {
+function vocabularyOf({ categories, file }: Options): Vocabulary {
   if (categories !== undefined && file !== undefined) {
     throw new OptionError(['file'], '`categories` and `file` are both given', 'give one of the two', 'key');
   }

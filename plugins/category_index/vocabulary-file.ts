@@ -2,12 +2,12 @@ import { parse } from 'csv-parse/sync';
 import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import type { Vocabulary } from './vocabulary.js';
 
-/** A category with its code, which is its position where the file gives none. */
+/** A category and its code. If the file has no codes, the code is the position. */
 type Entry = readonly [category: string, code: unknown];
 
 /**
- * Reads a vocabulary: a JSON list of texts, a JSON object of text to code, or a CSV file with the column `category`
- * and, if codes are not positions, `code`. Other columns are ignored.
+ * Reads a vocabulary. It is a JSON list of texts, a JSON object from text to code, or a CSV file with the column
+ * `category` and, optionally, `code`. Other columns are ignored.
  * @throws OptionError at `path`
  */
 export function readVocabulary(file: ProjectFile, path: readonly (string | number)[]): Vocabulary {
@@ -18,15 +18,15 @@ export function readVocabulary(file: ProjectFile, path: readonly (string | numbe
       help ??
         'write a CSV file with the columns `category` and `code`, or JSON: ["lumen", "halcyon"] or {"lumen": 0, "halcyon": 1}',
     );
-  // As CSV, what is left of a failed download would be a header without the right names.
+  // Checked first: as CSV, a failed download would only be reported as a header with wrong names.
   const other = otherFile(file);
   if (other !== undefined) throw wrong(` is ${other.what}`, other.help);
   const codes = new Map<string, number>();
   const entries = file.path.toLowerCase().endsWith('.json') ? fromJson(file, wrong) : fromCsv(file, wrong);
   for (const [index, [category, code]] of entries.entries()) {
     const entry = `, entry ${index + 1}`;
-    if (category === '') throw wrong(`${entry}: there is no text`);
-    if (codes.has(category)) throw wrong(`${entry}: \`${category}\` is there twice`);
+    if (category === '') throw wrong(`${entry}: the category is empty`);
+    if (codes.has(category)) throw wrong(`${entry}: \`${category}\` occurs twice`);
     if (!Number.isSafeInteger(code)) {
       throw wrong(`${entry}: the code of \`${category}\` is ${JSON.stringify(code)}, not an integer`);
     }
@@ -69,7 +69,7 @@ function fromCsv(file: ProjectFile, wrong: Wrong): Entry[] {
   return rows.map((row, position) => [row[category] ?? '', code < 0 ? position : codeOf(row[code] ?? '')]);
 }
 
-/** The number that a cell holds, else the cell: Number('') would be 0. */
+/** The number in a cell; otherwise the cell itself, because Number('') would be 0. */
 function codeOf(text: string): number | string {
   return /^-?\d+$/.test(text) ? Number(text) : text;
 }

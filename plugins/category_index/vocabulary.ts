@@ -4,8 +4,8 @@ import { OptionError } from 'millrace/api';
 export type Vocabulary = ReadonlyMap<string, number>;
 
 /**
- * Categories whose code is their position, the first being 0.
- * @throws OptionError for one that is there twice, at its place in the list at `path`
+ * Categories whose code is their position, from 0.
+ * @throws OptionError for a duplicate, at its place in the list at `path`
  */
 export function positions(categories: readonly string[], path: readonly (string | number)[]): Vocabulary {
   const codes = new Map<string, number>();
@@ -14,7 +14,7 @@ export function positions(categories: readonly string[], path: readonly (string 
     if (earlier !== undefined) {
       throw new OptionError(
         [...path, position],
-        `\`${category}\` is there twice: at position ${earlier} and at ${position}`,
+        `\`${category}\` occurs twice: at position ${earlier} and at ${position}`,
         'a category has one code; remove one of the two',
       );
     }

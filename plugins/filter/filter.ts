@@ -1,11 +1,12 @@
 import { type FilterComponent, type Input, isKnown, type Selection, type StepInput } from 'millrace/api';
+import type { Absent } from './options.generated.js';
 
-/** Takes out the candidates whose condition is false; what happens to those where it is absent is declared. */
+/** Removes the candidates whose condition is false. An option says what happens if the condition is absent. */
 export class Filter implements FilterComponent {
   readonly #keep: Input<'number'>;
-  readonly #absent: 'keep' | 'drop';
+  readonly #absent: Absent;
 
-  constructor(keep: Input<'number'>, absent: 'keep' | 'drop') {
+  constructor(keep: Input<'number'>, absent: Absent) {
     this.#keep = keep;
     this.#absent = absent;
   }

@@ -1,16 +1,12 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject } from 'millrace/api';
+import { definePlugin, type JsonObject } from 'millrace/api';
 import { Filter } from './filter.js';
+import type { Options } from './options.generated.js';
 
-interface FilterOptions {
-  readonly keep: Input<'number'>;
-  readonly absent: 'keep' | 'drop';
-}
-
-export const plugin = definePlugin<FilterOptions>({
+export const plugin = definePlugin<Options>({
   name: 'filter',
   kind: 'filter',
-  summary: 'Takes candidates out of the ranking that do not meet a condition.',
+  summary: 'Removes candidates that do not meet a condition.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create: ({ keep, absent }) => new Filter(keep, absent),
 });

@@ -5,16 +5,16 @@ import {
   isKnown,
   type NumberColumn,
   Status,
+  statusAt,
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
+import type { Method, Missing } from './options.generated.js';
 
-/** What stands in for a missing value on the common scale: a number, or nothing, and there is no fused score. */
-export type Missing = 'absent' | number;
-
-export type Method =
+/** `missing` is the scaled value of an input that is missing. */
+type FuseMethod =
   | { readonly name: 'rrf'; readonly k: number }
-  | { readonly name: 'min_max' | 'z_score'; readonly missing: Missing };
+  | { readonly name: Exclude<Method, 'rrf'>; readonly missing: Missing };
 
 export interface Part {
   readonly input: Input<'number'>;
@@ -22,50 +22,50 @@ export interface Part {
 }
 
 /**
- * One score of several, over the rows of the step; n log n for each.
+ * Combines several scores into one, over the rows of the step. Each input costs n log n.
  *
- * rrf is reciprocal rank fusion, Σ weight / (k + rank) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
- * Condorcet and individual Rank Learning Methods", SIGIR 2009); equal values share the better rank. The others are the
- * weighted sum of the values, each on the scale of its own input.
+ * rrf is reciprocal rank fusion, Σ weight / (k + rank) (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
+ * outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009). Equal values share the better rank. The
+ * other methods are weighted sums of the values, after each input was scaled by itself.
  */
 export class Fuse implements FeatureComponent {
   readonly outputs = { score: 'number' } as const;
   readonly #parts: readonly Part[];
-  readonly #method: Method;
-  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  readonly #method: FuseMethod;
+  /** Scratch memory that all requests share. It is filled and read without an await between. */
   #known = new Float64Array(0);
 
-  constructor(parts: readonly Part[], method: Method) {
+  constructor(parts: readonly Part[], method: FuseMethod) {
     this.#parts = parts;
     this.#method = method;
   }
 
   compute(input: StepInput, output: StepOutput): void {
     const score = output.number('score');
-    const columns = this.#parts.map((part) => input.column(part.input));
-    this.#begin(input.rows, columns, score);
-    this.#parts.forEach(({ weight }, part) => {
-      const column = columns[part];
-      if (column !== undefined) this.#add(input, column, weight, score);
-    });
+    const parts = this.#parts.map(({ input: of, weight }) => ({ column: input.column(of), weight }));
+    this.#begin(
+      input.rows,
+      parts.map(({ column }) => column),
+      score,
+    );
+    for (const { column, weight } of parts) this.#add(input, column, weight, score);
   }
 
-  /** A row starts at 0 if it will have a score, else with the reason why it has none. */
+  /** A row that will have a score starts at 0. Any other row gets the status of its first unknown input. */
   #begin(rows: Int32Array, columns: readonly NumberColumn[], score: NumberColumn): void {
     const needsAll = this.#method.name !== 'rrf' && this.#method.missing === 'absent';
     const needsNone = this.#method.name !== 'rrf' && !needsAll;
     for (const row of rows) {
       let known = 0;
-      let reason: number = Status.absent;
-      for (let i = columns.length - 1; i >= 0; i--) {
-        const column = columns[i];
-        const status = column?.status[row * column.stride] ?? Status.absent;
+      let unknown: number | undefined;
+      for (const column of columns) {
+        const status = statusAt(column.status, row * column.stride);
         if (isKnown(status)) known++;
-        else reason = status;
+        else unknown ??= status;
       }
       const isScored = needsNone || (needsAll ? known === columns.length : known > 0);
       score.values[row] = isScored ? 0 : NaN;
-      score.status[row] = isScored ? Status.present : reason;
+      score.status[row] = isScored ? Status.present : (unknown ?? Status.absent);
     }
   }
 
@@ -81,14 +81,14 @@ export class Fuse implements FeatureComponent {
       if (!isKnown(status[cell])) {
         part = method.name === 'rrf' || method.missing === 'absent' ? 0 : weight * method.missing;
       } else if (method.name === 'rrf') part = weight / (method.k + all.rank(value));
-      // Where all values are equal they tell nobody apart.
+      // Equal values do not distinguish candidates.
       else if (all.min === all.max) part = 0;
       else part = weight * (method.name === 'min_max' ? all.minMax(value) : all.zScore(value));
       score.values[row] = (score.values[row] ?? NaN) + part;
     }
   }
 
-  /** Of the rows that have a value. */
+  /** The distribution over the rows that have a value. */
   #distribution({ rows }: StepInput, { values, status, stride }: NumberColumn): Distribution {
     if (this.#known.length < rows.length) this.#known = new Float64Array(rows.length);
     let length = 0;

@@ -1,33 +1,32 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type JsonObject, type KeyedOption, OptionError } from 'millrace/api';
-import { Fuse, type Method, type Missing } from './fuse.js';
+import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
+import { Fuse } from './fuse.js';
+import type { Options } from './options.generated.js';
 
-interface FuseOptions {
-  readonly inputs: readonly KeyedOption<'number', number>[];
-  readonly method: Method['name'];
-  readonly k?: number;
-  readonly missing?: Missing;
-}
-
-/** Of Cormack, Clarke and Büttcher, who found it to matter little. */
+/** The constant of Cormack, Clarke and Büttcher, who found that its value matters little. */
 const USUAL_K = 60;
 
-export const plugin = definePlugin<FuseOptions>({
+export const plugin = definePlugin<Options>({
   name: 'fuse',
   kind: 'feature',
-  summary: 'Fuses several scores into one: by reciprocal ranks, or weighted on one scale.',
+  summary: 'Combines several scores into one: by reciprocal ranks, or as a weighted sum of scaled scores.',
   amongCandidates: true,
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ inputs, method, k, missing }) {
     if (method !== 'rrf' && k !== undefined)
       throw new OptionError(
         ['k'],
-        `\`k\` means nothing to ${method}`,
+        `\`k\` has no effect on method ${method}`,
         'remove it, or use `method: rrf`',
         'key',
       );
     if (method === 'rrf' && missing !== undefined)
-      throw new OptionError(['missing'], 'to rrf a missing value adds nothing', 'remove the line', 'key');
+      throw new OptionError(
+        ['missing'],
+        '`missing` has no effect on method rrf: a missing value adds nothing',
+        'remove the line',
+        'key',
+      );
     return new Fuse(
       inputs.map(({ input, value }) => ({ input, weight: value })),
       method === 'rrf' ? { name: 'rrf', k: k ?? USUAL_K } : { name: method, missing: missing ?? 'absent' },

@@ -3,32 +3,20 @@ import {
   definePlugin,
   type Input,
   INTERACTION_TYPES,
-  type InteractionType,
   type JsonObject,
   LONGEST_WINDOW,
   OptionError,
   parseDuration,
 } from 'millrace/api';
 import { Interaction } from './interaction.js';
-import type { Measure, MeasureValue } from './measure.js';
+import type { Measure } from './measure.js';
+import type { Options, OutputsEntry } from './options.generated.js';
 
-interface InteractionOptions {
-  readonly of: Input;
-  readonly with: Input;
-  readonly outputs: Readonly<Record<string, OutputOptions>>;
-}
-
-interface OutputOptions {
-  readonly event: InteractionType | readonly InteractionType[];
-  readonly window: string;
-  readonly value: MeasureValue;
-}
-
-export const plugin = definePlugin<InteractionOptions>({
+export const plugin = definePlugin<Options>({
   name: 'interaction',
   kind: 'feature',
   summary:
-    'What this user did with such candidates before: events of a window, counted as feedback told them.',
+    'Counts what the user did with a candidate, its brand or its category, from the feedback of a time window.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create(options, build) {
     const { of, with: by } = options;
@@ -46,7 +34,7 @@ export const plugin = definePlugin<InteractionOptions>({
   },
 });
 
-function readMeasure(name: string, { event, window: text, value }: OutputOptions): Measure {
+function readMeasure(name: string, { event, window: text, value }: OutputsEntry): Measure {
   const window = parseDuration(text);
   if (window === undefined || window <= 0 || window > LONGEST_WINDOW) {
     throw new OptionError(

@@ -14,7 +14,7 @@ import { measureTexts, type Measure } from './measure.js';
 
 /** The texts of candidates, as indexes into the texts of the events. Texts that no event has are left out. */
 interface CandidateTexts {
-  /** Of each row, whether its value is known. */
+  /** By row: the status of its value. */
   readonly status: Uint8Array;
   /** Row r has `textIndexes[offsets[r]] … textIndexes[offsets[r + 1] - 1]`. */
   readonly offsets: Int32Array;
@@ -22,8 +22,8 @@ interface CandidateTexts {
 }
 
 /**
- * Counts what an entity did with candidates like each one: a look-up for each text of a candidate, a pass over the
- * events for each output.
+ * Counts what an entity did with similar candidates. It does one lookup for each text of a candidate, and one pass
+ * over the events for each output.
  */
 export class Interaction implements FeatureComponent {
   readonly outputs: Readonly<Record<string, OutputKind>>;
@@ -63,7 +63,7 @@ export class Interaction implements FeatureComponent {
     const offsets = new Int32Array(input.count + 1);
     const textIndexes = new Int32Array(column.kind === 'text' ? input.count : column.values.length);
     let length = 0;
-    // Rows that are not of this step have no texts: nothing is written to them.
+    // Rows outside this step have no texts, and nothing is written to them.
     let next = 0;
     for (const row of input.rows) {
       while (next < row) offsets[++next] = length;
@@ -83,7 +83,7 @@ export class Interaction implements FeatureComponent {
   }
 }
 
-/** Of several texts of a candidate the one counts of which there is most, or the newest event. */
+/** A candidate can have several texts: the largest count is written, or the age of the newest event. */
 function write(
   column: NumberColumn,
   rows: Int32Array,
@@ -93,8 +93,9 @@ function write(
 ): void {
   const isAge = value === 'seconds_since';
   for (const row of rows) {
-    if (!isKnown(status[row])) {
-      column.status[row] = status[row] as number;
+    const byte = statusAt(status, row);
+    if (!isKnown(byte)) {
+      column.status[row] = byte;
       continue;
     }
     let best = isAge ? Infinity : 0;
@@ -103,7 +104,7 @@ function write(
       const total = totals[textIndexes[i] as number] as number;
       if (isAge ? total < best : total > best) best = total;
     }
-    if (best === Infinity) continue; // it never happened: there is no such time
+    if (best === Infinity) continue; // there was no event, so there is no age
     column.values[row] = best;
     column.status[row] = Status.present;
   }

@@ -1,21 +1,20 @@
 import type { InteractionEvents, InteractionType } from 'millrace/api';
+import type { OutputsEntryValue } from './options.generated.js';
 
-export type MeasureValue = 'count' | 'items' | 'has' | 'seconds_since';
-
-/** An output: which events count, and what of them. */
+/** One output: the events that count, and the value to compute from them. */
 export interface Measure {
   readonly name: string;
   readonly types: readonly InteractionType[];
-  /** By position in INTERACTION_TYPES. */
+  /** Whether a type counts, by position in INTERACTION_TYPES. */
   readonly counts: readonly boolean[];
   /** Milliseconds. */
   readonly window: number;
-  readonly value: MeasureValue;
+  readonly value: OutputsEntryValue;
 }
 
 /**
- * The measure for each text of the events; NaN for a text that has none where 0 would be wrong.
- * An event counts from its time until `window` is over, also where its clock is a little ahead of ours.
+ * The measure for each text of the events. For ages, a text without an event is NaN. An event counts from its time
+ * until `window` is over, even if its clock is a little ahead of ours.
  */
 export function measureTexts(
   { count, types, times, quantities, offsets, values, texts }: InteractionEvents,
@@ -34,7 +33,7 @@ export function measureTexts(
       if (value === 'count') totals[text] = (totals[text] as number) + 1;
       else if (value === 'items') totals[text] = (totals[text] as number) + (quantities[e] as number);
       else if (value === 'has') totals[text] = 1;
-      // The events come oldest first, so that the last one is the newest.
+      // Events are ordered oldest first, so the last one is the newest.
       else totals[text] = Math.max(0, now - time) / 1000;
     }
   }

@@ -11,13 +11,11 @@ import {
 import { columnsOf } from './columns.js';
 import type { LightGbmModel } from './model.js';
 import { objectiveTransform } from './objective.js';
+import type { Predict } from './options.generated.js';
 import { readJson } from './read-json.js';
 import { readText } from './read-text.js';
 
-/** Which of a model's predictions is meant: `raw` is predict(raw_score=True), `objective` is predict(). */
-export type Prediction = 'raw' | 'objective';
-
-/** A model ready to be compiled. */
+/** A model that is ready to compile. */
 export interface Booster {
   readonly ensemble: TreeEnsemble;
   readonly columns: ModelColumns;
@@ -26,17 +24,17 @@ export interface Booster {
 }
 
 /**
- * @param iterations how many to use, from the first; all of the file unless given
+ * @param iterations how many iterations to use, from the first; by default all of the file
  * @throws ModelFileError
  */
-export function readBooster(content: Buffer, prediction: Prediction, iterations?: number): Booster {
+export function readBooster(content: Buffer, prediction: Predict, iterations?: number): Booster {
   return atOnce(boosterInPieces(content, prediction, iterations));
 }
 
-/** The same, laid down between trees. */
+/** Does the same and yields between trees. */
 export function* boosterInPieces(
   content: Buffer,
-  prediction: Prediction,
+  prediction: Predict,
   iterations: number | undefined,
 ): Pieces<Booster> {
   const model = yield* readModel(content);
@@ -46,7 +44,7 @@ export function* boosterInPieces(
     throw new ModelFileError(`it has ${model.trees.length} trees, ${outputs} for each iteration`);
   }
   const used = iterations ?? held;
-  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are requested`);
   return {
     ensemble: {
       features: model.names.length,
@@ -66,7 +64,7 @@ function* readModel(content: Buffer): Pieces<LightGbmModel> {
   const text = content.toString('utf8');
   const head = text.slice(0, 200);
   if (/^\{[^\s"}]/.test(head) || /^\s*\[\s*("?\s*\{)/.test(head)) {
-    throw new ModelFileError('it is UBJSON or a list, such as XGBoost writes', 'write `use: xgboost`');
+    throw new ModelFileError('it is UBJSON or a list, which are formats of XGBoost', 'write `use: xgboost`');
   }
   if (!/^\s*\{/.test(head)) return yield* readText(text);
   try {
@@ -80,8 +78,8 @@ function* readModel(content: Buffer): Pieces<LightGbmModel> {
 function transformOf({ objective, average }: LightGbmModel, iterations: number): Transform | undefined {
   if (objective === undefined) {
     throw new ModelFileError(
-      'it has no `objective`, so it has only raw scores',
-      'write `predict: raw`, or give the text that save_model writes; dump_model leaves the objective out in LightGBM 2.0 and 2.1, and for an objective of your own',
+      'it has no `objective`, so only raw scores are possible',
+      'write `predict: raw`, or give the text file that save_model writes; dump_model omits a custom objective, and in LightGBM 2.0 and 2.1 every objective',
     );
   }
   const convert = objectiveTransform(objective);

@@ -5,7 +5,7 @@ type CategoryCodes = ReadonlyMap<string | number, number>;
 
 /**
  * The columns that a model reads, with the codes of pandas categories.
- * @throws ModelFileError where a file has categories and does not tell of which columns
+ * @throws ModelFileError if the file has categories and does not say of which columns
  */
 export function columnsOf(model: LightGbmModel): ModelColumns {
   const { names, pandasCategories } = model;
@@ -18,7 +18,7 @@ export function columnsOf(model: LightGbmModel): ModelColumns {
     const beyond = typeof seen === 'object' ? seen.codes.find((code) => code >= listed.length) : undefined;
     if (beyond !== undefined) {
       throw new ModelFileError(
-        `it lists ${listed.length} categories, and code ${beyond} of column \`${names[column]}\` is none of them`,
+        `it lists ${listed.length} categories, and column \`${names[column]}\` has the code ${beyond}`,
       );
     }
     categories.set(column, codesOf(listed));
@@ -27,8 +27,8 @@ export function columnsOf(model: LightGbmModel): ModelColumns {
 }
 
 /**
- * The file lists the category columns of the data frame in order, without their names, and of an ordered or useless
- * one nothing else says that it is of categories.
+ * The file lists the category columns of the data frame in order, without names. For an ordered column, or one that no
+ * tree uses, nothing else in the file says that it has categories.
  */
 function categoryColumns({ seen, toldCategorical, pandasCategories }: LightGbmModel): readonly number[] {
   const columns = [...seen.keys()];
@@ -37,7 +37,7 @@ function categoryColumns({ seen, toldCategorical, pandasCategories }: LightGbmMo
   const found = [toldCategorical, used, perhaps].find(({ length }) => length === pandasCategories.length);
   if (found !== undefined) return found;
   throw new ModelFileError(
-    `it lists categories of ${pandasCategories.length} columns and splits by ${used.length}, so their codes are not known; train on the codes instead (\`.cat.codes\`)`,
+    `it lists categories of ${pandasCategories.length} columns, and its trees use ${used.length} such columns, so the codes are not known; train on the codes instead (\`.cat.codes\`)`,
   );
 }
 

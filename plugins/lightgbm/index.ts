@@ -6,26 +6,18 @@ import {
   type JsonObject,
   modelFileError,
   type OptionError,
-  type ProjectFile,
   TreeModel,
-  type WrittenInputs,
 } from 'millrace/api';
-import { boosterInPieces, type Prediction } from './booster.js';
+import { boosterInPieces } from './booster.js';
+import type { Options } from './options.generated.js';
 
-interface LightGbmOptions {
-  readonly model: ProjectFile;
-  readonly inputs?: WrittenInputs;
-  readonly predict: Prediction;
-  readonly iterations?: number;
-}
-
-/** Of a booster, or of scikit-learn's kind of model that holds one. */
+/** Works for a booster and for a scikit-learn model that holds one. */
 const RESAVE = 'getattr(model, "booster_", model).save_model("model.txt")';
 
-export const plugin = definePlugin<LightGbmOptions>({
+export const plugin = definePlugin<Options>({
   name: 'lightgbm',
   kind: 'model',
-  summary: 'A LightGBM model, from its text or JSON file, scored in process.',
+  summary: 'Scores with a LightGBM model from a text or JSON file, in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create({ model, inputs, predict, iterations }, build) {
     const wrong = (error: unknown): OptionError => modelFileError(model, 'LightGBM', RESAVE, error);

@@ -1,20 +1,19 @@
-import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
+import { eachNumber, ModelFileError, softmax, type Transform } from 'millrace/api';
 
 /**
- * What LightGBM's `predict` makes of raw scores, by the objective as the model file writes it, e.g.
- * `binary sigmoid:1` (ConvertOutput of LightGBM's objectives).
- * @returns undefined where it leaves them as they are
- * @throws ModelFileError for an objective that is not known
+ * How LightGBM's `predict` transforms raw scores, by the objective as the model file writes it, e.g. `binary
+ * sigmoid:1` (ConvertOutput of LightGBM's objectives).
+ * @returns undefined if it does not change them
+ * @throws ModelFileError for an unknown objective
  */
 export function objectiveTransform(objective: string): Transform | undefined {
   const [name = '', ...parameters] = objective.split(/\s+/);
   switch (name) {
     case 'binary':
-      return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
     case 'multiclassova':
       return eachNumber(sigmoid(parameter(parameters, 'sigmoid')));
     case 'multiclass':
-      return softmax;
+      return softmax();
     case 'cross_entropy':
     case 'xentropy':
       return eachNumber(sigmoid(1));
@@ -39,7 +38,7 @@ export function objectiveTransform(objective: string): Transform | undefined {
     case '':
       return undefined;
     default:
-      throw new ModelFileError(`its objective \`${name}\` is not known, so it has only raw scores`);
+      throw new ModelFileError(`its objective \`${name}\` is not known, so only raw scores are possible`);
   }
 }
 
@@ -53,17 +52,3 @@ function parameter(parameters: readonly string[], name: string): number {
   if (value > 0) return value;
   throw new ModelFileError(`its objective's ${name} is not a positive number`);
 }
-
-const softmax: Transform = (outputs, rows) => {
-  for (const row of rows) {
-    let most = -Infinity;
-    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
-    let sum = 0;
-    for (const values of outputs) {
-      const value = Math.exp((values[row] ?? NaN) - most);
-      values[row] = value;
-      sum += value;
-    }
-    for (const values of outputs) values[row] = (values[row] ?? NaN) / sum;
-  }
-};

@@ -1,10 +1,12 @@
 import {
   type DecisionTree,
   type FileNotice,
+  inTree,
   type LinearLeaf,
   ModelFileError,
   NodeRule,
   type Pieces,
+  treeNodes,
 } from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
@@ -19,13 +21,13 @@ const MISSING: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /**
- * Reads the JSON of `Booster.dump_model()`. The format has no count of its trees: their numbers show one that is missing
- * between others, and the feature importances, since LightGBM 3.0, any.
+ * Reads the JSON of `Booster.dump_model()`. The format does not count its trees. The numbers of the trees show a gap
+ * between trees. The feature importances, since LightGBM 3.0, show any missing tree.
  * @throws ModelFileError
  */
 export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const model = object(content, 'it');
-  if ('learner' in model) throw new ModelFileError('it is one of XGBoost', 'write `use: xgboost`');
+  if ('learner' in model) throw new ModelFileError('it is a model of XGBoost', 'write `use: xgboost`');
   const treesPerIteration = index(model['num_tree_per_iteration'], '`num_tree_per_iteration`');
   const names = list(model, 'feature_names').map((name) => {
     if (typeof name === 'string') return name;
@@ -42,7 +44,7 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const trees: DecisionTree[] = [];
   const splits = new SplitCounts(names);
   const written = list(model, 'tree_info').map((one, index) => object(one, `tree ${index}`));
-  // A dump from a later iteration on counts on from there, and its importances are those of all trees up to its last.
+  // A dump that starts at a later iteration continues its numbering. Its importances cover all trees up to its last.
   const first = written.length === 0 ? 0 : index(written[0]?.['tree_index'], '`tree_index`');
   if (first < 0 || first % treesPerIteration !== 0)
     throw new ModelFileError(`its first \`tree_index\` is ${first}`);
@@ -53,19 +55,16 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
         `tree ${position}: its \`tree_index\` is ${JSON.stringify(tree['tree_index'])} instead of ${first + position}`,
       );
     }
-    try {
-      const read = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
-      if (tree['num_leaves'] !== read.tree.leaves.length) {
-        throw new ModelFileError(
-          `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${read.tree.leaves.length}`,
-        );
-      }
-      splits.add(read.tree.feature, read.gains);
-      trees.push(read.tree);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${position}: ${error.message}`);
-    }
+    const { tree: read, gains } = inTree(position, () => {
+      const one = readTree(object(tree['tree_structure'], 'the tree'), position % treesPerIteration);
+      const { length } = one.tree.leaves;
+      if (tree['num_leaves'] === length) return one;
+      throw new ModelFileError(
+        `\`num_leaves\` is ${JSON.stringify(tree['num_leaves'])}, and it has ${length}`,
+      );
+    });
+    splits.add(read.feature, gains);
+    trees.push(read);
   }
   if (model['feature_importances'] !== undefined && first === 0) {
     splits.check(importancesOf(object(model['feature_importances'], '`feature_importances`'), names));
@@ -73,7 +72,7 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
   const infos = new Map(Object.entries(object(model['feature_infos'] ?? {}, '`feature_infos`')));
   const unknown = [...infos.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new ModelFileError(`\`feature_infos\` is of \`${unknown}\`, which is no feature`);
+    throw new ModelFileError(`\`feature_infos\` names \`${unknown}\`, which is not a feature`);
   return {
     names,
     treesPerIteration,
@@ -89,8 +88,8 @@ export function* readJson(content: unknown): Pieces<LightGbmModel> {
 
 function laterStart(first: number): FileNotice {
   return {
-    message: `begins with tree ${first}: it lacks the trees before it, as dump_model(start_iteration=…) leaves them out`,
-    help: 'dump the model whole, unless those trees are meant to be left out',
+    message: `begins with tree ${first}: the trees before it are missing, as after dump_model(start_iteration=…)`,
+    help: 'dump the whole model, unless you left out those trees on purpose',
   };
 }
 
@@ -98,12 +97,12 @@ function importancesOf(listed: Json, names: readonly string[]): ReadonlyMap<stri
   return new Map(
     Object.entries(listed).map(([name, value]): [string, number] => {
       if (isWholeImportance(value) && names.includes(name)) return [name, value];
-      throw new ModelFileError('its feature importances are not those of its features');
+      throw new ModelFileError('its feature importances do not match its features');
     }),
   );
 }
 
-/** A category column lists its values, and one of no use is left out. */
+/** A category column lists its values. A column that no tree uses is left out. */
 function columnSeen(info: unknown): ColumnSeen {
   if (info === undefined) return 'nothing';
   const { values } = object(info, '`feature_infos`');
@@ -112,69 +111,52 @@ function columnSeen(info: unknown): ColumnSeen {
     : 'numbers';
 }
 
-/** Nested objects to columns, without recursion: trees can be deep. */
 function readTree(
   root: Json,
   output: number,
 ): { readonly tree: DecisionTree; readonly gains: readonly number[] } {
   const gains: number[] = [];
   const [splitSeen, leafSeen] = [new Set<unknown>(), new Set<unknown>()];
-  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-  const [left, right, leaves] = [[] as number[], [] as number[], [] as number[]];
-  const categories: (Int32Array | undefined)[] = [];
+  const leaves: number[] = [];
   const linear: (LinearLeaf | undefined)[] = [];
-  const open: { readonly part: Json; readonly hang: (child: number) => void }[] = [
-    { part: root, hang: () => undefined },
-  ];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { part, hang } = next;
+  const nodes = treeNodes(root, (part) => {
     if (part['split_feature'] === undefined) {
-      // A tree that is one leaf does not number it.
+      // The only leaf of a tree has no number.
       if (part !== root) numbered(part, 'leaf_index', leafSeen);
-      hang(~leaves.length);
       leaves.push(number(part, 'leaf_value'));
       linear.push(linearLeaf(part));
-      continue;
+      return undefined;
     }
-    const node = feature.length;
     numbered(part, 'split_index', splitSeen);
-    hang(node);
     gains.push(typeof part['split_gain'] === 'number' ? part['split_gain'] : 0);
-    feature.push(index(part['split_feature'], '`split_feature`'));
     const isCategorical = part['decision_type'] === '==';
-    rule.push(isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part));
-    threshold.push(isCategorical ? 0 : unbounded(number(part, 'threshold')));
-    categories.push(isCategorical ? categorySet(part['threshold']) : undefined);
-    open.push({ part: object(part['left_child'], 'a child'), hang: (child) => (left[node] = child) });
-    open.push({ part: object(part['right_child'], 'a child'), hang: (child) => (right[node] = child) });
-  }
-  const tree = {
-    output,
-    feature: Int32Array.from(feature),
-    rule: Uint8Array.from(rule),
-    threshold: Float64Array.from(threshold),
-    categories,
-    left: Int32Array.from(left),
-    right: Int32Array.from(right),
-    leaves: Float64Array.from(leaves),
-  };
+    return {
+      feature: index(part['split_feature'], '`split_feature`'),
+      rule: isCategorical ? NodeRule.categorical | NodeRule.nan : numericRule(part),
+      threshold: isCategorical ? 0 : unbounded(number(part, 'threshold')),
+      categories: isCategorical ? categorySet(part['threshold']) : undefined,
+      left: object(part['left_child'], 'a child'),
+      right: object(part['right_child'], 'a child'),
+    };
+  });
+  const tree = { ...nodes, output, leaves: Float64Array.from(leaves) };
   const known = linear.filter((leaf) => leaf !== undefined);
   if (known.length === 0) return { tree, gains };
   if (known.length < leaves.length) throw new ModelFileError('only some leaves are linear');
   return { tree: { ...tree, linear: known }, gains };
 }
 
-/** Each node has a number of its own, and each leaf: a part that is there twice shows. */
+/** Checks that the number of a node or leaf is unique, so that a duplicate part is found. */
 function numbered(part: Json, key: 'split_index' | 'leaf_index', seen: Set<unknown>): void {
   const value = index(part[key], `\`${key}\``);
-  if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} is there twice`);
+  if (seen.has(value)) throw new ModelFileError(`\`${key}\` ${value} occurs twice`);
   seen.add(value);
 }
 
 function numericRule(part: Json): number {
   const comparison = part['decision_type'];
   if (comparison !== '<=') {
-    throw new ModelFileError(`a node compares by ${typeof comparison === 'string' ? comparison : 'no text'}`);
+    throw new ModelFileError(`a node has an unknown \`decision_type\`: ${JSON.stringify(comparison)}`);
   }
   const missing = MISSING.get(part['missing_type']);
   if (missing === undefined) throw new ModelFileError('a node has an unknown `missing_type`');
@@ -182,7 +164,7 @@ function numericRule(part: Json): number {
   return missing | (part['default_left'] && missing !== NodeRule.none ? NodeRule.defaultLeft : 0);
 }
 
-/** JSON has no infinity: dump_model writes what is as large as 1e300, or larger, as that. */
+/** JSON has no infinity: dump_model writes 1e300 for all larger numbers. */
 function unbounded(threshold: number): number {
   return Math.abs(threshold) >= 1e300 ? Math.sign(threshold) * Infinity : threshold;
 }
@@ -193,7 +175,7 @@ function categorySet(threshold: unknown): Int32Array {
     throw new ModelFileError('a set of categories is missing');
   const set = String(threshold).split('||').map(Number);
   if (!set.every((one) => one >= 0 && (one | 0) === one)) {
-    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is no set of categories`);
+    throw new ModelFileError(`${JSON.stringify(threshold).slice(0, 80)} is not a set of categories`);
   }
   return Int32Array.from(set).sort();
 }
@@ -222,7 +204,7 @@ function list(of: Json, key: string): readonly unknown[] {
   throw new ModelFileError(`\`${key}\` is not a list`);
 }
 
-/** A whole number that fits an Int32Array as it is. */
+/** An integer that an Int32Array can hold. */
 function index(value: unknown, what: string): number {
   if (typeof value === 'number' && (value | 0) === value) return value;
   throw new ModelFileError(`${what} is not a ${typeof value === 'number' ? 'whole ' : ''}number`);

@@ -1,4 +1,4 @@
-import { type DecisionTree, type FileNotice, ModelFileError, type Pieces } from 'millrace/api';
+import { type DecisionTree, type FileNotice, inTree, ModelFileError, type Pieces } from 'millrace/api';
 import { isWholeImportance, SplitCounts } from './importances.js';
 import type { ColumnSeen, LightGbmModel } from './model.js';
 import { fieldsOf, wholeNumber, words, type Fields } from './text-fields.js';
@@ -6,18 +6,18 @@ import { readTree } from './text-tree.js';
 
 /**
  * Reads the text that `save_model` writes (LightGBM 2 to 4): a header of `key=value` lines, a block for each tree, and
- * after the trees what training knew, of which only `pandas_categorical` matters. Every count and end marker of the
- * format is checked. What the versions write:
+ * then information about the training, of which only `pandas_categorical` matters. All counts and end markers of the
+ * format are checked. The versions write:
  *
  *   up to 2.0.10   no `tree_sizes`; the trees end at `feature importances:`
  *   2.0.11 – 2.1   `tree_sizes` has the bytes of each tree
  *   2.2 and later  the trees end at `end of trees`, the parameters at `end of parameters`
  *
- * Python adds a last line `pandas_categorical:…` in all of them; other languages and the command line do not.
+ * In all versions, Python adds a last line `pandas_categorical:…`. Other languages and the command line do not.
  * @throws ModelFileError
  */
 export function* readText(written: string): Pieces<LightGbmModel> {
-  // LightGBM's own ends of lines, and those that a checkout on Windows makes of them.
+  // The line ends of LightGBM, or those that a checkout on Windows converts them to.
   const text = written.includes('\r') ? written.replaceAll('\r\n', '\n') : written;
   if (!/^tree *\n/.test(text)) throw new ModelFileError('it does not begin like a LightGBM model');
   const { starts, end, isOld } = placesOf(text);
@@ -26,24 +26,22 @@ export function* readText(written: string): Pieces<LightGbmModel> {
   const { names, treesPerIteration } = readHeader(header);
 
   const trees: DecisionTree[] = [];
-  // With the size of each tree in the file, importances would only find fault with files saved from a later iteration on.
+  // If the file has the size of each tree, importances are not checked: they differ in a file saved from a later
+  // iteration.
   const isSized = header.has('tree_sizes');
   const splits = new SplitCounts(names);
   for (const [index, start] of starts.entries()) {
     yield;
     const [number = '', ...lines] = text.slice(start, starts[index + 1] ?? end).split('\n');
     if (number !== `Tree=${index}`) {
-      throw new ModelFileError(`\`${number.slice(0, 40)}\` stands where Tree=${index} should be`);
+      throw new ModelFileError(`expected Tree=${index}, found \`${number.slice(0, 40)}\``);
     }
-    try {
+    const [tree, gains] = inTree(index, () => {
       const fields = fieldsOf(lines);
-      const tree = readTree(fields, index % treesPerIteration);
-      if (!isSized) splits.add(tree.feature, words(fields.get('split_gain') ?? '').map(Number));
-      trees.push(tree);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${index}: ${error.message}`);
-    }
+      return [readTree(fields, index % treesPerIteration), fields.get('split_gain')] as const;
+    });
+    if (!isSized) splits.add(tree.feature, words(gains ?? '').map(Number));
+    trees.push(tree);
   }
   const trailer = text.slice(end).split('\n');
   if (!isSized) splits.check(importancesOf(trailer));
@@ -62,17 +60,17 @@ export function* readText(written: string): Pieces<LightGbmModel> {
 }
 
 interface Places {
-  /** Where each tree begins. */
+  /** The start of each tree. */
   readonly starts: readonly number[];
-  /** Where the trees end. */
+  /** The end of the trees. */
   readonly end: number;
-  /** Of LightGBM 2.0 or 2.1. */
+  /** Whether LightGBM 2.0 or 2.1 wrote the file. */
   readonly isOld: boolean;
 }
 
 function placesOf(text: string): Places {
   const marker = text.indexOf('\nend of trees\n');
-  // In old files a blank line comes before the heading.
+  // In old files there is an empty line before the heading.
   const heading = marker < 0 ? text.indexOf('\n\nfeature importances:\n') : -1;
   if (marker < 0 && heading < 0) {
     throw new ModelFileError('it is cut short: there is no `end of trees`', 'copy the file again');
@@ -84,13 +82,13 @@ function placesOf(text: string): Places {
   return { starts, end, isOld: marker < 0 };
 }
 
-/** `tree_sizes` has the bytes of each tree. A tree is ASCII, so that characters are bytes. */
+/** Checks the sizes in bytes in `tree_sizes`. A tree is ASCII, so characters are bytes. */
 function checkSizes(header: Fields, starts: readonly number[], end: number): void {
   const written = header.get('tree_sizes');
   if (written === undefined) return;
   const sizes = words(written);
   if (sizes.length !== starts.length) {
-    throw new ModelFileError(`\`tree_sizes\` is of ${sizes.length} trees, and the file has ${starts.length}`);
+    throw new ModelFileError(`\`tree_sizes\` lists ${sizes.length} trees, and the file has ${starts.length}`);
   }
   for (const [index, start] of starts.entries()) {
     const size = (starts[index + 1] ?? end) - start;
@@ -111,7 +109,7 @@ function readHeader(header: Fields): { names: readonly string[]; treesPerIterati
   for (const key of ['feature_infos', 'monotone_constraints']) {
     const listed = header.get(key);
     const count = words(listed ?? '').length;
-    // Training without constraints leaves them out, or empty.
+    // If training had no constraints, the list is missing or empty.
     if (count === features || (key === 'monotone_constraints' && count === 0)) continue;
     throw new ModelFileError(
       listed === undefined ? `\`${key}\` is missing` : `it has ${features} features and ${count} \`${key}\``,
@@ -124,7 +122,7 @@ function readHeader(header: Fields): { names: readonly string[]; treesPerIterati
   return { names, treesPerIteration };
 }
 
-/** The count of classes, which a file has up to three times. */
+/** Checks the number of classes, which a file states up to three times. */
 export function checkClasses(objective: string, classes: number, treesPerIteration: number): void {
   if (classes !== treesPerIteration) {
     throw new ModelFileError(`it has ${classes} classes and ${treesPerIteration} trees in an iteration`);
@@ -134,13 +132,13 @@ export function checkClasses(objective: string, classes: number, treesPerIterati
   throw new ModelFileError(`it has ${classes} classes, and its objective ${told}`);
 }
 
-/** [min:max] is a number's, a:b:c are categories, none is a feature that was of no use. */
+/** [min:max] is a column of numbers, a:b:c are categories, and none is a column that no tree uses. */
 function columnSeen(info: string): ColumnSeen {
   if (info === 'none') return 'nothing';
   return info.startsWith('[') ? 'numbers' : { codes: info.split(':').map(Number) };
 }
 
-/** What follows the trees: `name=number` lines below a heading, up to an empty line. */
+/** The feature importances after the trees: `name=number` lines below a heading, up to an empty line. */
 function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const from = lines.findIndex((line) => /^feature[ _]importances:$/.test(line)) + 1;
   const to = lines.indexOf('', from);
@@ -149,10 +147,10 @@ function importancesOf(lines: readonly string[]): ReadonlyMap<string, number> {
     return [line.slice(0, at), Number(line.slice(at + 1))];
   });
   if (from > 0 && read.every(([, value]) => isWholeImportance(value))) return new Map(read);
-  throw new ModelFileError('it has no `tree_sizes`, and its feature importances are not whole');
+  throw new ModelFileError('it has no `tree_sizes`, and its feature importances are incomplete');
 }
 
-/** Where the file ends tells whether it is whole, as far as its version lets it. */
+/** Checks that the file has its end, as far as its version marks it. */
 function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly ColumnSeen[]): FileNotice[] {
   const last = lines.findLast((line) => line.trim() !== '') ?? '';
   const opened = lines.indexOf('parameters:');
@@ -164,7 +162,7 @@ function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly Colu
     return [
       {
         message:
-          'is of LightGBM 2.0 or 2.1 and has no `pandas_categorical` line, so nothing marks its end: if it was cut short after its trees, that cannot be seen',
+          'was written by LightGBM 2.0 or 2.1 and has no `pandas_categorical` line, so nothing marks its end: it may be cut short after its trees',
         help: 'load it in LightGBM 2.2 or later and save it again',
       },
     ];
@@ -180,7 +178,7 @@ function noticesOf(lines: readonly string[], isOld: boolean, seen: readonly Colu
     {
       message:
         'has categories and no `pandas_categorical` line: if Python wrote it, it is cut short, and category columns are read as codes',
-      help: 'copy the file again if Python wrote it; files of R and of the command line have no such line',
+      help: 'copy the file again if Python wrote it; files from R and from the command line have no such line',
     },
   ];
 }

@@ -3,8 +3,8 @@ import { ModelFileError } from 'millrace/api';
 export type Fields = ReadonlyMap<string, string>;
 
 /**
- * `key=value` lines; a line without `=` is a key alone.
- * @throws ModelFileError for a key that is there twice
+ * Reads `key=value` lines. A line without `=` is a key without a value.
+ * @throws ModelFileError for a duplicate key
  */
 export function fieldsOf(lines: readonly string[]): Fields {
   const fields = new Map<string, string>();
@@ -12,13 +12,13 @@ export function fieldsOf(lines: readonly string[]): Fields {
     if (line.trim() === '') continue;
     const at = line.indexOf('=');
     const key = at < 0 ? line.trim() : line.slice(0, at);
-    if (fields.has(key)) throw new ModelFileError(`\`${key.slice(0, 40)}\` is there twice`);
+    if (fields.has(key)) throw new ModelFileError(`\`${key.slice(0, 40)}\` occurs twice`);
     fields.set(key, at < 0 ? '' : line.slice(at + 1));
   }
   return fields;
 }
 
-/** Names may hold white space that is not ASCII. */
+/** Splits at ASCII spaces and tabs only: names may contain other white space. */
 export function words(text: string): string[] {
   return text.split(/[ \t]+/).filter((word) => word !== '');
 }
@@ -36,7 +36,7 @@ export function numbers(fields: Fields, key: string, count?: number, otherwise?:
     if (otherwise !== undefined) return otherwise;
     throw new ModelFileError(`\`${key}\` is missing`);
   }
-  // JavaScript alone knows 0x10, 0b1 and 0o7.
+  // JavaScript accepts 0x10, 0b1 and 0o7; LightGBM does not write them.
   const foreign = /[xob]/i.test(text) ? words(text).find((word) => /[xob]/i.test(word)) : undefined;
   if (foreign !== undefined) throw new ModelFileError(`\`${key}\` holds ${JSON.stringify(foreign)}`);
   const read = words(text).map((word) => numberOf(word, key));
@@ -44,7 +44,7 @@ export function numbers(fields: Fields, key: string, count?: number, otherwise?:
   throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
 }
 
-/** Whole numbers that fit an Int32Array as they are. */
+/** Integers that an Int32Array can hold. */
 export function indexes(fields: Fields, key: string, count?: number): number[] {
   const read = numbers(fields, key, count);
   const wrong = read.find((value) => (value | 0) !== value);
@@ -52,7 +52,7 @@ export function indexes(fields: Fields, key: string, count?: number): number[] {
   throw new ModelFileError(`\`${key}\` holds ${wrong}`);
 }
 
-/** LightGBM writes infinities as C does. */
+/** Infinities in the spelling of C, which LightGBM uses. */
 const INFINITIES: ReadonlyMap<string, number> = new Map([
   ['inf', Infinity],
   ['infinity', Infinity],

@@ -2,7 +2,7 @@ import { type DecisionTree, type LinearLeaf, ModelFileError, NodeRule } from 'mi
 import { indexes, numbers, wholeNumber, type Fields } from './text-fields.js';
 import { bitSet, ruleOf } from './tree-fields.js';
 
-/** What a tree has of each node, and of each leaf, that no score depends on. Old versions have only some of them. */
+/** Fields of each node, and of each leaf, that do not affect scores. Old versions have only some of them. */
 const OF_NODES = ['split_gain', 'internal_value', 'internal_weight', 'internal_count'];
 const OF_LEAVES = ['leaf_weight', 'leaf_count'];
 
@@ -14,7 +14,7 @@ export function readTree(fields: Fields, output: number): DecisionTree {
   const leafCount = wholeNumber(fields, 'num_leaves');
   if (leafCount === 0) throw new ModelFileError('it has no leaves');
   const nodes = leafCount - 1;
-  // A tree of one leaf has these lines empty, or some of them.
+  // A tree with one leaf has these lines empty, or only some of them.
   if (nodes > 0) {
     for (const key of OF_NODES) checkCount(fields, key, nodes);
     for (const key of OF_LEAVES) checkCount(fields, key, leafCount);
@@ -51,7 +51,7 @@ export function readTree(fields: Fields, output: number): DecisionTree {
   return isLinear === 1 ? { ...tree, linear: linearLeaves(fields, leafCount) } : tree;
 }
 
-/** Counts without reading: these lines are half of a file. */
+/** Counts numbers without parsing them, because these lines are half of a file. */
 function checkCount(fields: Fields, key: string, count: number): void {
   const text = fields.get(key);
   if (text === undefined) return;
@@ -65,7 +65,7 @@ function checkCount(fields: Fields, key: string, count: number): void {
   if (found !== count) throw new ModelFileError(`\`${key}\` has ${found} numbers instead of ${count}`);
 }
 
-/** Bit sets end to end, `num_cat` of them, and where each begins and the last ends. */
+/** `num_cat` bit sets in sequence. The boundaries are the start of each and the end of the last. */
 function categorySets(fields: Fields): Int32Array[] {
   const count = wholeNumber(fields, 'num_cat');
   if (count === 0) {

@@ -3,7 +3,7 @@ import { ModelFileError, NodeRule } from 'millrace/api';
 /** `decision_type` of the text format: bit 0 categorical, bit 1 default left, bits 2 and 3 the missing type. */
 export function ruleOf(decisionType: number): number {
   const defaultLeft = (decisionType & 2) === 0 ? 0 : NodeRule.defaultLeft;
-  // A categorical split sends a missing value right, whatever the bits say.
+  // A categorical split always sends a missing value right.
   if ((decisionType & 1) !== 0) return NodeRule.categorical | NodeRule.nan;
   const missing = (decisionType >> 2) & 3;
   if (missing > NodeRule.nan) throw new ModelFileError(`decision_type ${decisionType} is unknown`);

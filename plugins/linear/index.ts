@@ -4,22 +4,15 @@ import {
   definePlugin,
   type Input,
   type JsonObject,
-  type KeyedOption,
   OptionError,
   type ProjectFile,
   tryEach,
 } from 'millrace/api';
-import { LinearModel, type Missing, type Term } from './linear-model.js';
-import { readModelFile, type WrittenWeight } from './model-file.js';
+import { LinearModel, type Term } from './linear-model.js';
+import { readModelFile } from './model-file.js';
+import type { Missing, Options, WeightsEntry } from './options.generated.js';
 
-interface LinearOptions {
-  readonly weights?: readonly KeyedOption<'number', WrittenWeight>[];
-  readonly bias?: number;
-  readonly missing?: Missing;
-  readonly model?: ProjectFile;
-}
-
-export const plugin = definePlugin<LinearOptions>({
+export const plugin = definePlugin<Options>({
   name: 'linear',
   kind: 'model',
   summary: 'A linear model: the weighted sum of its inputs.',
@@ -35,8 +28,8 @@ export const plugin = definePlugin<LinearOptions>({
   },
 });
 
-/** A model file says all that the model is; the options beside it would contradict it silently. */
-function fromFile(options: LinearOptions, file: ProjectFile, build: BuildContext): LinearModel {
+/** Reads the model from a file. The file is the whole model, so other options would contradict it. */
+function fromFile(options: Options, file: ProjectFile, build: BuildContext): LinearModel {
   for (const option of ['weights', 'bias', 'missing'] as const) {
     if (options[option] === undefined) continue;
     throw new OptionError(
@@ -47,7 +40,7 @@ function fromFile(options: LinearOptions, file: ProjectFile, build: BuildContext
     );
   }
   const model = readModelFile(file, ['model']);
-  const termOf = (name: string, weight: WrittenWeight): Term => {
+  const termOf = (name: string, weight: WeightsEntry): Term => {
     const input = build.need(name, ['model']);
     if (isNumeric(input)) return term(input, weight, model.missing);
     throw new OptionError(['model'], `\`${file.path}\` gives a weight to \`${name}\`, which is not a number`);
@@ -66,7 +59,7 @@ function isNumeric(input: Input): input is Input<'number'> {
   return input.kind === 'number';
 }
 
-function term(input: Input<'number'>, written: WrittenWeight, missing: Missing): Term {
+function term(input: Input<'number'>, written: WeightsEntry, missing: Missing): Term {
   if (typeof written === 'number') return { input, weight: written, missing };
   return { input, weight: written.weight, missing: written.missing ?? missing };
 }

@@ -7,9 +7,7 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
-
-/** What stands in for an input that is missing: a number, or nothing, and the score is absent. */
-export type Missing = 'absent' | number;
+import type { Missing } from './options.generated.js';
 
 export interface Term {
   readonly input: Input<'number'>;
@@ -24,7 +22,7 @@ export class LinearModel implements ModelComponent {
   readonly #bias: number;
   readonly version?: string;
 
-  /** @param version of the file that the weights are from */
+  /** @param version the version of the file with the weights */
   constructor(terms: readonly Term[], bias: number, version?: string) {
     this.#terms = terms;
     this.#bias = bias;
@@ -45,7 +43,7 @@ export class LinearModel implements ModelComponent {
         const cell = row * stride;
         const state = statusAt(status, cell);
         const value = isKnown(state) ? (values[cell] ?? NaN) : missing;
-        // The first missing input says why there is no score.
+        // The score gets the status of the first missing input.
         if (value === 'absent') unknown(score, row, state);
         else score.values[row] = (score.values[row] ?? NaN) + weight * value;
       }

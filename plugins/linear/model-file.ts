@@ -1,21 +1,18 @@
 import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
-import type { Missing } from './linear-model.js';
-
-/** A weight, or a weight with what stands in for its missing input. */
-export type WrittenWeight = number | { readonly weight: number; readonly missing?: Missing };
+import type { Missing, WeightsEntry } from './options.generated.js';
 
 export interface ModelFile {
   readonly bias: number;
   readonly missing: Missing;
-  /** By the name of a feature, attribute or definition. */
-  readonly weights: ReadonlyMap<string, WrittenWeight>;
+  /** Weights by the name of a feature, attribute or definition. */
+  readonly weights: ReadonlyMap<string, WeightsEntry>;
 }
 
 const KEYS = ['bias', 'missing', 'weights'];
 
 /**
- * Reads `{ "bias": number, "missing": "absent" | number, "weights": { name: weight } }`, where a weight is a number
- * or `{ "weight": number, "missing": "absent" | number }`. bias is 0 and missing "absent" where left out.
+ * Reads `{ "bias": number, "missing": "absent" | number, "weights": { name: weight } }`. A weight is a number or `{
+ * "weight": number, "missing": "absent" | number }`. By default bias is 0 and missing is "absent".
  * @throws OptionError at `path`
  */
 export function readModelFile(file: ProjectFile, path: readonly (string | number)[]): ModelFile {
@@ -38,12 +35,13 @@ export function readModelFile(file: ProjectFile, path: readonly (string | number
     if (!KEYS.includes(key)) throw wrong(`has the key \`${key}\`; expected ${KEYS.join(', ')}`);
   }
   const { bias = 0, missing = 'absent', weights } = content;
-  if (!isNumber(bias)) throw wrong('has a bias that is no number');
+  if (!isNumber(bias)) throw wrong('has a bias that is not a number');
   if (!isMissing(missing)) throw wrong('has a `missing` that is neither "absent" nor a number');
   if (!isRecord(weights) || Object.keys(weights).length === 0) throw wrong('has no weights');
-  const read = new Map<string, WrittenWeight>();
+  const read = new Map<string, WeightsEntry>();
   for (const [name, weight] of Object.entries(weights)) {
-    if (!isWeight(weight)) throw wrong(`has no number as the weight of \`${name}\``);
+    if (!isWeight(weight))
+      throw wrong(`has a weight of \`${name}\` that is neither a number nor { "weight": number }`);
     read.set(name, weight);
   }
   return { bias, missing, weights: read };
@@ -61,7 +59,7 @@ function isMissing(value: unknown): value is Missing {
   return value === 'absent' || isNumber(value);
 }
 
-function isWeight(value: unknown): value is WrittenWeight {
+function isWeight(value: unknown): value is WeightsEntry {
   if (isNumber(value)) return true;
   if (!isRecord(value) || !isNumber(value['weight'])) return false;
   const others = Object.keys(value).filter((key) => key !== 'weight' && key !== 'missing');

@@ -1,17 +1,12 @@
 import { createRequire } from 'node:module';
 import { definePlugin, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { OneHot, OTHER } from './one-hot.js';
+import type { Options } from './options.generated.js';
 
-interface OneHotOptions {
-  readonly of: Input;
-  /** Output → the text, or texts, that it stands for. */
-  readonly categories: Readonly<Record<string, string | readonly string[]>>;
-}
-
-export const plugin = definePlugin<OneHotOptions>({
+export const plugin = definePlugin<Options>({
   name: 'one_hot',
   kind: 'feature',
-  summary: 'An output for each declared category: 1 where the text is of it, else 0.',
+  summary: 'One output for each declared category: 1 if the text is in the category, otherwise 0.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ of, categories }) {
     if (!isText(of)) {
@@ -25,14 +20,14 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
   return input.kind === 'text' || input.kind === 'texts';
 }
 
-/** The position of the output that each text belongs to. */
-function outputsByText(categories: OneHotOptions['categories']): Map<string, number> {
+/** By text: the position of its output. */
+function outputsByText(categories: Options['categories']): Map<string, number> {
   const outputs = new Map<string, number>();
   for (const [position, [name, texts]] of Object.entries(categories).entries()) {
     if (name === OTHER) {
       throw new OptionError(
         ['categories', name],
-        `\`${OTHER}\` is the output for texts of no category`,
+        `\`${OTHER}\` is the output for texts in no category`,
         'give this category another name',
         'key',
       );
@@ -41,8 +36,8 @@ function outputsByText(categories: OneHotOptions['categories']): Map<string, num
       if (outputs.has(text)) {
         throw new OptionError(
           typeof texts === 'string' ? ['categories', name] : ['categories', name, index],
-          `\`${text}\` is there twice`,
-          'a text is of one category; remove one of the two',
+          `\`${text}\` occurs twice`,
+          'a text can be in only one category; remove one of the two',
         );
       }
       outputs.set(text, position);

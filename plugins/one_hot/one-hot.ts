@@ -11,17 +11,17 @@ import {
   type TextsColumn,
 } from 'millrace/api';
 
-/** The output that is 1 where a text is of no declared category. */
+/** The output that is 1 if a text is in no declared category. */
 export const OTHER = 'other';
 
-/** Says of each category whether the candidate's text, or one of its texts, is of it. */
+/** Computes for each category whether it has the candidate's text, or one of its texts. */
 export class OneHot implements FeatureComponent {
   readonly outputs: Readonly<Record<string, OutputKind>>;
   readonly #of: Input<'text' | 'texts'>;
   readonly #names: readonly string[];
   readonly #positions: ReadonlyMap<string, number>;
 
-  /** @param positions by text: the position among `names` of its category */
+  /** @param positions by text: the position of its category in `names` */
   constructor(of: Input<'text' | 'texts'>, names: readonly string[], positions: ReadonlyMap<string, number>) {
     this.#of = of;
     this.#names = [...names, OTHER];

@@ -6,26 +6,17 @@ import {
   definePlugin,
   type JsonObject,
   OptionError,
-  type ProjectFile,
-  type WrittenTensors,
 } from 'millrace/api';
 import { inputSpecs, outputSpecs } from './model-values.js';
 import { OnnxModel } from './onnx-model.js';
 import { OnnxSession } from './session.js';
 import { withoutZipMap } from './zip-map.js';
+import type { Options } from './options.generated.js';
 
-interface OnnxOptions {
-  readonly model: ProjectFile;
-  readonly inputs?: WrittenTensors;
-  readonly outputs?: Readonly<Record<string, string>>;
-  readonly threads: number;
-  readonly batch?: number;
-}
-
-export const plugin = definePlugin<OnnxOptions>({
+export const plugin = definePlugin<Options>({
   name: 'onnx',
   kind: 'model',
-  summary: 'An ONNX model, dense or of trees, run in process by ONNX Runtime.',
+  summary: 'Scores with an ONNX model, in process, by ONNX Runtime: neural networks and trees.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
     const { content, maps } = withoutZipMap(options.model.content);
@@ -45,7 +36,7 @@ export const plugin = definePlugin<OnnxOptions>({
 });
 
 async function openSession(
-  { model, threads }: OnnxOptions,
+  { model, threads }: Options,
   content: Uint8Array,
   build: BuildContext,
 ): Promise<OnnxSession> {
@@ -61,6 +52,6 @@ async function openSession(
     return await OnnxSession.open({ modulePath, threads, model: content });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(['model'], `\`${model.path}\` is no ONNX model that can be used: ${reason}`);
+    throw new OptionError(['model'], `\`${model.path}\` is not a usable ONNX model: ${reason}`);
   }
 }

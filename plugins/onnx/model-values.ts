@@ -2,19 +2,19 @@ import { isTensorType, OptionError, type OutputSpec, type TensorSpec } from 'mil
 import type { LoadedModel, LoadedValue } from './session-messages.js';
 import type { ClassScores } from './zip-map.js';
 
-/** @throws OptionError for an input of a type that features cannot have */
+/** @throws OptionError for an input whose type features cannot have */
 export function inputSpecs({ inputs }: LoadedModel): TensorSpec[] {
   return inputs.map(({ name, type, shape }) => {
     if (type !== undefined && isTensorType(type)) return { name, type, shape };
     throw new OptionError(
       ['model'],
-      `the model's input \`${name}\` is ${type ?? 'not a tensor'}, which cannot be given`,
+      `the model's input \`${name}\` is ${type ?? 'not a tensor'}, which is not supported`,
       'export the model with inputs of float32, float64, an int type, bool or string',
     );
   });
 }
 
-/** @param maps outputs of the file whose numbers the session gives as tensors */
+/** @param maps outputs of the file that the session returns as tensors */
 export function outputSpecs({ outputs }: LoadedModel, maps: ReadonlyMap<string, ClassScores>): OutputSpec[] {
   const tensors = new Set(Array.from(maps.values(), ({ tensor }) => tensor));
   const mapped = Array.from(maps, ([name, { tensor, classes }]): OutputSpec => {

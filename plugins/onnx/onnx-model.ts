@@ -12,7 +12,7 @@ import {
 import type { OnnxSession } from './session.js';
 import type { ClassScores } from './zip-map.js';
 
-/** An ONNX model as a component. Inputs are copied out of the frame before the model runs on its own thread. */
+/** An ONNX model as a component. Inputs are copied out of the frame, then the model runs on its own thread. */
 export class OnnxModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version: string;
@@ -23,7 +23,7 @@ export class OnnxModel implements ModelComponent {
 
   readonly #maps: ReadonlyMap<string, ClassScores>;
 
-  /** @param maps outputs that are asked for by the name of their tensor */
+  /** @param maps outputs that are requested by the name of their tensor */
   constructor(
     file: ProjectFile,
     session: OnnxSession,
@@ -40,7 +40,7 @@ export class OnnxModel implements ModelComponent {
     this.#maps = maps;
   }
 
-  /** Runs the model once on zeros: what its file does not tell of shapes shows now. */
+  /** Runs the model once on zeros, to find shapes that the file does not state. */
   async warm(): Promise<void> {
     const batch = this.#inputs.blank();
     this.#outputs.check(batch, await this.#run(batch, new AbortController().signal));
@@ -52,7 +52,7 @@ export class OnnxModel implements ModelComponent {
     const columns = this.#outputs.columns(output, left);
     for (const batch of batches) {
       const answer = await this.#run(batch, signal);
-      // The frame may be another request's by now.
+      // After an await, another request may use the frame.
       if (signal.aborted) return;
       columns.write(batch, answer);
     }

@@ -1,6 +1,6 @@
 import type { TensorData } from 'millrace/api';
 
-/** What a session's thread starts with. */
+/** The data that a session's thread starts with. */
 export interface WorkerStart {
   /** The main file of onnxruntime-node. */
   readonly modulePath: string;
@@ -8,7 +8,7 @@ export interface WorkerStart {
   readonly threads: number;
 }
 
-/** A tensor on its way between threads; types as the runtime names them. */
+/** A tensor sent between threads. The types have the names of the runtime. */
 export interface WireTensor {
   readonly name: string;
   readonly type: string;
@@ -27,7 +27,7 @@ export type ToMain =
   | { readonly kind: 'answer'; readonly outputs: readonly WireTensor[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What a model says of itself. */
+/** The inputs and outputs of a model. */
 export interface LoadedModel {
   readonly inputs: readonly LoadedValue[];
   readonly outputs: readonly LoadedValue[];
@@ -35,7 +35,7 @@ export interface LoadedModel {
 
 export interface LoadedValue {
   readonly name: string;
-  /** Undefined for what is not a tensor: a sequence, a map. */
+  /** Undefined for a value that is not a tensor: a sequence or a map. */
   readonly type: string | undefined;
   /** Undefined for a size that the model leaves open. */
   readonly shape: readonly (number | undefined)[];

@@ -1,4 +1,7 @@
-/** The thread of one session: onnxruntime-node runs a model on the thread that asks, which must not be the event loop's. */
+/**
+ * The thread of one session. onnxruntime-node runs a model on the calling thread, which must not be that of the event
+ * loop.
+ */
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { InferenceSession, Tensor } from 'onnxruntime-common';
@@ -52,7 +55,7 @@ async function run(
 
 function describe({ inputMetadata, outputMetadata }: Partial<InferenceSession>): LoadedModel {
   if (inputMetadata === undefined || outputMetadata === undefined)
-    throw new Error('this onnxruntime-node does not describe models; install 1.22 or later');
+    throw new Error('this version of onnxruntime-node does not describe models; install 1.22 or later');
   return { inputs: inputMetadata.map(valueOf), outputs: outputMetadata.map(valueOf) };
 }
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { Turns } from 'millrace/api';
 import type { LoadedModel, ToMain, ToWorker, WireTensor, WorkerStart } from './session-messages.js';
 
-/** A model in onnxruntime-node, on a thread of its own that runs one batch at a time. */
+/** A model in onnxruntime-node. It runs one batch at a time on its own thread. */
 export class OnnxSession {
   readonly #turns = new Turns(1);
   readonly #start: WorkerStart;
@@ -17,15 +17,16 @@ export class OnnxSession {
     this.#thread = thread;
   }
 
-  /** @throws Error with what the runtime says of a model that it does not take */
+  /** @throws Error with the reason why the runtime does not load the model */
   static async open(start: WorkerStart): Promise<OnnxSession> {
     const { thread, model } = await SessionThread.begin(start);
     return new OnnxSession(start, thread, model);
   }
 
   /**
-   * Runs the model; the inputs' memory goes to the thread.
-   * @throws Error of the runtime, or the signal's reason if it aborts before the batch's turn. What runs cannot be stopped.
+   * Runs the model. The memory of the inputs is transferred to the thread.
+   * @throws Error of the runtime, or the reason of the signal if it aborts before the batch starts. A batch that runs
+   * cannot be stopped.
    */
   run(inputs: readonly WireTensor[], outputs: readonly string[], signal: AbortSignal): Promise<WireTensor[]> {
     return this.#turns.take(signal, async () => {
@@ -34,7 +35,7 @@ export class OnnxSession {
     });
   }
 
-  /** Once nothing runs any more. */
+  /** Ends the thread when no batch runs any more. */
   async close(): Promise<void> {
     await this.#turns.idle();
     await this.#thread.end();
@@ -53,7 +54,7 @@ class SessionThread {
     this.#worker.on('exit', () => this.#lost('the thread of the model ended'));
   }
 
-  /** A thread that has loaded the model; one that could not is ended. */
+  /** Starts a thread that loads the model. If loading fails, the thread is ended. */
   static async begin(
     start: WorkerStart,
   ): Promise<{ readonly thread: SessionThread; readonly model: LoadedModel }> {
@@ -78,7 +79,7 @@ class SessionThread {
     await this.#worker.terminate();
   }
 
-  /** Keeps the process alive while something is asked, and not while the thread is idle. */
+  /** Waits for the thread's message. Only while it waits does the thread keep the process alive. */
   #answer(): Promise<ToMain> {
     this.#worker.ref();
     return new Promise((resolve) => {

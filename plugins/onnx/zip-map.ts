@@ -3,7 +3,7 @@ import protobuf from 'protobufjs';
 /** A model without ZipMap at its outputs. */
 export interface TensorModel {
   readonly content: Uint8Array;
-  /** By the name of an output that was a sequence of maps: the tensor that holds its numbers. */
+  /** For each output that was a sequence of maps: the tensor that holds its numbers. */
   readonly maps: ReadonlyMap<string, ClassScores>;
 }
 
@@ -15,10 +15,10 @@ export interface ClassScores {
 }
 
 /**
- * Replaces each output that ZipMap makes, a sequence of maps from class to probability, by the tensor that ZipMap reads:
- * Node's ONNX Runtime reads tensors alone. Converters of scikit-learn add ZipMap unless told otherwise, and those of
- * CatBoost always. Everything else in the file stays as it is, byte by byte. A file that cannot be read is returned
- * unchanged: the runtime reports what is wrong with it.
+ * ZipMap turns a tensor into a sequence of maps from class to probability. This function replaces each such output by
+ * the tensor, because Node's ONNX Runtime reads only tensors. Converters of scikit-learn add ZipMap by default, and
+ * those of CatBoost always. All other bytes of the file stay unchanged. A file that cannot be read is returned
+ * unchanged: the runtime reports its fault.
  *
  * Source: onnx.proto3 and the operator ai.onnx.ml.ZipMap, https://onnx.ai/onnx/operators/onnx_aionnxml_ZipMap.html
  */
@@ -40,7 +40,7 @@ export function withoutZipMap(content: Uint8Array): TensorModel {
   }
 }
 
-/** Numbers of fields in onnx.proto3. */
+/** Field numbers of onnx.proto3. */
 const MODEL_GRAPH = 7;
 const GRAPH = { node: 1, output: 12 } as const;
 const NODE = { input: 1, output: 2, opType: 4, attribute: 5, domain: 7 } as const;
@@ -51,9 +51,9 @@ const FLOAT = 1;
 /** One field of a message. */
 interface Field {
   readonly id: number;
-  /** With its tag. */
+  /** The field with its tag. */
   readonly bytes: Uint8Array;
-  /** Of a text, bytes or an inner message; undefined for a number. */
+  /** The content of a text, of bytes or of an inner message; undefined for a number. */
   readonly value: Uint8Array | undefined;
 }
 
@@ -91,7 +91,7 @@ function rewriteGraph(graph: Uint8Array): { bytes: Uint8Array; maps: Map<string,
     const output = zip && outputs.get(zip.output);
     if (zip === undefined || output === undefined) continue;
     maps.set(zip.output, { tensor: zip.input, classes: zip.classes });
-    // A tensor is an output once, whatever reads it.
+    // A tensor must be an output only once, even if several nodes read it.
     const isThere = outputs.has(zip.input);
     replaced.set(
       output,
@@ -129,7 +129,7 @@ function labelsOf(attribute: Field): string[] {
   return fields.filter(({ id }) => id === ATTRIBUTE.ints).flatMap(integersOf);
 }
 
-/** Of a repeated integer: packed, or one number a field. */
+/** The integers of a repeated field: packed, or one number in each field. */
 function integersOf({ bytes, value }: Field): string[] {
   const reader = protobuf.Reader.create(value ?? bytes);
   if (value === undefined) reader.uint32();
@@ -138,13 +138,13 @@ function integersOf({ bytes, value }: Field): string[] {
   return numbers;
 }
 
-/** protobufjs has numbers beyond 32 bits as objects of two halves where the package long is installed. */
+/** With the package long installed, protobufjs returns numbers above 32 bits as objects of two halves. */
 function integerText(value: number | { readonly low: number; readonly high: number }): string {
   if (typeof value === 'number') return String(value);
   return String((BigInt(value.high) << 32n) | BigInt(value.low >>> 0));
 }
 
-/** The first text of a field of a message, '' if there is none. */
+/** The first text of a field of a message; '' if there is none. */
 function textIn(field: Field, id: number): string {
   const found = fieldsOf(field.value ?? EMPTY).find((one) => one.id === id);
   return Buffer.from(found?.value ?? EMPTY).toString();

@@ -3,8 +3,8 @@ import { datatypeOf, isNumeric } from './datatypes.js';
 import type { MetadataTensor, ModelMetadata } from './protocol.js';
 
 /**
- * Compares what the step sends and takes with what the server says of its model. A server that lists no inputs, or no
- * outputs, says nothing of them.
+ * Compares what the step sends and reads with the server's description of the model. If a server lists no inputs, or
+ * no outputs, they are not checked.
  * @throws Error with the first difference
  */
 export function checkMetadata(
@@ -21,22 +21,22 @@ export function checkMetadata(
     const datatype = datatypeOf(tensor.type);
     if (model.datatype !== datatype) {
       throw new Error(
-        `the model's input ${model.name} is ${model.datatype}, and ${datatype} would be sent; write datatype: ${model.datatype}`,
+        `the model's input ${model.name} is ${model.datatype}, and the step sends ${datatype}; write datatype: ${model.datatype}`,
       );
     }
     const sent = [tensor.perRequest ? 1 : undefined, ...tensor.rowShape];
     if (!isSent(sent, model.shape)) {
       throw new Error(
-        `the model's input ${model.name} is ${describeShape(model.shape)}, and ${describeShape(sent)} would be sent; a step can say the shape of a row, e.g. shape: [${model.shape.slice(1).join(', ')}]`,
+        `the model's input ${model.name} is ${describeShape(model.shape)}, and the step sends ${describeShape(sent)}; set the shape of a row, e.g. shape: [${model.shape.slice(1).join(', ')}]`,
       );
     }
   }
   const unbound = names.filter((name) => !tensors.some((tensor) => tensor.name === name));
-  if (unbound.length > 0) throw new Error(`\`inputs\` does not give the model's ${unbound.join(', ')}`);
+  if (unbound.length > 0) throw new Error(`\`inputs\` lacks the model's ${unbound.join(', ')}`);
   for (const name of outputs.length === 0 ? [] : (wanted ?? [])) checkOutput(name, outputs);
 }
 
-/** A size that either leaves open fits any; so the model must not fix the number of rows. */
+/** An open size fits any size on the other side, so the model must not fix the number of rows. */
 function isSent(sent: readonly (number | undefined)[], model: readonly (number | undefined)[]): boolean {
   return sent.length === model.length && sent.every((size, i) => model[i] === undefined || model[i] === size);
 }

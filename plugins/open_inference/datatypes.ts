@@ -1,6 +1,10 @@
 import type { Tensor, TensorType } from 'millrace/api';
+import type { InputsEntryDatatype as Datatype } from './options.generated.js';
 
-/** Tensor types by the protocol's names, https://github.com/kserve/open-inference-protocol. FP16 has no JSON form. */
+/**
+ * Tensor types by their names in the protocol, https://github.com/kserve/open-inference-protocol. FP16 has no JSON
+ * form.
+ */
 export const DATATYPES = {
   BOOL: 'bool',
   UINT8: 'uint8',
@@ -14,9 +18,7 @@ export const DATATYPES = {
   FP32: 'float32',
   FP64: 'float64',
   BYTES: 'string',
-} as const satisfies Record<string, TensorType>;
-
-export type Datatype = keyof typeof DATATYPES;
+} as const satisfies Record<Datatype, TensorType>;
 
 const NAMES = new Map<TensorType, string>(Object.entries(DATATYPES).map(([name, type]) => [type, name]));
 
@@ -24,7 +26,7 @@ export function datatypeOf(type: TensorType): string {
   return NAMES.get(type) ?? '';
 }
 
-/** An output's numbers may also be FP16: in JSON they are numbers like any other. */
+/** Whether an output has numbers. They can also be FP16: in JSON these are ordinary numbers. */
 export function isNumeric(datatype: unknown): boolean {
   return datatype === 'FP16' || (isDatatype(datatype) && datatype !== 'BYTES');
 }
@@ -33,10 +35,10 @@ function isDatatype(name: unknown): name is Datatype {
   return typeof name === 'string' && Object.hasOwn(DATATYPES, name);
 }
 
-/** The elements of a tensor as JSON has them. */
+/** The elements of a tensor in their JSON form. */
 export function jsonData({ type, data }: Tensor): unknown[] {
   if (type === 'bool') return Array.from(data as Uint8Array, (value) => value === 1);
-  // Whole numbers come from float64 columns, so that none is lost.
+  // These integers come from float64 columns, so the conversion to Number is exact.
   if (type === 'int64' || type === 'uint64') return Array.from(data as BigInt64Array, Number);
   return Array.from<unknown>(data);
 }

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { OptionError } from 'millrace/api';
 
-/** What the connection itself sends. */
+/** Headers that the connection sets itself. */
 const RESERVED: ReadonlySet<string> = new Set([
   'accept',
   'connection',
@@ -17,7 +17,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers of every call, names in small letters.
+ * The headers of every call, with names in lower case.
  * @throws OptionError, without the value, which may be a secret
  */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -12,32 +12,17 @@ import {
   parseDuration,
   type TensorSpec,
 } from 'millrace/api';
-import { DATATYPES, type Datatype } from './datatypes.js';
+import { DATATYPES } from './datatypes.js';
 import { checkedHeaders } from './headers.js';
-import { RemoteModel, type Check } from './remote-model.js';
+import { RemoteModel } from './remote-model.js';
 import { ModelServer } from './server.js';
+import type { InputsEntry, Options } from './options.generated.js';
 
-type WrittenInput = Input | readonly Input[] | (DetailedTensor & { readonly datatype?: Datatype });
-
-interface OpenInferenceOptions {
-  readonly url: string;
-  readonly model: string;
-  readonly version?: string;
-  readonly inputs: Readonly<Record<string, WrittenInput>>;
-  readonly outputs?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly timeout: string;
-  readonly batch: number;
-  readonly connections: number;
-  readonly max_bytes: number;
-  readonly check: Check;
-}
-
-export const plugin = definePlugin<OpenInferenceOptions>({
+export const plugin = definePlugin<Options>({
   name: 'open_inference',
   kind: 'model',
   summary:
-    'A model at another server, asked over the Open Inference Protocol (KServe v2): Triton, MLServer, KServe.',
+    'Scores with a model on another server, over the Open Inference Protocol (KServe v2): Triton, MLServer, KServe.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create(options, build) {
     const written = Object.entries(options.inputs).map(([name, input]) => tensorOf(name, input));
@@ -60,8 +45,8 @@ export const plugin = definePlugin<OpenInferenceOptions>({
   },
 });
 
-/** What the step says of an input stands for what the model says: the server may not be there to ask. */
-function tensorOf(name: string, written: WrittenInput): { spec: TensorSpec; detailed: DetailedTensor } {
+/** The options describe an input completely, because the server may not be reachable to describe its model. */
+function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detailed: DetailedTensor } {
   const given = 'value' in written ? written : { value: written };
   const { datatype, shape, ...detailed } = { datatype: undefined, shape: undefined, ...given };
   const [first] = [given.value].flat() as readonly Input[];
@@ -69,16 +54,13 @@ function tensorOf(name: string, written: WrittenInput): { spec: TensorSpec; deta
   return { spec: { name, type, shape: [undefined, ...(shape ?? [undefined])] }, detailed };
 }
 
-/** What a server takes for a step in the path, and so for another address, cannot be encoded. */
+/** Refuses `.` and `..`: they cannot be encoded in a path, and would lead to another address. */
 function checkSegment(option: 'model' | 'version', text: string): void {
   if (text === '.' || text === '..')
-    throw new OptionError([option], `\`${text}\` cannot be part of a URL's path as a name`);
+    throw new OptionError([option], `\`${text}\` cannot be a name in the path of a URL`);
 }
 
-function openClient(
-  { url, headers, connections }: OpenInferenceOptions,
-  build: BuildContext,
-): OutboundClient {
+function openClient({ url, headers, connections }: Options, build: BuildContext): OutboundClient {
   const sent = checkedHeaders(headers ?? {});
   try {
     return build.http.open(url, { connections, headers: sent });

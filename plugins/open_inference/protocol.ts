@@ -1,9 +1,9 @@
 import { describeShape, type Tensor, type TensorBatch } from 'millrace/api';
 import { datatypeOf, isNumeric, jsonData } from './datatypes.js';
 
-/** A shape of more is no tensor's, and messages show shapes whole. */
+/** The maximum number of dimensions. Messages show shapes completely. */
 const MOST_DIMENSIONS = 16;
-/** Characters of an output's name, which messages show too. */
+/** The maximum length of an output's name, which messages show too. */
 const LONGEST_NAME = 256;
 
 /** The body of an inference request. */
@@ -32,13 +32,13 @@ export function inferenceAnswer(body: Buffer, wanted: readonly string[] | undefi
     const output = object(one, 'an output of the answer');
     const { name } = output;
     if (typeof name !== 'string' || name.length > LONGEST_NAME)
-      throw new Error(`an output of the answer has no name, but ${shown(name)}`);
+      throw new Error(`an output of the answer has ${shown(name)} instead of a name`);
     if (wanted === undefined || wanted.includes(name)) found.set(name, tensorOf(name, output));
   }
   return found;
 }
 
-/** A model's inputs or outputs as its metadata lists them; -1 is a size that is left open. */
+/** The inputs or outputs of a model as its metadata lists them; -1 is an open size. */
 export interface MetadataTensor {
   readonly name: string;
   readonly datatype: string;
@@ -50,13 +50,13 @@ export interface ModelMetadata {
   readonly outputs: readonly MetadataTensor[];
 }
 
-/** @throws Error for what is not the metadata of a model */
+/** @throws Error if the answer is not the metadata of a model */
 export function modelMetadata(body: Buffer): ModelMetadata {
   const { inputs, outputs } = object(parse(body), 'the metadata');
   return { inputs: metadataTensors(inputs), outputs: metadataTensors(outputs) };
 }
 
-/** What an answer that is an error says of itself; '' if nothing. */
+/** The message in an error answer; '' if there is none. */
 export function errorText(body: Buffer): string {
   try {
     const { error } = object(parse(body), '');
@@ -67,10 +67,11 @@ export function errorText(body: Buffer): string {
 }
 
 function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<string, unknown>>): Tensor {
-  if (!isNumeric(datatype)) throw new Error(`output ${name} is not of numbers, but ${shown(datatype)}`);
-  if (!isShape(shape)) throw new Error(`output ${name} has no shape, but ${shown(shape)}`);
+  if (!isNumeric(datatype))
+    throw new Error(`output ${name} has the datatype ${shown(datatype)}, not numbers`);
+  if (!isShape(shape)) throw new Error(`output ${name} has ${shown(shape)} instead of a shape`);
   if (!Array.isArray(data)) throw new Error(`output ${name} has no data`);
-  // Row by row, flat or nested as the shape is.
+  // The numbers row by row. The answer has them flat, or nested like the shape.
   const flat = data.flat(shape.length) as readonly unknown[];
   const size = shape.reduce((all, one) => all * one, 1);
   if (flat.length !== size) {
@@ -82,7 +83,7 @@ function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<strin
   for (const [i, value] of flat.entries()) {
     const number = datatype === 'BOOL' && typeof value === 'boolean' ? Number(value) : value;
     if (typeof number !== 'number' || !Number.isFinite(number))
-      throw new Error(`output ${name} holds ${shown(value)} where a number has to be`);
+      throw new Error(`output ${name} holds ${shown(value)} instead of a number`);
     values[i] = number;
   }
   return { type: 'float64', shape, data: values };
@@ -90,7 +91,7 @@ function tensorOf(name: string, { datatype, shape, data }: Readonly<Record<strin
 
 function metadataTensors(list: unknown): MetadataTensor[] {
   if (list === undefined || list === null) return [];
-  if (!Array.isArray(list)) throw new Error('the metadata has inputs or outputs that are no list');
+  if (!Array.isArray(list)) throw new Error('the inputs or outputs of the metadata are not a list');
   return list.map((one) => {
     const { name, datatype, shape } = object(one, 'a tensor of the metadata');
     if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape))
@@ -125,7 +126,10 @@ function isShape(shape: unknown): shape is number[] {
   );
 }
 
-/** For a message; nothing of what lists and objects within a list hold, which may be nested without end. */
+/**
+ * Describes a value for a message. It leaves out what lists and objects within a list contain, because they can be
+ * nested deeply.
+ */
 function shown(value: unknown): string {
   const part = (one: unknown): string =>
     typeof one === 'object' && one !== null

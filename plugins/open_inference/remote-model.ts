@@ -10,13 +10,11 @@ import type {
   WarmNotices,
 } from 'millrace/api';
 import { checkMetadata } from './check-metadata.js';
+import type { Check } from './options.generated.js';
 import { inferenceAnswer, inferenceRequest } from './protocol.js';
 import { ServerNotReady, type ModelServer } from './server.js';
 
-/** When the model's metadata is compared with the step: `reachable`, if the server can be asked. */
-export type Check = 'reachable' | 'required' | 'off';
-
-/** A model at another server as a component. A call that fails fails the step, whole. */
+/** A model on another server as a component. A failed call fails the whole step. */
 export class RemoteModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version?: string;
@@ -40,7 +38,9 @@ export class RemoteModel implements ModelComponent {
     this.#check = check;
   }
 
-  /** A server that is down does not keep the service from starting, unless the step requires it; it is warned of. */
+  /**
+   * A server that is down causes a warning and does not stop the service from starting, unless the step requires it.
+   */
   async warm(notices: WarmNotices): Promise<void> {
     if (this.#check === 'off') return;
     try {
@@ -48,8 +48,8 @@ export class RemoteModel implements ModelComponent {
     } catch (error) {
       if (!(error instanceof ServerNotReady) || this.#check === 'required') throw error;
       notices.warn(
-        `its model is not checked, and calls will fail, while its server does not answer: ${error.message}`,
-        'start the server and validate again; `check: required` makes this an error, `check: off` asks nothing at start',
+        `the model server is not ready, so the model is not checked and calls fail: ${error.message}`,
+        'start the server and validate again; `check: required` makes this an error, `check: off` skips the check',
       );
     }
   }
@@ -58,7 +58,7 @@ export class RemoteModel implements ModelComponent {
     const { batches, left } = this.#inputs.gather(input);
     const columns = this.#outputs.columns(output, left);
     const answers = await this.#inferAll(batches, input.signal);
-    // The frame may be another request's by now.
+    // After an await, another request may use the frame.
     if (input.signal.aborted) return;
     for (const [i, batch] of batches.entries()) columns.write(batch, answers[i] ?? new Map());
   }
@@ -67,7 +67,7 @@ export class RemoteModel implements ModelComponent {
     return this.#server.close();
   }
 
-  /** All batches at a time; the first that fails stops the others. */
+  /** Sends all batches concurrently. The first that fails aborts the others. */
   async #inferAll(
     batches: readonly TensorBatch[],
     signal: AbortSignal,

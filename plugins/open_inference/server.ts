@@ -2,21 +2,21 @@ import { type OutboundAnswer, type OutboundClient, OutboundError } from 'millrac
 import { errorText, modelMetadata, type ModelMetadata } from './protocol.js';
 
 export interface ServerLimits {
-  /** For one call, its second try included, milliseconds. */
+  /** The time limit of one call, including its retry, in milliseconds. */
   readonly timeoutMs: number;
-  /** Longest answer. */
+  /** The maximum size of an answer, in bytes. */
   readonly maxBytes: number;
 }
 
-/** Longest that the server may take over a question about a model, milliseconds. */
+/** The time limit of a request for metadata, in milliseconds. */
 const CHECK_MS = 2_000;
 
-/** A server that cannot be asked at the moment, for whatever reason. */
+/** A server that cannot be reached at the moment, for any reason. */
 export class ServerNotReady extends Error {
   override readonly name = 'ServerNotReady';
 }
 
-/** A model at a server of the Open Inference Protocol, over HTTP. */
+/** A model on a server that uses the Open Inference Protocol over HTTP. */
 export class ModelServer {
   readonly #client: OutboundClient;
   readonly #path: string;
@@ -30,9 +30,9 @@ export class ModelServer {
   }
 
   /**
-   * Asks for an inference. It changes nothing at the server, so a connection that is lost or refused and a 503 are tried
-   * once more within the time limit; after a time-out nothing is.
-   * @throws Error for any answer that is not a JSON body of status 200, or the signal's reason
+   * Requests an inference. It changes nothing on the server. After a lost or refused connection, or a 503, it is
+   * therefore sent once more within the time limit. It is not sent again after a timeout.
+   * @throws Error for any answer that is not a JSON body with status 200, or the reason of the signal
    */
   async infer(body: string, signal: AbortSignal): Promise<Buffer> {
     const { timeoutMs, maxBytes } = this.#limits;
@@ -50,8 +50,8 @@ export class ModelServer {
   }
 
   /**
-   * What the server says of the model.
-   * @throws ServerNotReady if the server cannot be asked now; Error if it does not know the model
+   * The metadata of the model.
+   * @throws ServerNotReady if the server cannot be reached now; Error if it does not have the model
    */
   async metadata(): Promise<ModelMetadata> {
     const ready = await this.#get('/v2/health/ready');
@@ -60,7 +60,7 @@ export class ModelServer {
     if (answer.status >= 500) throw new ServerNotReady(describe(answer));
     if (answer.status !== 200) {
       throw new Error(
-        `there is no metadata of the model: ${describe(answer)}; for a server that gives none, write check: off`,
+        `the server returned no metadata of the model: ${describe(answer)}; if it never does, write check: off`,
       );
     }
     return modelMetadata(answer.body);

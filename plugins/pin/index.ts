@@ -1,13 +1,9 @@
 import { createRequire } from 'node:module';
 import { definePlugin, type JsonObject, OptionError } from 'millrace/api';
 import { Pin } from './pin.js';
+import type { Options } from './options.generated.js';
 
-interface PinOptions {
-  /** Position → candidate id. */
-  readonly positions: Readonly<Record<string, string>>;
-}
-
-export const plugin = definePlugin<PinOptions>({
+export const plugin = definePlugin<Options>({
   name: 'pin',
   kind: 'rule',
   summary: 'Puts named candidates at exact positions of the ranking.',

@@ -1,6 +1,6 @@
 import type { RankingEdit, RuleComponent, RuleReport, StepInput } from 'millrace/api';
 
-/** Constrains candidates to positions. One that is not there, or is no concern of this step, is left out. */
+/** Pins candidates to positions. An id that is not a candidate, or is outside the rows of the step, is ignored. */
 export class Pin implements RuleComponent {
   readonly scoring = 'keeps';
   readonly #positions: ReadonlyMap<string, number>;
@@ -22,7 +22,7 @@ export class Pin implements RuleComponent {
   }
 }
 
-/** Binary search: rows ascend. */
+/** A binary search, because rows ascend. */
 function contains(rows: Int32Array, row: number): boolean {
   let low = 0;
   let high = rows.length;

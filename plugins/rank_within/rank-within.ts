@@ -9,14 +9,9 @@ import {
   type StepInput,
   type StepOutput,
 } from 'millrace/api';
+import type { Among, Order } from './options.generated.js';
 
-/** Which numbers are the best: the largest (descending) or the smallest (ascending). */
-export type Direction = 'descending' | 'ascending';
-
-/** Whom a candidate is compared with: those that this step works on, or all of the request. */
-export type Among = 'remaining' | 'all';
-
-/** Where each candidate's number stands among those of the others; candidates without one do not count. */
+/** Compares each candidate's number with those of the others. Candidates without a number do not count. */
 export class RankWithin implements FeatureComponent {
   readonly outputs = {
     rank: 'number',
@@ -26,14 +21,14 @@ export class RankWithin implements FeatureComponent {
     min_max: 'number',
   } as const;
   readonly #value: Input<'number'>;
-  readonly #direction: Direction;
+  readonly #order: Order;
   readonly #among: Among;
-  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  /** Scratch memory that all requests share. It is filled and read without an await between. */
   #known = new Float64Array(0);
 
-  constructor(value: Input<'number'>, direction: Direction, among: Among) {
+  constructor(value: Input<'number'>, order: Order, among: Among) {
     this.#value = value;
-    this.#direction = direction;
+    this.#order = order;
     this.#among = among;
   }
 
@@ -56,10 +51,10 @@ export class RankWithin implements FeatureComponent {
       const value = column.values[cell] ?? NaN;
       const below = all.below(value);
       const upTo = all.upTo(value);
-      const better = this.#direction === 'descending' ? all.count - upTo : below;
+      const better = this.#order === 'descending' ? all.count - upTo : below;
       const equal = upTo - below;
       write(ranks, row, 1 + better);
-      // Ties count half, so that it is the same seen from either end.
+      // A tie counts half, so that percentiles are symmetric for both orders.
       write(percentiles, row, 1 - (better + equal / 2) / all.count);
       write(shares, row, all.share(value));
       write(zScores, row, all.zScore(value));
@@ -80,7 +75,7 @@ export class RankWithin implements FeatureComponent {
   }
 }
 
-/** NaN: there is no such number, e.g. no z-score where all candidates are equal. */
+/** NaN means that there is no such number, e.g. no z-score if all candidates are equal. */
 function write(column: NumberColumn, row: number, value: number): void {
   if (Number.isNaN(value)) column.status[row] = Status.absent;
   else {

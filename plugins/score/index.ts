@@ -1,12 +1,9 @@
 import { createRequire } from 'node:module';
-import { definePlugin, type Input, type JsonObject } from 'millrace/api';
+import { definePlugin, type JsonObject } from 'millrace/api';
 import { Score } from './score.js';
+import type { Options } from './options.generated.js';
 
-interface ScoreOptions {
-  readonly value: Input<'number'>;
-}
-
-export const plugin = definePlugin<ScoreOptions>({
+export const plugin = definePlugin<Options>({
   name: 'score',
   kind: 'rule',
   summary: 'Sets the score of every candidate to the value of an expression.',

@@ -7,7 +7,7 @@ import {
   type StepInput,
 } from 'millrace/api';
 
-/** Sets scores; a candidate whose value is absent or not finite keeps the score that it has. */
+/** Sets scores. A candidate keeps its score if the value is absent or not finite. */
 export class Score implements RuleComponent {
   readonly scoring = 'sets';
   readonly #value: Input<'number'>;

@@ -2,19 +2,14 @@ import { createRequire } from 'node:module';
 import { definePlugin, type FeatureComponent, type Input, type JsonObject, OptionError } from 'millrace/api';
 import { TextSimilarity } from './text-similarity.js';
 import { VectorSimilarity } from './vector-similarity.js';
+import type { Options } from './options.generated.js';
 
 type Pair<K extends 'vector' | 'texts'> = readonly [Input<K>, Input<K>];
 
-/** What a user writes under `with:`, checked and bound. */
-interface SimilarityOptions {
-  readonly vectors?: Pair<'vector'>;
-  readonly texts?: Pair<'texts'>;
-}
-
-export const plugin = definePlugin<SimilarityOptions>({
+export const plugin = definePlugin<Options>({
   name: 'similarity',
   kind: 'feature',
-  summary: 'How alike two vectors are (cosine, dot product), or two lists of texts (Jaccard, overlap).',
+  summary: 'The similarity of two vectors (cosine, dot product) or of two lists of texts (Jaccard, overlap).',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   create({ vectors, texts }): FeatureComponent {
     if (vectors !== undefined && texts !== undefined) {
@@ -38,6 +33,6 @@ function checkSizes([a, b]: Pair<'vector'>): void {
   throw new OptionError(
     ['vectors', 1],
     `\`${b.text}\` is a vector(${String(b.size)}), \`${a.text}\` a vector(${String(a.size)})`,
-    'only vectors of one size, made by one model, can be compared',
+    'only vectors of the same size, from the same model, can be compared',
   );
 }

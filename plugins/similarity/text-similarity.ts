@@ -9,8 +9,8 @@ import {
 import { statusOfPair } from './cell-pairs.js';
 
 /**
- * How much two lists of texts have in common, as sets. A text that is there twice counts once; an empty one, which
- * may stand for an element that is not known, does not count.
+ * Compares two lists of texts as sets. Duplicates count once. An empty text does not count: it may be an unknown
+ * element.
  */
 export class TextSimilarity implements FeatureComponent {
   readonly outputs = { jaccard: 'number', overlap: 'number', shared: 'number' } as const;
@@ -25,7 +25,7 @@ export class TextSimilarity implements FeatureComponent {
   compute(input: StepInput, output: StepOutput): void {
     const first = input.column(this.#a);
     const second = input.column(this.#b);
-    // Where only one of the two is of the request, it is `one`: its set is made once.
+    // If only one of the two is of the request, it is `one`: its set is made once.
     const [one, other] = first.stride === 0 ? [first, second] : [second, first];
     const jaccard = output.number('jaccard');
     const overlap = output.number('overlap');
@@ -42,7 +42,7 @@ export class TextSimilarity implements FeatureComponent {
       const union = inOne.size + inOther.size - common;
       const smaller = Math.min(inOne.size, inOther.size);
       shared.values[row] = common;
-      // Where nothing can be shared, its share is no number.
+      // Without texts the ratio is undefined.
       if (union > 0) jaccard.values[row] = common / union;
       else jaccard.status[row] = Status.absent;
       if (smaller > 0) overlap.values[row] = common / smaller;
@@ -51,16 +51,16 @@ export class TextSimilarity implements FeatureComponent {
   }
 }
 
-/** The set of one cell at a time; moving on to another clears nothing and allocates nothing. */
+/** The set of one cell at a time. Moving to another cell clears nothing and allocates nothing. */
 class LatestSet {
   size = 0;
-  /** How many of its texts are in the set that it was filled beside. */
+  /** The number of its texts that are in the set given as `beside`. */
   shared = 0;
   #cell = -1;
-  /** The cell that last had a text. */
+  /** By text: the last cell that had it. */
   readonly #cells = new Map<string, number>();
 
-  /** Takes in the texts of a cell, unless it holds them already. */
+  /** Fills the set with the texts of a cell, unless it already holds that cell. */
   fill(column: TextsColumn, cell: number, beside?: LatestSet): void {
     if (this.#cell === cell) return;
     this.#cell = cell;

@@ -10,8 +10,8 @@ import {
 import { statusOfPair } from './cell-pairs.js';
 
 /**
- * Cosine and dot product of two vectors of one size. The sums are kept in double precision, where no square of a
- * float32 can underflow: the norm of a vector is 0 exactly if all its elements are, or are below 1e-162.
+ * Cosine and dot product of two vectors of one size. Sums are in double precision, in which no square of a float32 can
+ * underflow. The norm of a vector is 0 only if all its elements are 0 or below 1e-162.
  */
 export class VectorSimilarity implements FeatureComponent {
   readonly outputs = { cosine: 'number', dot: 'number' } as const;
@@ -26,7 +26,7 @@ export class VectorSimilarity implements FeatureComponent {
   compute(input: StepInput, output: StepOutput): void {
     const first = input.column(this.#a);
     const second = input.column(this.#b);
-    // Where only one of the two is of the request, it is `one`: its norm is worked out once.
+    // If only one of the two is of the request, it is `one`: its norm is computed once.
     const [one, other] = first.stride === 0 ? [first, second] : [second, first];
     const size = one.size;
     const dots = output.number('dot');
@@ -45,10 +45,10 @@ export class VectorSimilarity implements FeatureComponent {
         (one.stride === 0 ? normOfRequest : norm(one.values, a, size)) * norm(other.values, b, size);
       write(dots, row, product);
       if (norms === 0) {
-        // A vector of zeros points nowhere.
+        // A vector of zeros has no direction.
         cosines.status[row] = Status.absent;
       } else {
-        // Rounding can lead a hair beyond 1.
+        // Rounding can give a little more than 1.
         write(cosines, row, Math.max(-1, Math.min(1, product / norms)));
       }
     }
@@ -76,7 +76,7 @@ function dot(a: Elements, startA: number, b: Elements, startB: number, size: num
     : wideDot(a, startA, b, startB, size);
 }
 
-/** Four sums side by side, so that an addition need not wait for the one before. */
+/** Four independent sums, so that an addition does not wait for the one before. */
 function narrowDot(a: Float32Array, startA: number, b: Float32Array, startB: number, size: number): number {
   let sum0 = 0;
   let sum1 = 0;
@@ -96,8 +96,8 @@ function narrowDot(a: Float32Array, startA: number, b: Float32Array, startB: num
 }
 
 /**
- * The same sums, in the same order, of elements of which some are float64. It is a function of its own because one loop
- * over arrays of both kinds is twice as slow for either.
+ * Computes the same sums in the same order if an array is float64. It is a separate function because one loop over
+ * both kinds of arrays is twice as slow for each.
  */
 function wideDot(a: Elements, startA: number, b: Elements, startB: number, size: number): number {
   const whole = size - (size % 4);

@@ -1,9 +1,7 @@
 import { BREAK, expansion, fold, MANY, SKIP, standsAlone } from './characters.js';
+import type { Stemming } from './options.generated.js';
 
-/** How words are reduced: `plural` takes an English plural to its singular, `none` leaves words as they are. */
-export type Stemming = 'plural' | 'none';
-
-/** What a token is reduced to at most; the rest of a longer one is dropped. */
+/** The maximum length of a token; the rest is dropped. */
 export const LONGEST_TOKEN = 64;
 
 /** One token at a time, as UTF-16 units: `units[0] … units[length - 1]`. Reused for the next token. */
@@ -13,8 +11,8 @@ export interface Token {
 }
 
 /**
- * Splits texts into tokens: runs of letters and digits of any script, folded (case, accents, width), and reduced by
- * stemming. Makes no strings.
+ * Splits texts into tokens: runs of letters and digits of any script. Tokens are folded (case, accents, width) and
+ * stemmed. It allocates no strings.
  */
 export class Analyzer {
   /** The last token that `next` found. */
@@ -62,7 +60,7 @@ export class Analyzer {
     return true;
   }
 
-  /** The tokens of a text, as strings: for queries and statistics, not for the texts of candidates. */
+  /** The tokens of a text as strings. For queries and statistics, not for the texts of candidates. */
   tokens(text: string): string[] {
     const tokens: string[] = [];
     this.start(text);
@@ -81,8 +79,8 @@ const [A, C, E, H, I, S, U, X, Y, Z] = [97, 99, 101, 104, 105, 115, 117, 120, 12
 const LAST_DIGIT = 57;
 
 /**
- * The S stemmer (D. Harman, "How effective is suffixing?", JASIS 42, 1991), with -ches, -shes, -sses, -xes and -zzes
- * losing both letters, and -ie treated as -y, so that hoodie, hoodies, battery and batteries each find their like.
+ * The S stemmer (D. Harman, "How effective is suffixing?", JASIS 42, 1991) with two changes. -ches, -shes, -sses, -xes
+ * and -zzes lose both letters. -ie is treated as -y, so that hoodie matches hoodies, and battery matches batteries.
  * Rewrites the end of `units` where needed and returns the new length.
  */
 function singular(units: Uint16Array, length: number): number {
@@ -103,7 +101,7 @@ function singular(units: Uint16Array, length: number): number {
   return both ? length - 2 : length - 1;
 }
 
-/** Puts y after the first `stem` units; short words (pie, ties) and -aie-, -eie- keep their -ie. */
+/** Puts y after the first `stem` units. Short words (pie, ties) and words on -aie- or -eie- keep their -ie. */
 function endInY(units: Uint16Array, stem: number): number {
   const before = units[stem - 1];
   if (stem < 3 || before === A || before === E) return stem + 2;

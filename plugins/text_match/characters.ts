@@ -1,11 +1,11 @@
 /**
- * Folds characters as tokens have them: compatibility decomposition, case folding, accents dropped. What a UTF-16
- * unit becomes is worked out once and kept in a table of 65,536 entries.
+ * Folds characters for tokens: compatibility decomposition, case folding, removal of accents. The result for each
+ * UTF-16 unit is computed once and stored in a table of 65,536 entries.
  */
 const UNKNOWN = 0;
 /** The character ends a token. */
 export const BREAK = 1;
-/** It leaves no trace: an accent, an apostrophe, a zero-width joiner. */
+/** The character is dropped: an accent, an apostrophe, a zero-width joiner. */
 export const SKIP = 2;
 /** It becomes several units; `expansion` has them. */
 export const MANY = 3;
@@ -15,28 +15,28 @@ const expansions = new Map<number, readonly number[]>();
 
 const ACCENT = /[\u0300-\u036f]/u;
 const IGNORED = /['\u2018\u2019\u02bc\u00ad\u200b-\u200d\ufeff]/u;
-/** They decompose to letters that are no part of the word before them. */
+/** Signs that decompose to letters, which do not belong to the word before them. */
 const MARK_SIGN = /[\u2120\u2122]/u;
 const IN_TOKEN = /[\p{L}\p{N}\p{M}]/u;
 /** Scripts that write no spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u;
 
-/** BREAK, SKIP, MANY, or the unit that stands for the character in a token. */
+/** BREAK, SKIP, MANY, or the unit that replaces the character in a token. */
 export function fold(codePoint: number): number {
-  // Beyond the basic plane: rare in texts, and too many for the table.
+  // Characters beyond the basic plane are rare, and too many for the table.
   if (codePoint > 0xffff) return mark(foldedUnits(codePoint));
   const known = folds[codePoint] ?? BREAK;
   return known === UNKNOWN ? learn(codePoint) : known;
 }
 
-/** The units of a character for which `fold` says MANY. */
+/** The units of a character for which `fold` returns MANY. */
 export function expansion(codePoint: number): readonly number[] {
   if (codePoint <= 0xffff) return expansions.get(codePoint) ?? [];
   const units = foldedUnits(codePoint);
   return typeof units === 'number' ? [] : units;
 }
 
-/** Whether each character is a token of its own. Of a folded unit. */
+/** Whether a folded unit is a token by itself. */
 export function standsAlone(unit: number): boolean {
   return unit >= 0x0e00 && unit <= 0x9fff && UNSPACED.test(String.fromCharCode(unit));
 }
@@ -57,7 +57,7 @@ function foldedUnits(codePoint: number): number | readonly number[] {
   if (IGNORED.test(character) || ACCENT.test(character)) return SKIP;
   if (MARK_SIGN.test(character)) return BREAK;
   const units = unitsOf(UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character));
-  // Characters that would fall apart into several tokens, e.g. ㍿, stay whole.
+  // Characters that would split into several tokens, e.g. ㍿, stay whole.
   return units.length > 1 && units.some(standsAlone) ? unitsOf(character) : units;
 }
 
@@ -65,7 +65,7 @@ function unitsOf(text: string): number[] {
   return text.split('').map((part) => part.charCodeAt(0));
 }
 
-/** Lower case, then upper, then lower again is full case folding for what matters here: ẞ, ß and ss are one. */
+/** Lower, upper and lower case again are full case folding for this purpose: ẞ, ß and ss become equal. */
 function caseless(character: string): string {
   const base = lettersOf(character);
   return lettersOf(base.toLowerCase().toUpperCase().toLowerCase());

@@ -1,15 +1,5 @@
 import { createRequire } from 'node:module';
-import {
-  type ColumnKind,
-  definePlugin,
-  type Input,
-  type JsonObject,
-  type KeyedOption,
-  OptionError,
-  type ProjectFile,
-  tryEach,
-} from 'millrace/api';
-import type { Stemming } from './analyzer.js';
+import { definePlugin, type Input, type JsonObject, OptionError, tryEach } from 'millrace/api';
 import { readTextStatistics, type TextStatistics } from './statistics.js';
 import { TextMatch, type SearchedField } from './text-match.js';
 
@@ -19,19 +9,9 @@ export {
   type FieldTexts,
   type TextStatistics,
 } from './statistics.js';
+import type { Options } from './options.generated.js';
 
-/** What a user writes under `with:`, checked and bound. */
-interface TextMatchOptions {
-  readonly query: Input<'text'>;
-  readonly field?: Input;
-  readonly fields?: readonly KeyedOption<ColumnKind, number>[];
-  readonly statistics: 'candidates' | { readonly file: ProjectFile };
-  readonly k1: number;
-  readonly b: number;
-  readonly stemming: Stemming;
-}
-
-export const plugin = definePlugin<TextMatchOptions>({
+export const plugin = definePlugin<Options>({
   name: 'text_match',
   kind: 'feature',
   summary: 'How well texts of a candidate match the query: BM25, share of the words found, exact phrase.',
@@ -50,7 +30,7 @@ export const plugin = definePlugin<TextMatchOptions>({
   },
 });
 
-function searchedFields({ field, fields }: TextMatchOptions): readonly SearchedField[] {
+function searchedFields({ field, fields }: Options): readonly SearchedField[] {
   if (field !== undefined && fields !== undefined) {
     throw new OptionError(
       ['fields'],
@@ -84,23 +64,20 @@ function isText(input: Input): input is Input<'text'> | Input<'texts'> {
   return input.kind === 'text' || input.kind === 'texts';
 }
 
-function statisticsOf(
-  { statistics, stemming }: TextMatchOptions,
-  fields: number,
-): TextStatistics | undefined {
+function statisticsOf({ statistics, stemming }: Options, fields: number): TextStatistics | undefined {
   if (statistics === 'candidates') return undefined;
   const path = ['statistics', 'file'];
   const read = readTextStatistics(statistics.file, path);
   if (read.stemming !== stemming) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, this step says stemming: ${stemming}`,
+      `\`${statistics.file.path}\` was made with stemming: ${read.stemming}, but this step has stemming: ${stemming}`,
     );
   }
   if (read.meanLengths.length !== fields) {
     throw new OptionError(
       path,
-      `\`${statistics.file.path}\` is of ${read.meanLengths.length} fields, this step searches ${fields}`,
+      `\`${statistics.file.path}\` has statistics of ${read.meanLengths.length} fields, but this step searches ${fields}`,
     );
   }
   return read;

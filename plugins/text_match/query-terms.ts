@@ -1,25 +1,25 @@
 import type { Analyzer, Token } from './analyzer.js';
 
-/** Tokens of a query that count; the rest of a longer one is left out. */
+/** The maximum number of tokens of a query; the rest is ignored. */
 export const MOST_QUERY_TOKENS = 32;
 
 /**
- * What a query looks for: its distinct tokens as terms, and for every two neighbours the word that they make when
- * written as one (head set, headset). Terms and words are found in texts without making strings.
+ * The terms of a query: its distinct tokens, and the compounds of every two neighbouring tokens (head set, headset).
+ * They are found in texts without allocating strings.
  */
 export class QueryTerms {
   /** Distinct tokens, in order of first appearance. */
   readonly terms: readonly string[];
   /** How often each term occurs in the query. */
   readonly repeats: readonly number[];
-  /** Tokens of the query, repeated ones included. */
+  /** The number of tokens of the query, including repeated ones. */
   readonly length: number;
-  /** For each term, the places in the query where it stands: bit i for the i-th token. */
+  /** By term: its places in the query, with bit i for the i-th token. */
   readonly places: readonly number[];
   readonly #units: Uint16Array[];
-  /** Words of two neighbouring tokens: their units, and the terms that they stand for. */
+  /** Compounds of two neighbouring tokens: their units, and their two terms. */
   readonly #compounds: readonly { readonly units: Uint16Array; readonly terms: readonly [number, number] }[];
-  /** Bit u & 31 is set where a term or compound starts with unit u: most tokens end their search here. */
+  /** Bit u & 31 is set if a term or compound starts with unit u. Most tokens can be skipped with this test. */
   #starts = 0;
 
   constructor(query: string, analyzer: Analyzer) {
@@ -51,12 +51,12 @@ export class QueryTerms {
     }
   }
 
-  /** Whether a token that starts with this unit can be found at all. */
+  /** Whether a term or compound may start with this unit. */
   mayStart(unit: number): boolean {
     return (this.#starts & (1 << (unit & 31))) !== 0;
   }
 
-  /** The number of the term that the token is, or -1. */
+  /** The number of the term that equals the token, or -1. */
   find(token: Token): number {
     for (let term = 0; term < this.#units.length; term++) {
       const units = this.#units[term];
@@ -65,7 +65,7 @@ export class QueryTerms {
     return -1;
   }
 
-  /** The number of the term that two neighbouring tokens make when written as one, or -1. */
+  /** The number of the term that equals two neighbouring tokens written as one, or -1. */
   findJoined(first: Token, second: Token): number {
     const length = first.length + second.length;
     for (let term = 0; term < this.#units.length; term++) {
@@ -76,7 +76,7 @@ export class QueryTerms {
     return -1;
   }
 
-  /** The two terms that the token is when they are written as one; undefined if it is none such. */
+  /** The two terms whose compound equals the token; undefined if there is none. */
   findCompound(token: Token): readonly [number, number] | undefined {
     for (const compound of this.#compounds) {
       if (compound.units.length === token.length && startsWith(token, compound.units, 0))
@@ -86,7 +86,7 @@ export class QueryTerms {
   }
 }
 
-/** Whether `units` from `from` on has the token's units. */
+/** Whether the token's units are in `units` at `from`. */
 function startsWith(token: Token, units: Uint16Array, from: number): boolean {
   for (let i = 0; i < token.length; i++) if (token.units[i] !== units[from + i]) return false;
   return true;

@@ -1,28 +1,29 @@
 import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
-import { Analyzer, type Stemming } from './analyzer.js';
+import { Analyzer } from './analyzer.js';
+import { STEMMING, type Stemming } from './options.generated.js';
 
-/** How many texts contain each term, and how long texts are: what BM25 needs to know of a collection. */
+/** The statistics that BM25 needs of a collection: how many texts contain each term, and how long texts are. */
 export interface TextStatistics {
   readonly stemming: Stemming;
-  /** Texts that were read. */
+  /** The number of texts. */
   readonly documents: number;
-  /** Tokens of a text on average, for each field. */
+  /** The mean number of tokens of a text, for each field. */
   readonly meanLengths: readonly number[];
-  /** By term: the texts that contain it, in any field. */
+  /** By term: the number of texts that contain it, in any field. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 
 const FORMAT = 'millrace-text-statistics/1';
 
-/** What a document has of a field: a text, or a list of texts; undefined if it lacks the field. */
+/** The content of one field of a document: a text, or a list of texts; undefined if it lacks the field. */
 export type FieldTexts = string | readonly string[] | undefined;
 
 /** A text, or the fields of a document that are searched together. */
 type Document = string | readonly FieldTexts[];
 
 /**
- * Reads a collection once.
- * @param documents texts, or lists of as many fields each
+ * Reads a collection and computes its statistics.
+ * @param documents texts, or lists of fields; all lists have the same length
  */
 export async function buildTextStatistics(
   documents: Iterable<Document> | AsyncIterable<Document>,
@@ -52,7 +53,7 @@ export async function buildTextStatistics(
   return { stemming, documents: count, meanLengths, frequencies };
 }
 
-/** The statistics as the content of a file; equal statistics give equal bytes. */
+/** The content of a statistics file. Equal statistics give equal bytes. */
 export function writeTextStatistics(statistics: TextStatistics): string {
   const { stemming, documents, meanLengths } = statistics;
   const terms = [...statistics.frequencies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -65,7 +66,7 @@ export function writeTextStatistics(statistics: TextStatistics): string {
 }
 
 /**
- * Reads what `writeTextStatistics` wrote.
+ * Reads a statistics file, which `writeTextStatistics` wrote.
  * @throws OptionError at `path` if the file is something else
  */
 export function readTextStatistics(file: ProjectFile, path: readonly (string | number)[]): TextStatistics {
@@ -87,7 +88,7 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
   if (!isRecord(content) || content['format'] !== FORMAT)
     throw wrong(`is not a file of the format ${FORMAT}`);
   const { stemming, documents, mean_lengths: meanLengths, frequencies } = content;
-  if (stemming !== 'plural' && stemming !== 'none') throw wrong('names no stemming that there is');
+  if (!isStemming(stemming)) throw wrong('has an unknown `stemming`');
   if (!isCount(documents)) throw wrong('has no number of documents');
   if (!Array.isArray(meanLengths) || !meanLengths.every(isCount)) throw wrong('has no mean lengths');
   if (!isRecord(frequencies)) throw wrong('has no frequencies');
@@ -101,6 +102,10 @@ export function readTextStatistics(file: ProjectFile, path: readonly (string | n
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isStemming(value: unknown): value is Stemming {
+  return STEMMING.some((stemming) => stemming === value);
 }
 
 function isCount(value: unknown): value is number {

@@ -10,16 +10,17 @@ import {
   type TextColumn,
   type TextsColumn,
 } from 'millrace/api';
-import { Analyzer, type Stemming } from './analyzer.js';
+import { Analyzer } from './analyzer.js';
 import { inverseDocumentFrequency, type Bm25Parameters } from './bm25.js';
+import type { Stemming } from './options.generated.js';
 import { QueryTerms } from './query-terms.js';
 import type { TextStatistics } from './statistics.js';
 import { TextScan } from './text-scan.js';
 
-/** A text, or list of texts, of the candidates that is searched. */
+/** A text, or list of texts, of the candidates to search in. */
 export interface SearchedField {
   readonly input: Input<'text' | 'texts'>;
-  /** How much an occurrence in this field counts, against those of the other fields. */
+  /** The weight of an occurrence in this field, relative to the other fields. */
   readonly weight: number;
 }
 
@@ -27,16 +28,16 @@ export interface TextMatchSettings extends Bm25Parameters {
   readonly query: Input<'text'>;
   readonly fields: readonly SearchedField[];
   readonly stemming: Stemming;
-  /** Undefined: those of the request's candidates. */
+  /** Undefined: the statistics of the candidates of the request. */
   readonly statistics: TextStatistics | undefined;
 }
 
-/** How well each candidate's texts match the query. */
+/** Computes how well each candidate's texts match the query. */
 export class TextMatch implements FeatureComponent {
   readonly outputs = { bm25: 'number', overlap: 'number', phrase: 'number' } as const;
   readonly #settings: TextMatchSettings;
   readonly #analyzer: Analyzer;
-  /** Scratch that requests share: nothing awaits between filling it and reading it. */
+  /** Scratch memory that all requests share. It is filled and read without an await between. */
   readonly #scans: readonly TextScan[];
 
   constructor(settings: TextMatchSettings) {
@@ -52,7 +53,7 @@ export class TextMatch implements FeatureComponent {
     const known = isKnown(text.status[0]);
     const query = known ? new QueryTerms(text.values[0] ?? '', this.#analyzer) : undefined;
     if (query === undefined || query.length === 0) {
-      // An empty query says nothing about a candidate; that is not the same as a match of nothing.
+      // With an empty query the outputs are absent. That is different from a query without matches.
       const status = known ? Status.absent : statusAt(text.status, 0);
       for (const row of input.rows) for (const column of found) column.status[row] = status;
       return;
@@ -62,7 +63,9 @@ export class TextMatch implements FeatureComponent {
     this.#write(input.rows, columns, searched, idf, found);
   }
 
-  /** Scans all candidates, filtered ones too, so that a filter before this step changes no one's score. */
+  /**
+   * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
+   */
   #search(count: number, columns: readonly SearchedColumn[], query: QueryTerms): Searched[] {
     const { fields, statistics } = this.#settings;
     const searched: Searched[] = [];
@@ -78,7 +81,7 @@ export class TextMatch implements FeatureComponent {
         tokens += scan.lengths[row] ?? 0;
         texts++;
       }
-      // A field that no candidate has costs nothing from here on.
+      // A field that no candidate has is skipped from here on.
       if (texts === 0) continue;
       const meanLength = statistics?.meanLengths[f] ?? tokens / texts;
       searched.push({ scan, meanLength, weight: fields[f]?.weight ?? 1 });
@@ -98,7 +101,7 @@ export class TextMatch implements FeatureComponent {
     }
   }
 
-  /** The idf of each term, times how often the query has it. */
+  /** The idf of each term, multiplied by its number of occurrences in the query. */
   #inverseFrequencies(
     count: number,
     columns: readonly SearchedColumn[],
@@ -127,8 +130,8 @@ export class TextMatch implements FeatureComponent {
   }
 
   /**
-   * BM25F (Zaragoza et al., "Microsoft Cambridge at TREC-13", 2004): occurrences are weighed and put in proportion
-   * to the length of their field first, and saturate together. With one field of weight 1 it is BM25.
+   * BM25F (Zaragoza et al., "Microsoft Cambridge at TREC-13", 2004). Occurrences are weighted and scaled by the length
+   * of their field. Then their sum saturates. With one field of weight 1 it is BM25.
    */
   #write(
     rows: Int32Array,
@@ -174,25 +177,25 @@ export class TextMatch implements FeatureComponent {
 
 type SearchedColumn = TextColumn | TextsColumn;
 
-/** A field of which at least one candidate has a text. */
+/** A field for which at least one candidate has a text. */
 interface Searched {
   readonly scan: TextScan;
-  /** In tokens. */
+  /** The mean length in tokens. */
   readonly meanLength: number;
   readonly weight: number;
 }
 
-/** Whether any field holds the term; `cell` is row · terms + term. */
+/** Whether any field contains the term; `cell` is row · terms + term. */
 function holds(searched: readonly Searched[], cell: number): boolean {
   for (const { scan } of searched) if ((scan.counts[cell] ?? 0) > 0) return true;
   return false;
 }
 
-/** Present if any of the fields is known, else why the first is not. */
+/** Present if any of the fields is known, otherwise the status of the first field. */
 function statusOf(columns: readonly SearchedColumn[], row: number): number {
   for (const column of columns) {
     if (isKnown(column.status[row * column.stride])) return Status.present;
   }
-  const first = columns[0];
-  return first?.status[row * first.stride] ?? Status.absent;
+  const [first] = columns;
+  return first === undefined ? Status.absent : statusAt(first.status, row * first.stride);
 }

@@ -1,17 +1,17 @@
 import { LONGEST_TOKEN, type Analyzer, type Token } from './analyzer.js';
 import type { QueryTerms } from './query-terms.js';
 
-/** What was found of a query's terms in many texts, row by row. Scratch that the next request reuses. */
+/** The occurrences of a query's terms in many texts, by row. The next request reuses the memory. */
 export class TextScan {
   /** `counts[row * terms + term]`: how often the term occurs. */
   counts = new Uint16Array(0);
-  /** Tokens of each text. */
+  /** The number of tokens of each text. */
   lengths = new Uint32Array(0);
-  /** 1 where the query's tokens stand in a row. */
+  /** 1 if the text has the query's tokens in sequence. */
   phrases = new Uint8Array(0);
   readonly #before: Token = { units: new Uint16Array(LONGEST_TOKEN), length: 0 };
 
-  /** Makes room for `rows` texts and forgets what was found before. */
+  /** Makes room for `rows` texts and clears earlier results. */
   reset(rows: number, terms: number): void {
     if (this.counts.length < rows * terms) this.counts = new Uint16Array(rows * terms);
     else this.counts.fill(0, 0, rows * terms);
@@ -24,7 +24,7 @@ export class TextScan {
     }
   }
 
-  /** Reads a text once; what it finds adds to what earlier texts of the row held. */
+  /** Scans one text. Its counts add to those of earlier texts of the row. */
   scan(row: number, text: string, query: QueryTerms, analyzer: Analyzer): void {
     const before = this.#before;
     const { token } = analyzer;
@@ -32,8 +32,8 @@ export class TextScan {
     const complete = 1 << (query.length - 1);
     let length = 0;
     let beforeStarts = false;
-    // Bit i is set while the last tokens are the query's first i + 1: the shift-and algorithm (Baeza-Yates and
-    // Gonnet, "A new approach to text searching", CACM 35, 1992) over tokens.
+    // Bit i is set while the last tokens are the first i + 1 tokens of the query. This is the shift-and algorithm
+    // (Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35, 1992) on tokens.
     let run = 0;
     let runBefore = 0;
     analyzer.start(text);

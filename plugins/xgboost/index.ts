@@ -6,27 +6,18 @@ import {
   type JsonObject,
   modelFileError,
   OptionError,
-  type ProjectFile,
   TreeModel,
-  type WrittenInputs,
 } from 'millrace/api';
-import { boosterInPieces, type Prediction } from './booster.js';
-import type { Iterations, ToldOfDump } from './read-dump.js';
+import { boosterInPieces } from './booster.js';
+import type { Options } from './options.generated.js';
 
-interface XgBoostOptions extends ToldOfDump {
-  readonly model: ProjectFile;
-  readonly inputs?: WrittenInputs;
-  readonly predict: Prediction;
-  readonly iterations: Iterations;
-}
-
-/** Of a booster, or of scikit-learn's kind of model: both have it. */
+/** Works for a booster and for a scikit-learn model: both have this method. */
 const RESAVE = 'model.save_model("model.json")';
 
-export const plugin = definePlugin<XgBoostOptions>({
+export const plugin = definePlugin<Options>({
   name: 'xgboost',
   kind: 'model',
-  summary: 'An XGBoost model, from its JSON or UBJSON file, scored in process.',
+  summary: 'Scores with an XGBoost model from a JSON or UBJSON file, in process.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
   async create(options, build) {
     const { model, inputs, predict, iterations } = options;
@@ -39,7 +30,7 @@ export const plugin = definePlugin<XgBoostOptions>({
     if (booster.isDump && !booster.columns.unnamed && Array.isArray(inputs)) {
       throw new OptionError(
         ['inputs'],
-        '`inputs` is a list, and a dump of XGBoost does not hold the order of the columns',
+        '`inputs` is a list, and a dump of XGBoost does not have the order of the columns',
         'give expressions by name, e.g. inputs: { price: product.price }',
       );
     }

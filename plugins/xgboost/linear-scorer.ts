@@ -1,10 +1,10 @@
 import type { FeatureColumn, TreeScorer } from 'millrace/api';
 
-/** Booster gblinear: base + bias + Σ weight · feature, each step in float32; a missing feature adds nothing. */
+/** Booster gblinear: base + bias + Σ weight · feature, each step in float32. A missing feature adds nothing. */
 export class LinearScorer implements Pick<TreeScorer, 'score'> {
   /**
-   * @param weights of a feature for every output together, the biases last, as the file has them
-   * @param base by output
+   * @param weights for each feature the weights of all outputs, then the biases, as in the file
+   * @param base the base score by output
    */
   constructor(
     readonly features: number,

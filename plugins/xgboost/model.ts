@@ -1,95 +1,13 @@
-import { ModelFileError } from 'millrace/api';
-export type Json = Readonly<Record<string, unknown>>;
+import type { FileNotice, ModelColumns, Transform, TreeEnsemble } from 'millrace/api';
+import type { LinearScorer } from './linear-scorer.js';
 
-/** Lists that UBJSON holds as typed arrays count as lists. */
-export type List = ArrayLike<unknown>;
-
-/** What a file may say that it has, since it need not hold anything of most of them. */
-export const MOST_FEATURES = 1_000_000;
-export const MOST_OUTPUTS = 10_000;
-
-export function objectAt(of: Json, key: string, otherwise?: Json): Json {
-  const value = of[key] === undefined ? otherwise : of[key];
-  if (isObject(value)) return value;
-  throw new ModelFileError(`\`${key}\` is not an object`);
-}
-
-export function asObject(value: unknown): Json {
-  if (isObject(value)) return value;
-  throw new ModelFileError('it is not an object');
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !isList(value);
-}
-
-export function listAt(of: Json, key: string): List {
-  const value = of[key];
-  if (isList(value)) return value;
-  throw new ModelFileError(`\`${key}\` is not a list`);
-}
-
-export function numbersAt(of: Json, key: string, count?: number): number[] {
-  const read = measuresAt(of, key, count);
-  if (!read.some(Number.isNaN)) return read;
-  throw new ModelFileError(`\`${key}\` holds a number that is none`);
-}
-
-/** Numbers of which some are NaN, such as the thresholds of categorical nodes; parsed as JSON, they are null. */
-export function measuresAt(of: Json, key: string, count?: number): number[] {
-  const read = Array.from(listAt(of, key), numberOf);
-  if (count === undefined || read.length === count) return read;
-  throw new ModelFileError(`\`${key}\` has ${read.length} numbers instead of ${count}`);
-}
-
-/** The count of a list that need not be there, and of which nothing else is read. */
-export function checkCount(of: Json, key: string, count: number): void {
-  if (of[key] === undefined) return;
-  const { length } = listAt(of, key);
-  if (length !== count) throw new ModelFileError(`\`${key}\` has ${length} numbers instead of ${count}`);
-}
-
-/** Each is 0 or 1; old versions write false and true. */
-export function flagsAt(of: Json, key: string, count: number): number[] {
-  const read = numbersAt(of, key, count);
-  const wrong = read.find((value) => value !== 0 && value !== 1);
-  if (wrong === undefined) return read;
-  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
-}
-
-/** Whole numbers that are places in lists, or -1. */
-export function indexesAt(of: Json, key: string, count?: number): number[] {
-  const read = numbersAt(of, key, count);
-  const wrong = read.find((value) => !Number.isInteger(value) || value < -1 || value > MOST_INDEX);
-  if (wrong === undefined) return read;
-  throw new ModelFileError(`\`${key}\` holds ${wrong}`);
-}
-
-/** The largest Int32: what is beyond would be taken for another number. */
-const MOST_INDEX = 2 ** 31 - 1;
-
-/** @throws ModelFileError for what is not a text */
-export function textAt(of: Json, key: string): string {
-  const value = of[key];
-  if (typeof value === 'string') return value;
-  throw new ModelFileError(`\`${key}\` is not a text`);
-}
-
-/** A whole number, which XGBoost writes as a text; of something that the file need not have as often. */
-export function countAt(of: Json, key: string, otherwise?: number, most = Infinity): number {
-  const written = of[key];
-  const value =
-    written === undefined ? otherwise : typeof written === 'string' ? Number(written) : numberOf(written);
-  if (value === undefined || !Number.isInteger(value) || value < 0)
-    throw new ModelFileError(`\`${key}\` is not a whole number`);
-  if (value > most) throw new ModelFileError(`\`${key}\` is ${value}, and more than ${most} are not taken`);
-  return value;
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : NaN;
-}
-
-function isList(value: unknown): value is List {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && 'length' in value);
+/** A model file after reading: trees to compile, or the scorer of the booster gblinear. */
+export interface Booster {
+  readonly scored: { readonly ensemble: TreeEnsemble } | { readonly linear: LinearScorer };
+  readonly outputs: number;
+  readonly columns: ModelColumns;
+  readonly transform: Transform | undefined;
+  /** Whether the file is a dump. A dump names only the columns that its trees use, in no particular order. */
+  readonly isDump: boolean;
+  readonly notices: readonly FileNotice[];
 }

@@ -1,14 +1,14 @@
-import { eachNumber, ModelFileError, type Transform } from 'millrace/api';
+import { eachNumber, ModelFileError, softmax, type Transform } from 'millrace/api';
 
-/** How an objective turns the sum of the trees into a prediction, and base_score into where that sum starts. */
+/** How an objective transforms the sum of the trees to a prediction, and base_score to the start value of that sum. */
 export interface Objective {
   readonly transform: Transform | undefined;
-  /** Of base_score, which a file holds as a prediction. */
+  /** The start value for a base_score, which a file stores as a prediction. */
   readonly margin: (score: number) => number;
 }
 
 const same = (score: number): number => score;
-/** In float32, as XGBoost does it; a score of 0 or 1, where all labels were the same, stands for one just inside. */
+/** Computed in float32, like XGBoost. A score of 0 or 1 (all labels are equal) is moved slightly inside the range. */
 const logit = (score: number): number => {
   if (score < 0 || score > 1) return NaN;
   const inside = Math.fround(Math.min(Math.max(score, 1e-6), 1 - 1e-6));
@@ -17,21 +17,8 @@ const logit = (score: number): number => {
 const sigmoid = eachNumber((x) => Math.fround(1 / (1 + Math.exp(-x))));
 const exponential = eachNumber((x) => Math.fround(Math.exp(x)));
 
-/** Class probabilities, also for multi:softmax, whose `predict` would say only which is the largest. */
-const softmax: Transform = (outputs, rows) => {
-  for (const row of rows) {
-    let most = -Infinity;
-    for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
-    let sum = 0;
-    for (const values of outputs) {
-      const value = Math.fround(Math.exp((values[row] ?? NaN) - most));
-      values[row] = value;
-      sum += value;
-    }
-    for (const values of outputs) values[row] = Math.fround((values[row] ?? NaN) / sum);
-  }
-};
-
+/** XGBoost's own prediction for multi:softmax is only the number of the largest class. */
+const CLASSES: Objective = { transform: softmax(Math.fround), margin: same };
 const PLAIN: Objective = { transform: undefined, margin: same };
 const LOGISTIC: Objective = { transform: sigmoid, margin: logit };
 const LOG: Objective = { transform: exponential, margin: Math.log };
@@ -54,20 +41,20 @@ const OBJECTIVES: ReadonlyMap<string, Objective> = new Map([
   ['reg:tweedie', LOG],
   ['survival:cox', LOG],
   ['survival:aft', LOG],
-  ['multi:softprob', { transform: softmax, margin: same }],
-  ['multi:softmax', { transform: softmax, margin: same }],
+  ['multi:softprob', CLASSES],
+  ['multi:softmax', CLASSES],
   ['rank:pairwise', PLAIN],
   ['rank:ndcg', PLAIN],
   ['rank:map', PLAIN],
 ]);
 
 /**
- * @param version of the XGBoost that wrote the file: major, and minor in hundredths
- * @throws ModelFileError for an objective that is not known, since then base_score has no meaning
+ * @param version the version of XGBoost that wrote the file: the major version, plus the minor version in hundredths
+ * @throws ModelFileError for an unknown objective, because base_score then has no meaning
  */
 export function objectiveOf(name: string, version: number): Objective {
   const objective = OBJECTIVES.get(name);
-  // Up to XGBoost 1.2 base_score was a probability here too.
+  // Up to XGBoost 1.2 the base_score of this objective was a probability too.
   if (name === 'binary:logitraw' && version < 1.03) return { transform: undefined, margin: logit };
   if (objective === undefined) throw new ModelFileError(`its objective \`${name}\` is not known`);
   return objective;

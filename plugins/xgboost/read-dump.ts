@@ -1,25 +1,20 @@
 import {
   type DecisionTree,
   type FileNotice,
+  inTree,
   type ModelColumns,
   ModelFileError,
   NodeRule,
   type Pieces,
+  treeNodes,
 } from 'millrace/api';
-import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './model.js';
+import { asObject, indexesAt, isObject, listAt, MOST_OUTPUTS, type Json } from './json.js';
+import { treesOf } from './leaf-vectors.js';
+import type { Iterations, Options } from './options.generated.js';
 
-/** Iterations to use: `best` are those up to the best one if the file says which it is. */
-export type Iterations = 'best' | 'all' | number;
-
-/** What a dump leaves out, by the names that XGBoost's own files have for it. */
-export interface ToldOfDump {
-  readonly base_score?: number | readonly number[];
-  readonly objective?: string;
-  /** Classes or targets: the outputs. */
-  readonly num_class?: number;
-  readonly num_parallel_tree?: number;
-}
-export const TOLD_OF_DUMP = ['base_score', 'objective', 'num_class', 'num_parallel_tree'] as const;
+/** The options for what a dump lacks; they have the names of XGBoost's own parameters. */
+export const DUMP_OPTIONS = ['base_score', 'objective', 'num_class', 'num_parallel_tree'] as const;
+export type DumpOptions = Pick<Options, (typeof DUMP_OPTIONS)[number]>;
 
 export interface Dump {
   readonly trees: readonly DecisionTree[];
@@ -28,17 +23,23 @@ export interface Dump {
   readonly notices: readonly FileNotice[];
 }
 
-/** Numbers with more digits than old versions wrote are exact; as many numbers tell which version it was. */
+/**
+ * Old versions wrote at most this many digits. If enough numbers have no more digits, an old version wrote the file.
+ */
 const OLD_DIGITS = 6;
 const ENOUGH_NUMBERS = 20;
 
 /**
- * Reads the JSON of `dump_model(…, dump_format="json")`, or a list of `get_dump(dump_format="json")`: nested objects, a
- * feature by its name or as f0, f1 …. Numbers have nine digits, which are exact for a float32. A dump has no count of its
- * trees, no base_score, no objective, and of DART no weights.
+ * Reads the JSON of `dump_model(…, dump_format="json")`, or a list of `get_dump(dump_format="json")`. Nodes are nested
+ * objects. A feature has its name, or f0, f1 …. Numbers have nine digits, which are exact for a float32. A dump lacks
+ * the number of its trees, the base_score, the objective, and the weights of DART.
  * @throws ModelFileError
  */
-export function* readDump(list: readonly unknown[], told: ToldOfDump, iterations: Iterations): Pieces<Dump> {
+export function* readDump(
+  list: readonly unknown[],
+  given: DumpOptions,
+  iterations: Iterations,
+): Pieces<Dump> {
   const roots: Json[] = [];
   for (const [index, written] of list.entries()) {
     yield;
@@ -49,32 +50,27 @@ export function* readDump(list: readonly unknown[], told: ToldOfDump, iterations
   const numbers = new Digits();
   const reader = new TreeReader(names, numbers);
   const size = vectorSize(roots[0] ?? {});
-  const outputs = outputsOf(told, size);
-  const parallel = told.num_parallel_tree ?? 1;
+  const outputs = outputsOf(given, size);
+  const parallel = given.num_parallel_tree ?? 1;
   const each = size > 1 ? parallel : parallel * outputs;
   if (roots.length % each !== 0) {
     throw new ModelFileError(`it has ${roots.length} trees, ${each} for each iteration`);
   }
   const held = roots.length / each;
   const used = typeof iterations === 'number' ? iterations : held;
-  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are asked for`);
+  if (used > held) throw new ModelFileError(`it has ${held} iterations, and ${used} are requested`);
   const trees: DecisionTree[] = [];
   for (const [index, root] of roots.entries()) {
     yield;
-    try {
-      const output = Math.floor(index / parallel) % outputs;
-      const read = reader.read(root, size, output);
-      if (index < used * each) trees.push(...read);
-    } catch (error) {
-      if (!(error instanceof ModelFileError)) throw error;
-      throw new ModelFileError(`tree ${index}: ${error.message}`, error.help);
-    }
+    const output = Math.floor(index / parallel) % outputs;
+    const read = inTree(index, () => reader.read(root, size, output));
+    if (index < used * each) trees.push(...read);
   }
   const columns = names.columns();
   return { trees: trees.map((tree) => names.numbered(tree)), outputs, columns, notices: numbers.notices() };
 }
 
-/** A tree is an object, or its text in what `get_dump` gives. */
+/** A tree is an object. In the list of `get_dump` it is a JSON text. */
 function rootOf(written: unknown, index: number): Json {
   let value = written;
   if (typeof value === 'string') {
@@ -94,24 +90,24 @@ function rootOf(written: unknown, index: number): Json {
     );
   }
   if (isObject(value) && 'nodeid' in value) return value;
-  throw new ModelFileError(`tree ${index} is no tree of a dump: it has no \`nodeid\``);
+  throw new ModelFileError(`tree ${index} is not a tree of a dump: it has no \`nodeid\``);
 }
 
-/** Elements of each leaf, which are vectors under `multi_strategy: multi_output_tree`. */
+/** The number of elements of each leaf. Leaves are vectors with `multi_strategy: multi_output_tree`. */
 function vectorSize(root: Json): number {
   let node = root;
   while (node['leaf'] === undefined) node = asObject(listAt(node, 'children')[0]);
   return Array.isArray(node['leaf']) ? node['leaf'].length : 1;
 }
 
-function outputsOf({ num_class: classes }: ToldOfDump, size: number): number {
+function outputsOf({ num_class: classes }: DumpOptions, size: number): number {
   if (size > MOST_OUTPUTS) throw new ModelFileError(`its leaves have ${size} elements`);
   if (size === 1) return Math.max(1, classes ?? 1);
   if (classes === undefined || classes === size) return size;
   throw new ModelFileError(`its leaves have ${size} elements, and \`num_class\` is ${classes}`);
 }
 
-/** Features by name, in the order in which trees name them. */
+/** Numbers features by name, in the order in which trees use them. */
 class Names {
   readonly #numbers = new Map<string, number>();
 
@@ -121,14 +117,14 @@ class Names {
     return number;
   }
 
-  /** Of a model that was trained without names, the columns are known up to the last that a tree splits by. */
+  /** The columns. If training had no names, they are known up to the last column that a tree uses. */
   columns(): ModelColumns {
     const last = this.#last();
     if (last === undefined) return { names: [...this.#numbers.keys()], unnamed: false };
     return { names: Array.from({ length: last + 1 }, (_, i) => `f${i}`), unnamed: true };
   }
 
-  /** The tree by the numbers of the columns. */
+  /** The tree with the numbers of the columns as features. */
   numbered(tree: DecisionTree): DecisionTree {
     if (this.#last() === undefined) return tree;
     const names = [...this.#numbers.keys()];
@@ -145,7 +141,7 @@ class Names {
   }
 }
 
-/** Notes whether numbers are as exact as those of later versions. */
+/** Checks whether numbers are as exact as those of later versions. */
 class Digits {
   #numbers = 0;
   #exact = false;
@@ -159,7 +155,7 @@ class Digits {
     if (this.#exact || this.#numbers < ENOUGH_NUMBERS) return [];
     return [
       {
-        message: `has numbers of at most ${OLD_DIGITS} digits, as old versions of XGBoost write them: scores differ from those of the model`,
+        message: `has numbers of at most ${OLD_DIGITS} digits, as in dumps of old XGBoost versions: scores differ from those of the model`,
         help: 'dump the model with a later XGBoost, or save it with save_model',
       },
     ];
@@ -174,54 +170,31 @@ class TreeReader {
 
   /** @returns one tree, or one for each element of leaves that are vectors */
   read(root: Json, size: number, output: number): DecisionTree[] {
-    const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-    const [left, right] = [[] as number[], [] as number[]];
-    const categories: (Int32Array | undefined)[] = [];
     const leaves = Array.from({ length: size }, () => [] as number[]);
     const seen = new Set<number>();
-    let leafCount = 0;
-    const open: { readonly part: Json; readonly depth: number; readonly hang: (child: number) => void }[] = [
-      { part: root, depth: 0, hang: () => undefined },
-    ];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { part, depth, hang } = next;
+    const nodes = treeNodes(root, (part, depth) => {
       const id = idAt(part, 'nodeid');
-      if (seen.has(id)) throw new ModelFileError(`node ${id} is there twice`);
+      if (seen.has(id)) throw new ModelFileError(`node ${id} occurs twice`);
       seen.add(id);
       if (part['leaf'] !== undefined) {
         if ('children' in part) throw new ModelFileError(`node ${id} is a leaf and has children`);
-        hang(~leafCount++);
         for (const [i, value] of this.#leaf(part, size).entries()) leaves[i]?.push(value);
-        continue;
+        return undefined;
       }
       if (part['depth'] !== depth)
-        throw new ModelFileError(`node ${id} stands at depth ${depth}, and says otherwise`);
-      const node = feature.length;
-      hang(node);
-      feature.push(this.names.of(splitName(part, id)));
-      const { yes, no, missing } = childrenOf(part, id);
-      const isSet = Array.isArray(part['split_condition']);
+        throw new ModelFileError(`node ${id} is at depth ${depth}, and its \`depth\` differs`);
+      const feature = this.names.of(splitName(part, id));
       // A number below the threshold, or a category of the set, goes to `yes`.
-      const toYes = missing === 'yes' ? NodeRule.defaultLeft : 0;
-      rule.push(NodeRule.nan | toYes | (isSet ? NodeRule.categorical : 0));
-      threshold.push(isSet ? 0 : this.#number(part['split_condition'], 'split_condition'));
-      categories.push(isSet ? Int32Array.from(indexesAt(part, 'split_condition')).sort() : undefined);
-      open.push({ part: yes, depth: depth + 1, hang: (child) => (left[node] = child) });
-      open.push({ part: no, depth: depth + 1, hang: (child) => (right[node] = child) });
-    }
-    const nodes = {
-      feature: Int32Array.from(feature),
-      rule: Uint8Array.from(rule),
-      threshold: Float64Array.from(threshold),
-      categories,
-      left: Int32Array.from(left),
-      right: Int32Array.from(right),
-    };
-    return leaves.map((values, i) => ({
-      ...nodes,
-      output: size > 1 ? i : output,
-      leaves: Float64Array.from(values),
-    }));
+      const { yes: left, no: right, missing } = childrenOf(part, id);
+      const rule = NodeRule.nan | (missing === 'yes' ? NodeRule.defaultLeft : 0);
+      if (!Array.isArray(part['split_condition'])) {
+        const threshold = this.#number(part['split_condition'], 'split_condition');
+        return { feature, rule, threshold, left, right };
+      }
+      const categories = Int32Array.from(indexesAt(part, 'split_condition')).sort();
+      return { feature, rule: rule | NodeRule.categorical, threshold: 0, categories, left, right };
+    });
+    return treesOf(nodes, leaves, output);
   }
 
   #leaf(part: Json, size: number): number[] {
@@ -242,14 +215,14 @@ function splitName(part: Json, id: number): string {
   if (typeof name !== 'string') throw new ModelFileError(`node ${id} has neither \`split\` nor \`leaf\``);
   if (part['split_condition'] === undefined) {
     throw new ModelFileError(
-      `node ${id} splits by \`${name}\` without a threshold, as its feature map calls it an indicator`,
+      `node ${id} splits by \`${name}\` without a threshold, because its feature map declares an indicator`,
       'dump without a feature map, or with the type q for that feature',
     );
   }
   return name;
 }
 
-/** The children by what leads to them. */
+/** The two children, and where missing values go. */
 function childrenOf(part: Json, id: number): { yes: Json; no: Json; missing: 'yes' | 'no' } {
   const children = Array.from(listAt(part, 'children'), asObject);
   const [yes, no, missing] = [idAt(part, 'yes'), idAt(part, 'no'), idAt(part, 'missing')];

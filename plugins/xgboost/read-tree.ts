@@ -1,4 +1,4 @@
-import { type DecisionTree, ModelFileError, NodeRule } from 'millrace/api';
+import { type DecisionTree, ModelFileError, NodeRule, treeNodes } from 'millrace/api';
 import {
   checkCount,
   countAt,
@@ -8,18 +8,19 @@ import {
   numbersAt,
   objectAt,
   type Json,
-} from './model.js';
+} from './json.js';
+import { treesOf } from './leaf-vectors.js';
 
-/** What a tree has of each node that no score depends on. */
+/** Fields of each node that do not affect scores. */
 const UNREAD = ['loss_changes', 'parents', 'sum_hessian'];
 
 /**
- * One tree of an XGBoost model. The file has inner nodes and leaves in one numbering, a leaf's value where an inner
- * node has its threshold, and numbers that are float32. A tree whose leaves are vectors (multi_strategy:
- * multi_output_tree) becomes one tree for each output, which adds in the same order.
- * @param of the model: its outputs are as many as a vector has elements
- * @param output of a tree with plain leaves
- * @param weight multiplies the leaves, in float32: DART's
+ * Reads one tree of a saved model. In the file, inner nodes and leaves share one numbering, a leaf's value is in the
+ * place of a threshold, and numbers are float32. A tree whose leaves are vectors (multi_strategy: multi_output_tree)
+ * becomes one tree for each output, and sums have the same order.
+ * @param of sizes of the model; vectors have one element for each output
+ * @param output the output of a tree with plain leaves
+ * @param weight DART's weight, which multiplies the leaves in float32
  */
 export function readTree(
   json: Json,
@@ -38,7 +39,7 @@ export function readTree(
   if (told !== count) throw new ModelFileError(`\`num_nodes\` is ${told}, and it has ${count} nodes`);
   const ofFeatures = countAt(parameters, 'num_feature', 0);
   if (ofFeatures !== 0 && ofFeatures !== featureCount) {
-    throw new ModelFileError(`it is of ${ofFeatures} features, and the model of ${featureCount}`);
+    throw new ModelFileError(`it has ${ofFeatures} features, and the model ${featureCount}`);
   }
   for (const key of UNREAD) checkCount(json, key, count);
   checkCount(json, 'base_weights', count * Math.max(1, size));
@@ -50,66 +51,39 @@ export function readTree(
   const sets = categorySets(json);
   const vectors = size > 1 ? leafVectors(json, size, count) : undefined;
 
-  const [feature, rule, threshold] = [[] as number[], [] as number[], [] as number[]];
-  const [left, right] = [[] as number[], [] as number[]];
   const leaves = Array.from({ length: Math.max(1, size) }, () => [] as number[]);
-  let leafCount = 0;
-  const categories: (Int32Array | undefined)[] = [];
-  // Only what hangs from the root counts: pruning leaves nodes behind.
-  const open: { readonly at: number; readonly hang: (child: number) => void }[] = [
-    { at: 0, hang: () => undefined },
-  ];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { at, hang } = next;
+  // Pruned nodes stay in the file: the root does not lead to them.
+  const read = new Uint8Array(count);
+  const nodes = treeNodes(0, (at) => {
     const condition = conditions[at];
-    if (condition === undefined || feature.length > count) throw new ModelFileError('a node leads nowhere');
-    if (lefts[at] === -1) {
-      hang(~leafCount++);
-      for (const [i, of] of leaves.entries()) {
-        const value = vectors === undefined ? condition : vectors(at, rights[at] ?? -1, i);
-        of.push(Math.fround(Math.fround(value) * weight));
+    if (condition === undefined) throw new ModelFileError(`it leads to node ${at} of ${count}`);
+    if (read[at] === 1) throw new ModelFileError(`it leads to node ${at} twice`);
+    read[at] = 1;
+    const [left, right] = [lefts[at] ?? -1, rights[at] ?? -1];
+    if (left === -1) {
+      for (const [i, values] of leaves.entries()) {
+        const value = vectors === undefined ? condition : vectors(at, right, i);
+        values.push(Math.fround(Math.fround(value) * weight));
       }
-      continue;
+      return undefined;
     }
-    const node = feature.length;
-    hang(node);
-    feature.push(features[at] ?? 0);
+    const feature = features[at] ?? 0;
     const toDefault = defaultLeft[at] === 0 ? 0 : NodeRule.defaultLeft;
-    const one = { at: lefts[at] ?? -1, hang: (child: number) => (left[node] = child) };
-    const other = { at: rights[at] ?? -1, hang: (child: number) => (right[node] = child) };
-    if (types[at] === 1) {
-      const set = sets.get(at);
-      if (set === undefined) throw new ModelFileError('a categorical node has no categories');
-      categories.push(set);
-      threshold.push(0);
-      // The categories of the file go right; here they go left, so the sides are exchanged.
-      rule.push(NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft));
-      open.push({ at: one.at, hang: other.hang }, { at: other.at, hang: one.hang });
-    } else {
-      categories.push(undefined);
-      threshold.push(Math.fround(condition));
-      rule.push(NodeRule.nan | toDefault);
-      open.push(one, other);
+    if (types[at] !== 1) {
+      return { feature, rule: NodeRule.nan | toDefault, threshold: Math.fround(condition), left, right };
     }
-  }
-  const nodes = {
-    feature: Int32Array.from(feature),
-    rule: Uint8Array.from(rule),
-    threshold: Float64Array.from(threshold),
-    categories,
-    left: Int32Array.from(left),
-    right: Int32Array.from(right),
-  };
-  return leaves.map((values, i) => ({
-    ...nodes,
-    output: vectors === undefined ? output : i,
-    leaves: Float64Array.from(values),
-  }));
+    const categories = sets.get(at);
+    if (categories === undefined) throw new ModelFileError('a categorical node has no categories');
+    // In the file the categories go right; in a `DecisionTree` they go left, so the sides are swapped.
+    const rule = NodeRule.categorical | NodeRule.nan | (toDefault ^ NodeRule.defaultLeft);
+    return { feature, rule, threshold: 0, categories, left: right, right: left };
+  });
+  return treesOf(nodes, leaves, output);
 }
 
 /**
- * Finds an element of a leaf's vector. Since XGBoost 3.1 a leaf's right child is its number among `leaf_weights`;
- * before, `base_weights` had a vector for every node.
+ * Finds an element of a leaf's vector. Since XGBoost 3.1 the right child of a leaf is its index in `leaf_weights`.
+ * Before, `base_weights` had a vector for every node.
  */
 function leafVectors(
   json: Json,
@@ -125,7 +99,7 @@ function leafVectors(
   };
 }
 
-/** By node, its categories; files older than XGBoost 1.3 have none. */
+/** The categories by node. Files of versions before XGBoost 1.3 have none. */
 function categorySets(json: Json): ReadonlyMap<number, Int32Array> {
   if (json['categories_nodes'] === undefined) return new Map();
   const nodes = indexesAt(json, 'categories_nodes');

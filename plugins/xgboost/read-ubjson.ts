@@ -3,8 +3,8 @@ import { ModelFileError } from 'millrace/api';
 const DEEPEST = 64;
 
 /**
- * Reads Universal Binary JSON (draft 12) as XGBoost's `save_model('….ubj')` writes it. Numbers are big-endian; a list
- * of one type of number becomes an array of numbers.
+ * Reads Universal Binary JSON (draft 12) as XGBoost's `save_model('….ubj')` writes it. Numbers are big-endian. A list
+ * with one type of number becomes an array of numbers.
  * @throws ModelFileError
  */
 export function readUbjson(content: Buffer): unknown {
@@ -33,12 +33,12 @@ const NUMBERS: ReadonlyMap<string, NumberType> = new Map([
 
 class Reader {
   #at = 0;
-  /** Of lists that say how many they have. */
+  /** The number of elements in lists that state their length. */
   #elements = 0;
 
   constructor(readonly content: Buffer) {}
 
-  /** The one value of a file. */
+  /** The only value of a file. */
   whole(): unknown {
     const value = this.value(0);
     if (this.#at === this.content.length) return value;
@@ -101,7 +101,7 @@ class Reader {
     return this.content.toString('utf8', from, to);
   }
 
-  /** What may follow `[` or `{`: one type for all elements, and their number. */
+  /** The optional head after `[` or `{`: one type for all elements, and their number. */
   #head(): { readonly type: string | undefined; readonly count: number | undefined } {
     let type: string | undefined;
     if (this.#next('$')) type = this.#marker();
@@ -119,7 +119,7 @@ class Reader {
 
   #list(depth: number): unknown[] {
     const { type, count } = this.#head();
-    // Elements take a byte each, but for typed nulls and truths, of which a few bytes could make any number.
+    // Each element takes at least a byte, except typed nulls and bools: a few bytes could state any number of them.
     this.#elements += count ?? 0;
     if (this.#elements > this.content.length)
       throw new ModelFileError('the UBJSON has a length beyond its end');
@@ -146,7 +146,7 @@ class Reader {
     };
     if (count === undefined) while (!this.#next('}')) one();
     else for (let i = 0; i < count; i++) one();
-    // As own properties, whatever the keys are called.
+    // Sets own properties, whatever the names of the keys are.
     return Object.fromEntries(entries);
   }
 }

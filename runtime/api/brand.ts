@@ -1,7 +1,7 @@
 /**
- * Makes `instanceof` of a class hold for the instances of its other copies too: a plugin may have imported another copy of
- * Millrace, whose errors are the same. Subclasses keep the plain rule.
- * @param name the class's, the same in every copy
+ * Makes `instanceof` true for instances of other copies of a class. A plugin may have imported another copy of
+ * Millrace, whose errors are the same. Subclasses keep the normal rule.
+ * @param name the name of the class, the same in every copy
  */
 export function recognise(own: abstract new (...parameters: never) => object, name: string): void {
   const brand = Symbol.for(`millrace.${name}`);

@@ -1,9 +1,9 @@
 /**
- * Columns of the frame. A cell's status says whether its value is known (see `Status`); the value of a cell that is
- * not known is NaN in a number column, '' in a text column, an empty run in a list column, NaNs in a vector column.
+ * Columns of the frame. The status of a cell says whether its value is known (see `Status`). An unknown value is NaN
+ * in a number column, '' in a text column, an empty run in a list column and NaNs in a vector column.
  *
- * `stride` is 1 where the column has a row per candidate and 0 where one value stands for the whole request, so
- * that `values[row * stride]` reads either.
+ * `stride` is 1 if the column has a row for each candidate, and 0 if one value serves the whole request. `values[row *
+ * stride]` reads both.
  */
 interface ColumnBase {
   /** One status per row. */
@@ -11,13 +11,13 @@ interface ColumnBase {
   readonly stride: 0 | 1;
 }
 
-/** int, float, timestamp (epoch milliseconds), bool (0 or 1). NaN where not known; known values are finite. */
+/** int, float, timestamp (epoch milliseconds), bool (0 or 1). An unknown value is NaN; known values are finite. */
 export interface NumberColumn extends ColumnBase {
   readonly kind: 'number';
   values: Float64Array;
 }
 
-/** string, and the id of a reference. */
+/** A string, or the id of a reference. */
 export interface TextColumn extends ColumnBase {
   readonly kind: 'text';
   values: string[];
@@ -30,7 +30,7 @@ export interface TextsColumn extends ColumnBase {
   offsets: Int32Array;
 }
 
-/** Lists of numbers, NaN for an element that is not known: row r holds `values[offsets[r]] … values[offsets[r + 1] - 1]`. */
+/** Lists of numbers: row r holds `values[offsets[r]] … values[offsets[r + 1] - 1]`. An unknown element is NaN. */
 export interface NumbersColumn extends ColumnBase {
   readonly kind: 'numbers';
   values: Float64Array;
@@ -38,8 +38,8 @@ export interface NumbersColumn extends ColumnBase {
 }
 
 /**
- * Vectors of one size: row r holds `values[r * size] … values[r * size + size - 1]`. The values are float32 until an
- * element arrives that float32 cannot hold exactly, and float64 from then on.
+ * Vectors of one size: row r holds `values[r * size] … values[r * size + size - 1]`. The values are float32. They
+ * become float64 when an element arrives that float32 cannot hold exactly.
  */
 export interface VectorColumn extends ColumnBase {
   readonly kind: 'vector';

@@ -1,7 +1,7 @@
 import { recognise } from './brand.js';
 import { ERROR_CODES, type ErrorCode } from './error-codes.js';
 
-/** One thing that is wrong with a body: where (a JSON pointer, '' for the whole body), what, and the remedy. */
+/** One fault of a body: its place (a JSON pointer, '' for the whole body), the fault, and the remedy. */
 export interface Violation {
   readonly pointer: string;
   readonly code: string;
@@ -9,8 +9,8 @@ export interface Violation {
 }
 
 /**
- * An error that a user can act on. Its code is one of the table in `error-codes.ts`; over HTTP it is a problem
- * document (RFC 9457) with that row's status and title.
+ * An error that a user can act on. Its code is in the table of `error-codes.ts`. Over HTTP it is a problem document
+ * (RFC 9457) with the status and title of that row.
  */
 export class MillraceError extends Error {
   readonly code: ErrorCode;

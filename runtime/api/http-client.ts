@@ -1,57 +1,58 @@
 import { recognise } from './brand.js';
 
-/** What a request to another server may take. */
+/** One request to another server, with its limits. */
 export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the client's base URL, e.g. `/v2/health/ready`. */
+  /** The path below the client's base URL, e.g. `/v2/health/ready`. */
   readonly path: string;
   readonly body?: string;
-  /** Ends the request at once when it aborts. */
+  /** Ends the request at once on abort. */
   readonly signal: AbortSignal;
-  /** From the start to the last byte of the answer, milliseconds. */
+  /** Time limit from the start to the last byte of the answer, in milliseconds. */
   readonly timeoutMs: number;
-  /** Longest body of an answer. */
+  /** Maximum size of the body of an answer, in bytes. */
   readonly maxBytes: number;
-  /** Of one that is sent again after it failed; counted apart. */
+  /** Whether this request repeats one that failed; the metrics count retries separately. */
   readonly isRetry?: boolean;
 }
 
 export interface OutboundAnswer {
   readonly status: number;
-  /** As sent, in small letters, '' where there is none. */
+  /** As sent, in lower case; '' if there is none. */
   readonly contentType: string;
   readonly body: Buffer;
 }
 
 export interface OutboundClient {
   /**
-   * Sends a request. Redirects are not followed: their status is the answer.
-   * @throws OutboundError, or the signal's reason
+   * Sends a request. Redirects are not followed: the answer has their status.
+   * @throws OutboundError, or the reason of the signal
    */
   request(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Waits for requests in flight. */
+  /** Waits for the requests in flight. */
   close(): Promise<void>;
 }
 
 export interface OutboundOptions {
-  /** Most connections at a time; requests beyond them wait. */
+  /** Maximum number of connections at a time; further requests wait. */
   readonly connections: number;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Makes clients of servers that the operator allows. */
+/** Makes clients of the servers that the operator allows. */
 export interface OutboundHttp {
   /**
-   * @param base http or https, with an optional path that goes before that of every request
+   * @param base http or https, with an optional path that precedes the path of every request
    * @throws Error that says what is wrong with the address, or how to allow its host
    */
   open(base: string, options: OutboundOptions): OutboundClient;
 }
 
 /**
- * Why there is no answer: `unreachable`, no connection was made; `closed`, it was lost; `timeout`; `too_large`, the answer
- * is longer than was allowed; `circuit_open`, nothing was sent, since the server has answered nothing for a while.
+ * Why there is no answer. `unreachable`: no connection was made. `closed`: the connection was lost. `timeout`.
+ * `too_large`: the answer is longer than allowed. `circuit_open`: nothing was sent, because the server has not
+ * answered for a while.
  */
 export type OutboundFault = 'unreachable' | 'closed' | 'timeout' | 'too_large' | 'circuit_open';
 

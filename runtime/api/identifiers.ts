@@ -1,4 +1,7 @@
-/** One entity: the pair of its type and its opaque id. Never joined into one ambiguous string. */
+/**
+ * One entity: the pair of its type and its opaque id. The two are never joined into one string, which could be
+ * ambiguous.
+ */
 export interface EntityIdentifier {
   readonly type: string;
   readonly id: string;

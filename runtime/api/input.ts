@@ -1,14 +1,14 @@
 import type { ColumnKind } from './columns.js';
 
-/** A column that a component reads; bound when the pipeline is compiled. */
+/** A column that a component reads. It is bound when the pipeline is compiled. */
 export interface Input<K extends ColumnKind = ColumnKind> {
   readonly kind: K;
   /** Slot of the column in the frame. */
   readonly slot: number;
-  /** The expression as it was written. */
+  /** The expression as the user wrote it. */
   readonly text: string;
-  /** Of vectors: how many elements each has. */
+  /** The number of elements of each vector. */
   readonly size?: number;
-  /** Of `request`, the column has one row for all candidates. */
+  /** A column of `request` has one row for all candidates. */
   readonly scope?: 'request' | 'candidate';
 }

@@ -1,48 +1,53 @@
-/** What an entity, a user above all, did with candidates, as POST /api/v1/feedback told it. */
+/** What an entity, usually a user, did with candidates, as POST /api/v1/feedback reported it. */
 import type { Input } from './input.js';
 
-/** The kinds of events. A stored event has its kind's position here, so that new ones go to the end. */
+/** The kinds of events. A stored event has the position of its kind in this list, so add new kinds at the end. */
 export const INTERACTION_TYPES = ['impression', 'click', 'cart', 'order'] as const;
 export type InteractionType = (typeof INTERACTION_TYPES)[number];
 
-/** Milliseconds that a window may have. */
+/** The longest window, in milliseconds. */
 export const LONGEST_WINDOW = 366 * 86_400_000;
 
-/** What a component wants to count; see `BuildContext.needInteractions`. */
+/** The events that a component counts; see `BuildContext.needInteractions`. */
 export interface InteractionsWanted {
-  /** A path of the request to the entity whose events these are, e.g. `user`. */
+  /** A path of the request to the entity that has the events, e.g. `user`. */
   readonly of: Input;
-  /** A path of the candidate to an id, a text, or a list of either, by which events are counted: `product.brand`. */
+  /**
+   * What events are counted by: a path of the candidate to an id, a text, or a list of either, e.g. `product.brand`.
+   */
   readonly with: Input;
-  /** The events that are kept for it, and for how many milliseconds: at most LONGEST_WINDOW. */
+  /** The events to keep, and for how many milliseconds: at most LONGEST_WINDOW. */
   readonly events: readonly { readonly type: InteractionType; readonly window: number }[];
 }
 
-/** Finds the events of a request; made when the pipeline is compiled. */
+/** Identifies the events of a request. It is made when the pipeline is compiled. */
 export interface InteractionsInput {
-  /** Which of the plan's histories. */
+  /** The number of the history in the plan. */
   readonly history: number;
-  /** Column of the id of the entity whose history it is. */
+  /** The column with the id of the entity that has the history. */
   readonly ids: number;
-  /** What `with` was in feedback: the path from the type of the candidate. */
+  /** The path of `with` in feedback, from the type of the candidate. */
   readonly facet: string;
 }
 
 /** The events of one entity in columns, oldest first, with their values of one facet. */
 export interface InteractionEvents {
   /**
-   * `Status.present` where the events are known, also where there are none; else why they are not: `absent` where the
-   * request names no such entity, `failed` where what the store holds cannot be read.
+   * `Status.present` if the events are known, even if there are none. `absent` if the request names no such entity.
+   * `failed` if the stored data cannot be read.
    */
   readonly status: number;
   readonly count: number;
-  /** Positions in INTERACTION_TYPES. */
+  /** Position of each event's kind in INTERACTION_TYPES. */
   readonly types: Uint8Array;
   /** Epoch milliseconds. */
   readonly times: Float64Array;
-  /** How many items an event was of, 1 or more. */
+  /** The number of items of each event, 1 or more. */
   readonly quantities: Uint16Array;
-  /** Event e has the values `texts[values[i]]`, i from `offsets[e]` to below `offsets[e + 1]`; none is there twice. */
+  /**
+   * Event e has the values `texts[values[i]]` for i from `offsets[e]` up to, not including, `offsets[e + 1]`, without
+   * duplicates.
+   */
   readonly offsets: Int32Array;
   readonly values: Int32Array;
   readonly texts: readonly string[];

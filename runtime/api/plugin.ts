@@ -1,15 +1,15 @@
 /**
- * What a plugin is. A plugin folder's `index.ts` exports `plugin`, made with `definePlugin`; its options are
- * described by `options.schema.json`, in which an option says by the keyword `millrace` what its text means:
+ * The contract of a plugin. The `index.ts` of a plugin folder exports `plugin`, made with `definePlugin`. Its file
+ * `options.schema.json` describes the options. The keyword `millrace` in it says what the text of an option means:
  *
  *   { "millrace": "number" | "bool" | "text" | "texts" | "vector" | "any" }   an expression of that type, per candidate
- *   { "millrace": { "expression": "bool", "scope": "request" } }       an expression of the request alone
- *   { "millrace": { "expression": "vector", "scope": "any" } }         of either: the column's `stride` tells which
+ *   { "millrace": { "expression": "bool", "scope": "request" } }       an expression on the request only
+ *   { "millrace": { "expression": "vector", "scope": "any" } }         on either: `stride` of the column tells which
  *   { "millrace": "id" }                                               an id, taken from the YAML source text
- *   { "millrace": "file" }                                             a file of the project, by relative path
+ *   { "millrace": "file" }                                             a file of the project, by its relative path
  *
- * `propertyNames: { "millrace": … }` makes the keys of a mapping expressions: the option arrives as `KeyedOption[]`.
- * What was an expression arrives at `create` as an `Input`, an id as a string, a file as a `ProjectFile`.
+ * `create` gets an expression as an `Input`, an id as a string, and a file as a `ProjectFile`. With
+ * `propertyNames: { "millrace": … }` the keys of a mapping are expressions, and `create` gets a `KeyedOption[]`.
  */
 import { recognise } from './brand.js';
 import type { ColumnKind, ColumnOf, NumberColumn, TextColumn } from './columns.js';
@@ -31,54 +31,55 @@ export interface KeyedOption<K extends ColumnKind, V> {
 
 /** A file that an option names, read when the pipeline is compiled. */
 export interface ProjectFile {
-  /** As written, relative to the project's folder. */
+  /** The path as written, relative to the project folder. */
   readonly path: string;
   readonly content: Buffer;
-  /** First 12 hex digits of the content's SHA-256. */
+  /** The first 12 hex digits of the SHA-256 of the content. */
   readonly version: string;
 }
 
 export interface BuildContext {
-  /** The step's `as:` name, or the plugin's. */
+  /** The step's `as:` name; without one, the name of the plugin. */
   readonly name: string;
   /** The entity type that the pipeline ranks or scores. */
   readonly candidateType: string;
   /**
-   * Makes a feature or attribute readable by name, e.g. with `getFeature`; an unknown one is an error at load.
-   * @param place the option that names it, as in OptionError; the step itself if there is none
+   * Makes a feature or attribute readable by name, e.g. with `getFeature`. An unknown name is an error at load.
+   * @param place the option that names it, as in OptionError; by default the step itself
    */
   need(name: string, place?: readonly (string | number)[]): Input;
   /**
-   * The same for a column of a model file, which may not be able to spell every name: `view__feature` stands for
-   * `view:feature` or an earlier step's `as:output`, `product__price` for `product.price`; other names are as they are.
+   * Does the same for a column of a model file. Such files cannot spell every name: `view__feature` means
+   * `view:feature` or an earlier step's `as:output`, and `product__price` means `product.price`. Other names are
+   * unchanged.
    */
   needColumn(name: string, place?: readonly (string | number)[]): Input;
   /**
-   * Makes the interactions of an entity of the request readable, and feedback keep what they are counted by.
+   * Makes the interactions of an entity of the request readable, and makes feedback store what the counts need.
    * @throws OptionError at `of` or `with`, which are also the names of the plugin's options
    */
   needInteractions(wanted: InteractionsWanted): InteractionsInput;
-  /** Makes fast scorers of tree ensembles. */
+  /** Compiles tree ensembles to fast scorers. */
   readonly trees: TreeCompiler;
-  /** Makes clients of other servers, of hosts that the operator allows. */
+  /** Makes clients of other servers, if the operator allows their hosts. */
   readonly http: OutboundHttp;
   /**
-   * Where an npm package that a plugin can do without is installed, beside the project or beside Millrace: the path of
-   * its main file; undefined if it is not.
+   * The path of the main file of an optional npm package, installed beside the project or beside Millrace. Undefined
+   * if it is not installed.
    */
   findPackage(name: string): string | undefined;
 }
 
 /**
- * Throw from `create` to report a wrong option at its place; `path` leads from `with:` to it. An AggregateError reports
- * several at once.
+ * Throw it from `create` to report a wrong option at its place; `path` leads from `with:` to the option. An
+ * AggregateError reports several at once.
  */
 export class OptionError extends Error {
   constructor(
     readonly path: readonly (string | number)[],
     message: string,
     readonly help?: string,
-    /** Which part is wrong where the path ends with the key of a mapping. */
+    /** Which part is wrong if the path ends with the key of a mapping. */
     readonly part: 'key' | 'value' = 'value',
   ) {
     super(message);
@@ -88,8 +89,8 @@ export class OptionError extends Error {
 recognise(OptionError, 'OptionError');
 
 /**
- * Runs every function and returns their results, so that one load reports every fault.
- * @throws what the only one that failed threw, or an AggregateError of all that was thrown
+ * Runs every function and returns their results, so that one load reports all faults.
+ * @throws the error if one function failed, or an AggregateError if several failed
  */
 export function tryEach<T>(tries: readonly (() => T)[]): T[] {
   const results: T[] = [];
@@ -106,46 +107,46 @@ export function tryEach<T>(tries: readonly (() => T)[]): T[] {
   return results;
 }
 
-/** A feature's value for one identifier. `value` is undefined where the status is not a known one. */
+/** The value of a feature for one identifier. `value` is undefined if the value is not known. */
 export interface FeatureValue {
   readonly value: number | string | readonly string[] | readonly number[] | undefined;
   readonly status: StatusName;
-  /** Of a defaulted value: why there was none of its own. */
+  /** Why a defaulted value has no value of its own. */
   readonly cause?: StatusName;
 }
 
-/** What every component may read of a request. Rows are candidates in input order. */
+/** What every component can read of a request. Rows are candidates in input order. */
 export interface StepInput {
-  /** Candidates of the request, filtered ones included: every column has this many rows. */
+  /** The number of candidates of the request, including filtered ones. Every column has this many rows. */
   readonly count: number;
-  /** The rows that this step works on, ascending: not filtered, and within `top:`. */
+  /** The rows that this step works on, ascending: those that are not filtered and are within `top:`. */
   readonly rows: Int32Array;
   /** Epoch milliseconds, the same for the whole request. */
   readonly now: number;
-  /** Aborted at the request's deadline. */
+  /** Aborts at the deadline of the request. */
   readonly signal: AbortSignal;
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
-  /** What the entity did that `needInteractions` named: an acknowledged feedback is in it. */
+  /** The events of the entity that `needInteractions` named. They include all acknowledged feedback. */
   interactions(input: InteractionsInput): InteractionEvents;
   /** The candidate of a row. */
   candidate(row: number): EntityIdentifier;
   /**
-   * The value of a feature, by the full name that the component `need`s, for an identifier of this request: O(1).
+   * The value of a feature for an identifier of this request, by its full name. It costs O(1).
    * @throws Error if the component does not need that name.
    */
   getFeature(identifier: Identifier, name: string): FeatureValue;
 }
 
-/** What a component says while it warms up, for those who run the service. */
+/** Takes what a component reports to the operator while it warms up. */
 export interface WarmNotices {
   /**
-   * Warns of what does not keep the service from starting, at the step: one line without a full stop.
+   * Reports, at the step, a problem that does not stop the service: one line without a full stop.
    * @param help what to do about it
    */
   readonly warn: (message: string, help?: string) => void;
 }
 
-/** What any component may have beside its work. */
+/** Optional methods of every component. */
 export interface ComponentLife {
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
   warm?(notices: WarmNotices): void | Promise<void>;
@@ -156,75 +157,75 @@ export interface ComponentLife {
 /** Produces columns: `as:<output>`. Cells of rows that it does not write stay absent. */
 export interface FeatureComponent extends ComponentLife {
   readonly outputs: Readonly<Record<string, OutputKind>>;
-  /** Writes values and statuses into the columns that `output` gives, in the rows of `input.rows`. */
+  /** Writes values and statuses into the columns of `output`, in the rows of `input.rows`. */
   compute(input: StepInput, output: StepOutput): void | Promise<void>;
 }
 
-/** What an output holds; `bool` is a number column of 0 and 1. */
+/** The kind of an output; `bool` is a number column of 0 and 1. */
 export type OutputKind = 'number' | 'bool' | 'text';
 
 export interface StepOutput {
-  /** The column of an output; a cell counts only once its status is set to `Status.present`. */
+  /** The column of an output. A cell counts only after its status is set to `Status.present`. */
   number(output: string): NumberColumn;
   text(output: string): TextColumn;
 }
 
-/** A model is a feature component whose outputs are predictions; the kind tells explain and events. */
+/** A feature component whose outputs are predictions. Explain and events show them as such. */
 export interface ModelComponent extends FeatureComponent {
-  /** Of the file that it scores by: `ProjectFile.version`. */
+  /** The `ProjectFile.version` of the model file. */
   readonly version?: string;
 }
 
-/** Takes candidates out of the ranking. */
+/** Removes candidates from the ranking. */
 export interface FilterComponent extends ComponentLife {
-  /** Says for each of `input.rows`, in that order, whether it is kept. */
+  /** Decides for each of `input.rows` whether it is kept. */
   select(input: StepInput): Selection | Promise<Selection>;
 }
 
 export interface Selection {
-  /** The rows that are taken out. */
+  /** The rows to remove. */
   readonly removed: readonly number[];
-  /** Why, for explain and the metrics. */
+  /** The reason, for explain and the metrics. */
   readonly reason: string;
-  /** Candidates kept only because the condition was absent. */
+  /** The number of candidates that were kept only because the condition was absent. */
   readonly undecided: number;
 }
 
-/** Changes scores, or the order that they imply. */
+/** Changes scores, or the order of the ranking. */
 export interface RuleComponent extends ComponentLife {
   /**
-   * What it does to scores, for warnings and for the header `Millrace-Degraded`: `sets` gives each candidate a score of
-   * its own and reports those that it left without one; `changes` changes the scores that there are; `keeps` gives no candidate
-   * another score than 0 where all have 0. Undefined where it may do anything.
+   * What the rule does to scores, for warnings and for the header `Millrace-Degraded`. `sets`: it gives each candidate
+   * a new score and reports those that it left without one. `changes`: it changes existing scores. `keeps`: it leaves
+   * a score of 0 as it is. Undefined: it may do anything.
    */
   readonly scoring?: 'sets' | 'changes' | 'keeps';
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 
 export interface RuleReport {
-  /** Candidates whose score or place the rule set. */
+  /** The number of candidates whose score or place the rule set. */
   readonly applied: number;
-  /** Candidates left as they were because a value was absent or not finite. */
+  /** The number of candidates left unchanged because a value was absent or not finite. */
   readonly skipped: number;
-  /** Of a rule whose `scoring` is `sets`: the rows that it left without a score. */
+  /** For a rule whose `scoring` is `sets`: the rows that it left without a score. */
   readonly left?: readonly number[];
 }
 
-/** What a rule may do to the ranking. */
+/** What a rule can change in the ranking. */
 export interface RankingEdit {
-  /** By row; write a finite number. */
+  /** The score of each row. Write finite numbers. */
   readonly scores: Float64Array;
-  /** Puts the row below every candidate that is not buried. */
+  /** Places the row below all candidates that are not buried. */
   bury(row: number): void;
-  /** Constrains the row to a 1-based position of the whole ranking; applied last, exactly. */
+  /** Pins the row to a position of the whole ranking, counted from 1. Pins are applied last and are exact. */
   pin(row: number, position: number): void;
-  /** The row of a candidate id, or undefined. */
+  /** The row of a candidate id; undefined if it is not a candidate. */
   rowOf(id: string): number | undefined;
-  /** Rows, best first, as the ranking stands. */
+  /** The rows in the current order of the ranking, best first. */
   order(): Int32Array;
 }
 
-/** Has effects outside the request; never in the response's way. */
+/** Has effects outside the request. The response does not wait for it. */
 export interface EffectComponent extends ComponentLife {
   run(input: StepInput): void | Promise<void>;
 }
@@ -238,9 +239,15 @@ interface PluginBase<Options, K extends ComponentKind, C> {
   readonly summary: string;
   /** The content of options.schema.json. */
   readonly options: JsonObject;
-  /** Whether it sets candidates against each other: a pipeline that scores one entity refuses it, as it does filters. */
+  /**
+   * Whether it compares candidates with each other. A pipeline that scores one entity refuses such plugins, and
+   * filters.
+   */
   readonly amongCandidates?: true;
-  /** Builds the component for one step. Options are checked, defaults filled in, expressions compiled. */
+  /**
+   * Builds the component for one step. At this point options are checked, defaults filled in, and expressions
+   * compiled.
+   */
   create(options: Options, build: BuildContext): C | Promise<C>;
 }
 
@@ -253,7 +260,7 @@ export type EffectPlugin<O> = PluginBase<O, 'effect', EffectComponent>;
 export type PluginOf<O> =
   FeaturePlugin<O> | ModelPlugin<O> | FilterPlugin<O> | RulePlugin<O> | EffectPlugin<O>;
 
-/** A plugin whose option type only its own code knows. */
+/** A plugin whose options type only its own code knows. */
 export type Plugin = PluginOf<never>;
 
 /** Gives a plugin its type; the runtime checks options against the schema before `create` sees them. */

@@ -1,26 +1,26 @@
 /**
- * What a model plugin hands to the runtime: trees described exactly and without the words of any one library, and
- * what it gets back, a scorer. The description fixes every bit of the result: how values compare, what a missing one
- * does, in which precision and order leaves are added.
+ * What a model plugin gives to the runtime, and what it gets back. It gives an exact description of trees, independent
+ * of any library. It gets a scorer. The description determines every bit of the result: how values compare, where
+ * missing values go, and in which precision and order leaves are added.
  */
 
-/** Where a missing value goes, and what counts as missing, for one node. */
+/** For one node: which values are missing, and where they go. */
 export const NodeRule = {
-  /** NaN is taken as 0. */
+  /** NaN counts as 0. */
   none: 0,
   /** NaN and every |x| ≤ `ZERO` go the default way. */
   zero: 1,
   /** NaN goes the default way. */
   nan: 2,
-  /** Mask of the three above. */
+  /** The mask of the three rules above. */
   missing: 3,
-  /** Set where the default way is left. */
+  /** Set if the default way is left. */
   defaultLeft: 4,
-  /** Set where the node tests for a set of categories; its missing rule is `nan`. */
+  /** Set if the node tests for a set of categories. Its missing rule is `nan`. */
   categorical: 8,
 } as const;
 
-/** Largest magnitude that the `zero` rule takes as missing: 1e-35 as a float32, LightGBM's kZeroThreshold. */
+/** The largest magnitude that the `zero` rule treats as missing: 1e-35 as a float32, kZeroThreshold of LightGBM. */
 export const ZERO = Math.fround(1e-35);
 
 /**
@@ -28,23 +28,23 @@ export const ZERO = Math.fround(1e-35);
  * A child is the index of a node, or `~leaf` for a leaf.
  */
 export interface DecisionTree {
-  /** The output that its leaf is added to. */
+  /** The output that the leaf is added to. */
   readonly output: number;
   readonly feature: Int32Array;
   /** Bits of `NodeRule`. */
   readonly rule: Uint8Array;
-  /** Of a numeric node: never NaN. */
+  /** The threshold of a numeric node; never NaN. */
   readonly threshold: Float64Array;
   /**
-   * Of a categorical node: its categories, ascending, not negative; undefined for a numeric one. A value goes left if
-   * its whole part is among them. In float64 a value in (−1, 0) is category 0; in float32 it is none.
+   * The categories of a categorical node, ascending and not negative; undefined for a numeric node. A value goes left
+   * if its integer part is among them. In float64, a value in (−1, 0) is category 0; in float32 it is no category.
    */
   readonly categories: readonly (Int32Array | undefined)[];
   readonly left: Int32Array;
   readonly right: Int32Array;
-  /** What each leaf adds. */
+  /** The value of each leaf. */
   readonly leaves: Float64Array;
-  /** By leaf, instead of its value where every feature of it is known (not NaN). */
+  /** For each leaf, a linear function that replaces its value if all features of the function are known (not NaN). */
   readonly linear?: readonly LinearLeaf[];
 }
 
@@ -56,35 +56,35 @@ export interface LinearLeaf {
 }
 
 export interface TreeEnsemble {
-  /** Number of features; a node's feature is below it. */
+  /** The number of features. Features of nodes are below it. */
   readonly features: number;
-  /** Number of outputs: one, or one per class. */
+  /** The number of outputs: one, or one for each class. */
   readonly outputs: number;
   /**
-   * `float32` rounds every feature first and every sum after each addition; thresholds, leaves and base are float32
-   * already, and leaves are not linear.
+   * `float32` rounds every feature first, and the sum after each addition. Thresholds, leaves and base must be
+   * float32, and leaves are not linear.
    */
   readonly precision: 'float32' | 'float64';
-  /** A numeric node goes left if value `<` or `<=` threshold. */
+  /** The comparison with which a numeric node sends a value left: value `<` or `<=` threshold. */
   readonly comparison: 'less' | 'less_or_equal';
-  /** Added in this order. */
+  /** Trees are added in this order. */
   readonly trees: readonly DecisionTree[];
-  /** What each output's sum starts with. */
+  /** The start value of each output's sum. */
   readonly base: readonly number[];
 }
 
-/** The features of one batch: by feature, NaN where missing; `stride` 0 is one value for every row. */
+/** One feature of a batch. Missing values are NaN. `stride` 0 means one value for all rows. */
 export interface FeatureColumn {
   readonly values: Float64Array;
   readonly stride: 0 | 1;
 }
 
 export interface TreeScorer {
-  /** How it computes: for `explain`, benches and tests. */
+  /** The form of computation, for `explain`, benchmarks and tests. */
   readonly form: 'columns' | 'scalar';
   /**
-   * Writes the sums of `rows` to `outputs[output][row]`; other rows are left alone.
-   * @param columns one per feature; those of features that no tree reads may be undefined
+   * Writes the sums of `rows` to `outputs[output][row]`. Other rows do not change.
+   * @param columns one for each feature; undefined is allowed for features that no tree reads
    */
   score(
     rows: Int32Array,

@@ -1,5 +1,6 @@
 /**
- * The types of attributes and features: the same in `schemas/entities`, `schemas/features`, `request:` and on disk.
+ * The types of attributes and features. They are the same in `schemas/entities`, `schemas/features`, `request:` and on
+ * disk.
  */
 export type ValueType =
   | { readonly kind: 'int' | 'float' | 'bool' | 'string' | 'timestamp' }
@@ -8,19 +9,21 @@ export type ValueType =
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, ValueType> }
   | { readonly kind: 'list'; readonly of: ListElementType };
 
-/** What a list may hold: texts, references, or inline records. */
+/** The elements of a list: texts, references, or inline records. */
 export type ListElementType =
   | { readonly kind: 'string' }
   | { readonly kind: 'ref'; readonly entity: string }
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, ValueType> };
 
-/** A value as JSON has it. */
+/** A JSON value. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** `[a-z][a-z0-9_]*`: types, attributes, views, features, plugins, pipelines, `as` and `define` names. */
+/**
+ * The grammar of names of types, attributes, views, features, plugins and pipelines, and of `as` and `define` names.
+ */
 export const NAME_PATTERN = /^[a-z][a-z0-9_]*$/;
 
 /** The type as a project file spells it, e.g. `list(ref(brand))`. */

@@ -1,4 +1,4 @@
-/** The syntax tree of an expression. Offsets are into its text; `depth` is 1 for a leaf. */
+/** The syntax tree of an expression. Offsets are into its text. The `depth` of a leaf is 1. */
 interface NodeBase {
   readonly start: number;
   readonly end: number;
@@ -56,11 +56,11 @@ export interface BinaryNode extends NodeBase {
   readonly right: ExpressionNode;
 }
 
-/** `x in (a, b)`, and `x in list` with the list as the only choice. */
+/** `x in (a, b)`, and `x in list`, which has the list as its only choice. */
 export interface InNode extends NodeBase {
   readonly kind: 'in';
   readonly negated: boolean;
-  /** Whether the choices stand in parentheses. */
+  /** Whether the choices are in parentheses. */
   readonly enclosed: boolean;
   readonly operand: ExpressionNode;
   readonly choices: readonly ExpressionNode[];
@@ -92,7 +92,7 @@ export function childrenOf(node: ExpressionNode): readonly ExpressionNode[] {
   }
 }
 
-/** The names that an expression uses, in the order written, repeated ones too. */
+/** The names that an expression uses, in written order, including duplicates. */
 export function namesIn(node: ExpressionNode): ReferenceNode[] {
   if (node.kind === 'name' || node.kind === 'path' || node.kind === 'feature') return [node];
   return childrenOf(node).flatMap(namesIn);

@@ -10,17 +10,17 @@ import { checkBinary, checkUnary } from './operators.js';
 import { helpForValue, ownFunctionName } from './spellings.js';
 import { BOOL, NUMBER, TEXT } from './types.js';
 
-/** Parts longer than this are not repeated whole in messages. */
+/** Messages do not repeat parts that are longer than this. */
 const LONGEST_LABEL = 50;
 
-/** Gives every part of one expression its type; what does not fit is a problem, and its part has no operand. */
+/** Gives every part of an expression its type. A wrong part is reported as a problem and gets no operand. */
 export class Checker implements Checking {
   readonly problems: ExpressionProblem[] = [];
   readonly #text: string;
   readonly #names: Environment;
   readonly #candidateHelp: string | undefined;
 
-  /** @param candidateHelp where only values of the request may be named: what to do with others */
+  /** @param candidateHelp what to do about other values, if only values of the request may be named */
   constructor(text: string, names: Environment, candidateHelp?: string) {
     this.#text = text;
     this.#names = names;
@@ -116,7 +116,7 @@ export class Checker implements Checking {
         name,
         `there is no function \`${node.name}\``,
         signature === undefined
-          ? `there is ${[...FUNCTIONS.keys()].join(', ')}`
+          ? `the functions are ${[...FUNCTIONS.keys()].join(', ')}`
           : `did you mean \`${signature}\`?`,
       );
       return undefined;
@@ -130,7 +130,7 @@ export class Checker implements Checking {
         'expression_arguments',
         node,
         `\`${node.name}\` takes ${wanted} ${noun}, not ${args.length}`,
-        `it is written \`${entry.signature}\``,
+        `write \`${entry.signature}\``,
       );
       return undefined;
     }
@@ -139,13 +139,13 @@ export class Checker implements Checking {
   }
 }
 
-/** A name that other languages have as a value, or that is a function here. */
+/** Help for a name that is a value in other languages, or a function here. */
 function helpForName(name: string): string | undefined {
   const entry = FUNCTIONS.get(name);
   return entry === undefined ? helpForValue(name) : `\`${name}\` is a function: write \`${entry.signature}\``;
 }
 
-/** The place of one segment of a path; the tokens of a path have nothing but dots between them. */
+/** The place of one segment of a path. Only dots are between the tokens of a path. */
 function spanOf(
   node: ReferenceNode,
   segment: number | undefined,

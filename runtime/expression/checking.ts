@@ -4,7 +4,7 @@ import type { Operand } from './operand.js';
 
 /** What the rules of operators and functions need from the type checker. */
 export interface Checking {
-  /** The typed operand of a part; undefined after a problem. */
+  /** The typed operand of a part; undefined after a problem was reported. */
   check(node: ExpressionNode): Operand | undefined;
   /** Reports a problem at a place of the expression's text. */
   problem(
@@ -13,8 +13,8 @@ export interface Checking {
     message: string,
     help?: string,
   ): void;
-  /** A part of the expression as it was written, or `x` for a long one: for what a message suggests. */
+  /** A part of the expression as it was written, or `x` if it is long. It is for suggestions in messages. */
   shortText(node: ExpressionNode): string;
-  /** What a message calls an operand. */
+  /** The description of an operand in messages. */
   label(operand: Operand): string;
 }

@@ -6,11 +6,11 @@ import type { Operand } from './operand.js';
 import { parseExpression } from './parser.js';
 import { describeType, isTextual } from './types.js';
 
-/** What the place of an expression wants. */
+/** What the place of an expression accepts. */
 export interface Expected {
-  /** `text` takes references too: it is given their ids; `texts` is a list of either. */
+  /** `text` also accepts references, and gets their ids. `texts` is a list of texts or of references. */
   readonly type: 'number' | 'bool' | 'text' | 'texts' | 'vector' | 'any';
-  /** `request`: only values of the request may be named; `candidate`: the column must have a row per candidate. */
+  /** `request`: only values of the request may be named. `candidate`: the column must have a row for each candidate. */
   readonly scope: 'request' | 'candidate' | 'any';
 }
 
@@ -18,7 +18,7 @@ export type CompileResult =
   | { readonly ok: true; readonly expression: CompiledExpression }
   | { readonly ok: false; readonly problems: readonly ExpressionProblem[] };
 
-/** Parses, type-checks and compiles an expression. All problems of its names and types are told at once. */
+/** Parses, type-checks and compiles an expression. It reports all problems of names and types at once. */
 export function compileExpression(text: string, names: Environment, expected: Expected): CompileResult {
   const parsed = parseExpression(text);
   if (!parsed.ok) return { ok: false, problems: [parsed.problem] };
@@ -35,7 +35,7 @@ export function compileExpression(text: string, names: Environment, expected: Ex
 
 function candidateHelp({ type }: Expected): string {
   return type === 'bool'
-    ? '`when:` is asked once for the whole request; a condition on each candidate goes under `where:`'
+    ? '`when:` is evaluated once for the whole request; write a condition on each candidate under `where:`'
     : 'name what the request says once, for example of the query or the user';
 }
 

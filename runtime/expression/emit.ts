@@ -7,7 +7,7 @@ import type { Operand } from './operand.js';
 import { Scratch } from './scratch.js';
 import { columnKindFor, shapeFor } from './types.js';
 
-/** Gives an expression its columns and kernels; with `perCandidate`, the result has a row per candidate. */
+/** Allocates the columns and kernels of an expression. With `perCandidate`, the result has a row for each candidate. */
 export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean): CompiledExpression {
   const kernels: Kernel[] = [];
   const scratch = Scratch.of(layout);
@@ -20,7 +20,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
     const shape = shapeFor(operand.type, operand.scope);
     const out = isResult ? layout.add(shape) : scratch.take(shape);
     kernels.push(operand.build(out, args));
-    // Only now, so that no kernel writes where it reads.
+    // Columns of arguments are released after `out` is taken, so that no kernel writes to a column that it reads.
     operand.args.forEach((arg, i) => {
       if (arg.tag === 'operation') scratch.release(args[i] ?? -1);
     });
@@ -56,7 +56,9 @@ function constantSlot(value: number | string, layout: FrameLayout): number {
     : layout.constant({ kind: 'text', value });
 }
 
-/** The value of an expression of constants, by its own kernels; undefined if it has none or is no single value. */
+/**
+ * The value of a constant expression, computed by its own kernels. Undefined if it has no value or is not one value.
+ */
 export function evaluate(operand: Operand): number | string | undefined {
   const kind = columnKindFor(operand.type);
   if (kind !== 'number' && kind !== 'text') return undefined;

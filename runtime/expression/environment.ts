@@ -7,8 +7,8 @@ export type ElementType =
   { readonly kind: 'number' | 'bool' | 'text' | 'time' } | { readonly kind: 'ref'; readonly entity: string };
 
 /**
- * The type of an expression. `time` is epoch milliseconds; `ref` is the id of an entity, comparable with text and
- * with a ref of the same entity type. Lists come from paths through lists and from list-typed names.
+ * The type of an expression. `time` is in epoch milliseconds. `ref` is the id of an entity: it can be compared with a
+ * text, and with a ref of the same entity type. Lists come from paths through lists and from names of list type.
  *
  * Columns: number, bool, time → number; text, ref → text; list of number, bool, time → numbers; list of text, ref →
  * texts; vector → vector.
@@ -18,39 +18,39 @@ export type ExpressionType =
   | { readonly kind: 'list'; readonly of: ElementType }
   | { readonly kind: 'vector'; readonly size: number };
 
-/** A name that resolved: a column of the frame. */
+/** A resolved name: a column of the frame. */
 export interface Source {
   readonly type: ExpressionType;
   readonly scope: Scope;
   readonly slot: number;
 }
 
-/** A name that did not: what to tell, at the place of the name (or of one segment of a path). */
+/** A name that was not resolved: the message, for the place of the name or of one segment of a path. */
 export interface NameProblem {
   readonly problem: DiagnosticCode;
   readonly message: string;
   readonly help?: string;
-  /** Index of the wrong segment of a path; undefined: all of it. */
+  /** The index of the wrong segment of a path; undefined: the whole path. */
   readonly segment?: number;
 }
 
-/** What names mean at one place of a pipeline. Resolving a name makes the plan read it. */
+/** Resolves names at one place of a pipeline. The plan then reads what the name means. */
 export interface Environment {
   readonly layout: FrameLayout;
   /** A bare name: a definition, `score`, or an entity or field of the request. */
   name(name: string): Source | NameProblem;
-  /** `product.brand.name`: two segments or more. */
+  /** `product.brand.name`: at least two segments. */
   path(segments: readonly string[]): Source | NameProblem;
   /** `view:feature` or `as:output`. */
   feature(view: string, feature: string): Source | NameProblem;
 }
 
-/** One whole-column computation; reads and writes slots that were fixed when the plan was made. */
+/** A computation on whole columns. Its slots are fixed when the plan is made. */
 export type Kernel = (frame: Frame) => void;
 
-/** An expression, type-checked and compiled: run the kernels in order, then read `slot`. */
+/** A compiled expression: run the kernels in order, then read `slot`. */
 export interface CompiledExpression extends Source {
-  /** Whether it computes a value of its own: it is neither a literal nor only another name of a value. */
+  /** Whether it computes a value. False for a literal, and for a second name of an existing value. */
   readonly computed: boolean;
   readonly kernels: readonly Kernel[];
 }
@@ -64,5 +64,5 @@ export interface ExpressionProblem {
   readonly help?: string;
 }
 
-/** The message of a problem whose cause is told where it stands, and so not again at each use. */
+/** The message of a problem whose cause is reported elsewhere, and so must not be reported at each use. */
 export const FAILED_ELSEWHERE = '(reported elsewhere)';

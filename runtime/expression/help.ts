@@ -1,16 +1,16 @@
 import type { ElementType, ExpressionType } from './environment.js';
 import type { Operand } from './operand.js';
 
-/** The functions that make one value of a list. */
+/** The functions that reduce a list to one value. */
 const REDUCING: Readonly<Record<ElementType['kind'], string>> = {
   number: 'reduce it with sum, mean, min, max or count',
   bool: 'reduce it with any, all or count',
   time: 'reduce it with min, max or count',
-  text: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
-  ref: 'ask `"…" in list`, `any(list == "…")` or `count(list)`',
+  text: 'use `"…" in list`, `any(list == "…")` or `count(list)`',
+  ref: 'use `"…" in list`, `any(list == "…")` or `count(list)`',
 };
 
-/** How to make a value of the wanted kind of an operand that is something else. */
+/** How to get a value of the wanted kind from an operand of another kind. */
 export function helpTowards(
   wanted: 'number' | 'bool' | 'text' | 'time' | 'list',
   operand: Operand,
@@ -34,7 +34,7 @@ export function helpTowards(
   return undefined;
 }
 
-/** Why two values cannot be compared, or are no choices of one `if`. */
+/** Why two values cannot be compared, or cannot be branches of one `if`. */
 export function helpForPair(
   a: Operand,
   b: Operand,
@@ -52,7 +52,7 @@ export function helpForPair(
   if (bool !== undefined && number !== undefined) {
     const label = labelOf(bool);
     return number.tag === 'constant'
-      ? `a bool stands alone: \`${label}\` or \`not ${label}\``
+      ? `use a bool by itself: \`${label}\` or \`not ${label}\``
       : `write \`if(${label}, 1, 0)\``;
   }
   const text = has('text') ?? has('ref');
@@ -69,5 +69,5 @@ function isNumberInQuotes(operand: Operand): operand is Operand & { readonly tag
 }
 
 function inQuotes(number: Operand & { readonly tag: 'constant' }): string {
-  return `texts and ids are written in quotes: "${String(number.value)}"`;
+  return `write texts and ids in quotes: "${String(number.value)}"`;
 }

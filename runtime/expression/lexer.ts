@@ -19,13 +19,13 @@ export type Token = { readonly start: number; readonly end: number } & (
 
 const SPACE = /\s*/y;
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
-/** What hangs on a number or feature and makes it none: `1x`, `1.`, `1_000`. */
+/** Characters that make a number or a feature name invalid: `1x`, `1.`, `1_000`. */
 const TAIL = /[\w.:]+/y;
 const PATH = /[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/y;
 const FEATURE_TAIL = /:(\w+)/y;
 const PLAIN_TEXT = /[^"'\\]+/y;
 
-/** Ours and those of other languages, longer ones first: `=` is met only where no `==` is. */
+/** The operators of this language and of others, longer ones first, so that `=` matches only if `==` does not. */
 const ALL_SYMBOLS: readonly {
   readonly symbol: string;
   readonly own?: TokenSymbol;
@@ -44,7 +44,7 @@ const ESCAPES = new Map([
   ["'", "'"],
 ]);
 
-/** @throws ExpressionSyntaxError at the first character that begins no token */
+/** @throws ExpressionSyntaxError at the first character that cannot begin a token */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -69,7 +69,7 @@ function nextToken(text: string, start: number): Token {
   if (found !== undefined) {
     const end = start + found.symbol.length;
     if (found.own !== undefined) return { kind: 'symbol', symbol: found.own, start, end };
-    throw new ExpressionSyntaxError(start, end, `\`${found.symbol}\` means nothing here`, found.help);
+    throw new ExpressionSyntaxError(start, end, `\`${found.symbol}\` is not valid here`, found.help);
   }
   const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
   throw new ExpressionSyntaxError(
@@ -88,7 +88,7 @@ function numberToken(text: string, start: number, digits: string): Token {
       start,
       end + tail.length,
       `\`${whole}\` is not a number`,
-      'numbers are written 1, 1.5 or 1e3, and names begin with a letter',
+      'write numbers as 1, 1.5 or 1e3; names begin with a letter',
     );
   }
   const value = Number(digits);
@@ -126,7 +126,7 @@ function featureToken(text: string, start: number, view: string, feature: string
       start,
       end + tail.length,
       `\`${view}:${feature}${tail}\` is not a feature's name`,
-      `a feature is written \`view:feature\`, and nothing follows it`,
+      `write a feature as \`view:feature\`, with nothing after it`,
     );
   }
   return { kind: 'feature', view, feature, start, end };
@@ -169,11 +169,11 @@ function escapeAt(text: string, at: number): { readonly character: string; reado
     at,
     Math.min(at + 2, text.length),
     `\`${text.slice(at, at + 2)}\` is no escape`,
-    'there are \\n \\t \\r \\\\ \\" \\\' and \\u with four hex digits',
+    'the escapes are \\n \\t \\r \\\\ \\" \\\' and \\u with four hex digits',
   );
 }
 
-/** Matches a sticky pattern at a place. */
+/** Matches a sticky pattern at an offset. */
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -84,7 +84,7 @@ function checkChoice(checker: Checking, operand: Operand, choice: Operand, isLis
   const a = elementOf(operand.type);
   const b = elementOf(choice.type);
   if (choice.type.kind === 'list' && !isList) {
-    wrongKind(checker, choice, 'single values as choices', 'a list is written without others: `x in list`');
+    wrongKind(checker, choice, 'single values as choices', 'write a single list: `x in list`');
     return false;
   }
   if (a !== undefined && b !== undefined && isComparable(a, b)) return true;

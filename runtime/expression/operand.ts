@@ -2,10 +2,10 @@ import type { Scope } from '../frame/frame-layout.js';
 import type { ExpressionNode } from './ast.js';
 import type { ExpressionType, Kernel } from './environment.js';
 
-/** Makes the kernel that computes column `out` from the columns `args`. */
+/** Makes the kernel that computes the column `out` from the columns `args`. */
 export type BuildKernel = (out: number, args: readonly number[]) => Kernel;
 
-/** A part of an expression whose type is known. */
+/** A part of an expression, with its type. */
 export type Operand = ConstantOperand | SourceOperand | OperationOperand;
 
 interface OperandBase {
@@ -14,7 +14,7 @@ interface OperandBase {
   readonly scope: Scope;
 }
 
-/** A bool is 0 or 1, a time epoch milliseconds. */
+/** A bool is 0 or 1, and a time is in epoch milliseconds. */
 export interface ConstantOperand extends OperandBase {
   readonly tag: 'constant';
   readonly value: number | string;

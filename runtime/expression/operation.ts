@@ -3,7 +3,7 @@ import { evaluate } from './emit.js';
 import type { ExpressionType } from './environment.js';
 import { constant, type BuildKernel, type Operand } from './operand.js';
 
-/** An operation on its arguments, computed at once where all of them are constants. */
+/** An operation on its arguments. If all arguments are constants, it is computed at once. */
 export function operation(
   node: ExpressionNode,
   type: ExpressionType,
@@ -14,6 +14,6 @@ export function operation(
   const result: Operand = { tag: 'operation', node, type, scope, args, build };
   if (args.length === 0 || args.some((arg) => arg.tag !== 'constant')) return result;
   const value = evaluate(result);
-  // What has no value, like 1 / 0, stays an operation: only a cell can say so.
+  // An operation without a value, such as 1 / 0, is kept: only a cell can have a status.
   return value === undefined ? result : constant(node, type, value);
 }

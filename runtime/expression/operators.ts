@@ -128,7 +128,7 @@ function checkArithmetic(
     const wrong = [left, right].filter((operand) => !countsAsNumber(elementOf(operand.type)));
     const times = wrong.filter((operand) => elementOf(operand.type)?.kind === 'time');
     if (times.length === wrong.length) {
-      const help = 'a time may be subtracted from a time, or days added to it: `t + days(7)`';
+      const help = 'subtract a time from a time, or add days to it: `t + days(7)`';
       checker.problem(
         'expression_type',
         node,
@@ -145,7 +145,7 @@ function checkArithmetic(
   return operation(node, lifted(type, side), [left, right], onNumbers(ARITHMETIC[op], side));
 }
 
-/** time - time is a number of milliseconds, as is what may be added to a time. */
+/** time - time is a number of milliseconds. Such a number can be added to a time. */
 function arithmeticType(
   op: Arithmetic,
   a: ElementType | undefined,
@@ -158,7 +158,7 @@ function arithmeticType(
   return undefined;
 }
 
-/** Which operand is a list; two lists are a problem, since nothing says which elements belong together. */
+/** Which operand is a list. Two lists are a problem, because nothing says which elements belong together. */
 function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Operand): ListSide | undefined {
   if (left.type.kind !== 'list') return right.type.kind === 'list' ? 'right' : 'none';
   if (right.type.kind !== 'list') return 'left';
@@ -166,7 +166,7 @@ function listSide(checker: Checking, node: BinaryNode, left: Operand, right: Ope
     'expression_type',
     node,
     `${checker.label(left)} and ${checker.label(right)} are both lists; \`${node.op}\` takes a list and one value`,
-    'reduce one of them, as in `max(list)`, or ask `x in list`',
+    'reduce one of them, as in `max(list)`, or use `x in list`',
   );
   return undefined;
 }

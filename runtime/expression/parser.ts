@@ -5,7 +5,7 @@ import { COMPARISON_LEVEL, LEVELS, NOT_LEVEL, SIGN_LEVEL, SUM_LEVEL } from './pr
 import { helpForOperator, helpForValue } from './spellings.js';
 import { ExpressionSyntaxError } from './syntax-error.js';
 
-/** Bounds that keep every later recursion shallow. */
+/** Limits that keep all later recursion shallow. */
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 250;
 
@@ -13,7 +13,7 @@ export type ParseResult =
   | { readonly ok: true; readonly ast: ExpressionNode }
   | { readonly ok: false; readonly problem: ExpressionProblem };
 
-/** Parses an expression; the answer is its syntax tree or the first thing that cannot be read. */
+/** Parses an expression. The result is its syntax tree, or the first syntax error. */
 export function parseExpression(text: string): ParseResult {
   try {
     if (text.length > MAX_LENGTH) {
@@ -33,7 +33,7 @@ export function parseExpression(text: string): ParseResult {
 
 type Unplaced<T> = T extends ExpressionNode ? Omit<T, 'start' | 'end' | 'depth'> : never;
 
-/** What other languages write before the name of a function. */
+/** Prefixes that other languages write before the name of a function. */
 const MODULES: ReadonlySet<string> = new Set(['np', 'numpy', 'math', 'Math', 'pd', 'F']);
 
 /** A precedence climber: `binary(level)` reads operators that bind at least as tightly as the level. */
@@ -155,8 +155,8 @@ class Parser {
         end,
         `\`${segments.join('.')}\` is not a function`,
         MODULES.has(name)
-          ? `functions have no module before them: \`${method}(…)\``
-          : `functions take what they work on in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
+          ? `write a function without a module name: \`${method}(…)\``
+          : `write the argument of a function in parentheses: \`${method}(${segments.slice(0, -1).join('.')})\``,
       );
     }
     this.#take();
@@ -169,7 +169,7 @@ class Parser {
     return this.#node({ kind: 'call', name, args }, start, this.#lastEnd, args);
   }
 
-  /** Expressions with commas between them, up to the closing parenthesis. */
+  /** Expressions separated by commas, up to the closing parenthesis. */
   #items(open: Token, what: string): ExpressionNode[] {
     const items: ExpressionNode[] = [];
     for (;;) {
@@ -201,7 +201,7 @@ class Parser {
     this.#take();
   }
 
-  /** `a < b < c`: what it would mean differs between languages. */
+  /** `a < b < c` is refused, because its meaning differs between languages. */
   #refuseChain(start: number, left: ExpressionNode): void {
     const token = this.#next;
     if (token.kind !== 'symbol' || LEVELS.get(token.symbol) !== COMPARISON_LEVEL) return;
@@ -217,7 +217,7 @@ class Parser {
     const token = this.#next;
     if (token.kind === 'end') {
       const end = Math.max(1, this.#lastEnd);
-      return new ExpressionSyntaxError(end - 1, end, `the expression ends where ${expected} should be`);
+      return new ExpressionSyntaxError(end - 1, end, `the expression ends, and ${expected} is missing`);
     }
     const found = this.#text.slice(token.start, token.end);
     const help =
@@ -259,14 +259,14 @@ class Parser {
     this.#at++;
   }
 
-  /** Where the last token taken ends. */
+  /** The end of the last token that was taken. */
   get #lastEnd(): number {
     return this.#tokens[this.#at - 1]?.end ?? 0;
   }
 }
 
 function helpForSymbol(symbol: string): string | undefined {
-  return symbol === '+' ? 'a sign stands before a number only as `-`' : undefined;
+  return symbol === '+' ? 'the only sign before a number is `-`' : undefined;
 }
 
 function shortened(text: string): string {

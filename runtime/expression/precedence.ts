@@ -1,6 +1,6 @@
 import type { TokenSymbol } from './lexer.js';
 
-/** How tightly operators bind; `not` stands between `and` and the comparisons. */
+/** How tightly operators bind. `not` is between `and` and the comparisons. */
 export const NOT_LEVEL = 3;
 export const COMPARISON_LEVEL = 4;
 export const SUM_LEVEL = 5;

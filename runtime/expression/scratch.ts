@@ -1,10 +1,10 @@
 import type { ColumnShape, FrameLayout } from '../frame/frame-layout.js';
 
 /**
- * Columns for intermediate results. They are free again as soon as the kernel that reads them stands in the list,
- * also for other expressions of the plan: the kernels of one expression run without those of another in between.
- * Results have columns of their own, never one of these: a definition is compiled while the expression that names it
- * is being compiled, and its kernels run first.
+ * Allocates columns for intermediate results. A column is free again as soon as the kernel that reads it is in the
+ * list. Other expressions of the plan can then use it, because the kernels of one expression run together. A result
+ * has a column of its own: a definition is compiled while the expression that names it is being compiled, and its
+ * kernels run first.
  */
 export class Scratch {
   static readonly #ofLayout = new WeakMap<FrameLayout, Scratch>();

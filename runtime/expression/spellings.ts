@@ -1,4 +1,4 @@
-/** What other languages write, and how it is written here. */
+/** Spellings of other languages, and how to write the same here. */
 export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])[] = [
   ['===', 'write `==`'],
   ['!==', 'write `!=`'],
@@ -16,10 +16,10 @@ export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])
   ['&', 'write `and`'],
   ['|', 'write `or`'],
   ['^', 'write `pow(x, y)`'],
-  ['[', 'a list of choices is written in parentheses: `x in (a, b)`'],
+  ['[', 'write a list of choices in parentheses: `x in (a, b)`'],
   ['{', 'group with parentheses'],
-  [':', 'a feature is written without spaces: `view:feature`'],
-  ['.', 'a path is written without spaces: `product.price`'],
+  [':', 'write a feature without spaces: `view:feature`'],
+  ['.', 'write a path without spaces: `product.price`'],
   ['≤', 'write `<=`'],
   ['≥', 'write `>=`'],
   ['≠', 'write `!=`'],
@@ -33,11 +33,11 @@ export const FOREIGN_SYMBOLS: readonly (readonly [symbol: string, help: string])
   ['`', 'write texts in single or double quotes'],
 ];
 
-/** Words found where an operator belongs. */
+/** Words that users write as operators. */
 const FOREIGN_OPERATORS = new Map([
-  ['and', 'write `and`, in small letters'],
-  ['or', 'write `or`, in small letters'],
-  ['in', 'write `in`, in small letters'],
+  ['and', 'write `and` in lower case'],
+  ['or', 'write `or` in lower case'],
+  ['in', 'write `in` in lower case'],
   ['not', 'write `not in`, or `and not`'],
   ['is', 'write `==` to compare, or `known(x)` to ask whether there is a value'],
   ['like', 'write `contains(text, part)`'],
@@ -50,16 +50,16 @@ export function helpForOperator(word: string): string | undefined {
   return FOREIGN_OPERATORS.get(word.toLowerCase());
 }
 
-/** Words that other languages have as values. */
+/** Words that are values in other languages. */
 const FOREIGN_VALUES = new Map([
-  ['true', 'write `true`, in small letters'],
-  ['false', 'write `false`, in small letters'],
+  ['true', 'write `true` in lower case'],
+  ['false', 'write `false` in lower case'],
   ['yes', 'write `true`'],
   ['on', 'write `true`'],
   ['no', 'write `false`'],
   ['off', 'write `false`'],
   ...['null', 'none', 'nil', 'nan', 'undefined', 'missing', 'absent'].map(
-    (word) => [word, 'write `known(x)` to ask whether there is a value'] as const,
+    (word) => [word, 'write `known(x)` to check whether there is a value'] as const,
   ),
 ]);
 
@@ -67,7 +67,7 @@ export function helpForValue(word: string): string | undefined {
   return FOREIGN_VALUES.get(word.toLowerCase());
 }
 
-/** Functions that go by another name elsewhere. */
+/** Functions that have another name in other languages. */
 const FOREIGN_FUNCTIONS = new Map([
   ['avg', 'mean'],
   ['average', 'mean'],

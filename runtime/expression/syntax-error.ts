@@ -1,6 +1,6 @@
 import type { ExpressionProblem } from './environment.js';
 
-/** Leaves the lexer or parser at the first thing that cannot be read; parseExpression turns it into its answer. */
+/** Thrown by the lexer and the parser at the first syntax error. parseExpression turns it into its result. */
 export class ExpressionSyntaxError extends Error {
   readonly problem: ExpressionProblem;
 

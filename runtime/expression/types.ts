@@ -21,18 +21,18 @@ export function describeType(type: ExpressionType): string {
   }
 }
 
-/** What a list holds, or the type itself; undefined for a vector. */
+/** The type of a list's elements, or the type itself; undefined for a vector. */
 export function elementOf(type: ExpressionType): ElementType | undefined {
   if (type.kind === 'vector') return undefined;
   return type.kind === 'list' ? type.of : type;
 }
 
-/** Whether values of the type are held as texts; the others are held as numbers. */
+/** Whether values of the type are stored as texts. Values of all other types are stored as numbers. */
 export function isTextual(type: ElementType): boolean {
   return type.kind === 'text' || type.kind === 'ref';
 }
 
-/** Whether arithmetic, `sum` and `mean` take values of the type: a bool counts as 1 where it is true, else as 0. */
+/** Whether arithmetic, `sum` and `mean` accept values of the type. In arithmetic, true is 1 and false is 0. */
 export function countsAsNumber(type: ElementType | undefined): boolean {
   return type?.kind === 'number' || type?.kind === 'bool';
 }
@@ -42,12 +42,15 @@ export function isSame(a: ElementType, b: ElementType): boolean {
   return a.kind === b.kind;
 }
 
-/** Whether two values can be equal: those of one type, and a reference with a text, which is taken for an id. */
+/**
+ * Whether two values can be equal. They must have the same type, or one is a text and the other a reference: the text
+ * is compared with the id.
+ */
 export function isComparable(a: ElementType, b: ElementType): boolean {
   return isSame(a, b) || (isTextual(a) && isTextual(b) && (a.kind === 'text' || b.kind === 'text'));
 }
 
-/** The type of either of two values; undefined if no type covers both. */
+/** The common type of two values; undefined if there is none. */
 export function unify(a: ExpressionType, b: ExpressionType): ExpressionType | undefined {
   if (a.kind === 'vector' || b.kind === 'vector') {
     return a.kind === 'vector' && b.kind === 'vector' && a.size === b.size ? a : undefined;

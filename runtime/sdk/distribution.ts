@@ -1,17 +1,17 @@
-/** What is known of a set of finite numbers once it is complete. */
+/** Statistics of a complete set of finite numbers. */
 export class Distribution {
   readonly count: number;
   readonly min: number;
   readonly max: number;
-  /** Of the numbers in units of the range, from 0 at the least to 1 at the largest. */
+  /** Mean and deviation of the numbers after scaling to the range 0 (least) to 1 (largest). */
   readonly #mean: number;
   readonly #deviation: number;
   readonly #sum: number;
-  /** In units of the largest number, which does not overflow where the sum does. */
+  /** In units of the largest number, because the plain sum can overflow. */
   readonly #relativeSum: number;
   readonly #sorted: Float64Array;
 
-  /** @param sorted ascending; kept, not copied */
+  /** @param sorted ascending; it is kept, not copied */
   constructor(sorted: Float64Array) {
     const count = sorted.length;
     this.#sorted = sorted;
@@ -34,7 +34,7 @@ export class Distribution {
     this.#deviation = Math.sqrt(squares / count);
   }
 
-  /** How many are smaller. */
+  /** The number of smaller values. */
   below(value: number): number {
     let low = 0;
     let high = this.count;
@@ -46,7 +46,7 @@ export class Distribution {
     return low;
   }
 
-  /** How many are smaller or equal. */
+  /** The number of values that are smaller or equal. */
   upTo(value: number): number {
     let low = 0;
     let high = this.count;
@@ -58,29 +58,29 @@ export class Distribution {
     return low;
   }
 
-  /** 1 for the largest; equal numbers share the better rank, and the next one counts them all (1, 1, 3). */
+  /** 1 for the largest. Equal numbers share the better rank, and the next rank counts them all (1, 1, 3). */
   rank(value: number): number {
     return 1 + this.count - this.upTo(value);
   }
 
-  /** (value - min) / (max - min); NaN where all are equal. */
+  /** (value - min) / (max - min); NaN if all are equal. */
   minMax(value: number): number {
     const range = this.max - this.min;
-    // The range of numbers near both ends of what a double holds overflows; that of their halves does not.
+    // The range of numbers near both ends of the doubles overflows. The range of their halves does not.
     return range < Infinity
       ? (value - this.min) / range
       : (value / 2 - this.min / 2) / (this.max / 2 - this.min / 2);
   }
 
   /**
-   * (value - mean) / standard deviation of the set; NaN where all are equal. Worked out in units of the range, which
-   * leaves it the same and cannot overflow.
+   * (value - mean) / standard deviation of the set; NaN if all are equal. It is computed in units of the range, which
+   * gives the same result and cannot overflow.
    */
   zScore(value: number): number {
     return (this.minMax(value) - this.#mean) / this.#deviation;
   }
 
-  /** value / sum; NaN where one is negative, or all are 0. */
+  /** value / sum; NaN if a number is negative, or all are 0. */
   share(value: number): number {
     if (this.min < 0) return NaN;
     return this.#sum < Infinity ? value / this.#sum : value / this.max / this.#relativeSum;

@@ -1,4 +1,4 @@
-/** What a plugin may import: `millrace/api`. */
+/** The module `millrace/api`: everything that a plugin may import. */
 export * from '../api/columns.js';
 export * from './distribution.js';
 export * from '../api/duration.js';
@@ -17,5 +17,6 @@ export * from './tensor-inputs.js';
 export * from './tensor-outputs.js';
 export * from '../api/tree-ensemble.js';
 export * from './tree-model.js';
+export * from './tree-nodes.js';
 export * from './turns.js';
 export * from '../api/types.js';

@@ -1,6 +1,6 @@
 import { OptionError, type ProjectFile } from '../api/plugin.js';
 
-/** What is wrong with a model file; the plugin reports it at the option that names the file. */
+/** A fault in a model file. The plugin reports it at the option that names the file. */
 export class ModelFileError extends Error {
   override readonly name = 'ModelFileError';
 
@@ -12,13 +12,13 @@ export class ModelFileError extends Error {
   }
 }
 
-/** Something to know about a file that is read all the same; it follows the file's path. */
+/** A warning about a file that can be used. The message follows the path of the file. */
 export interface FileNotice {
   readonly message: string;
   readonly help?: string;
 }
 
-/** What a file is instead of the one that was expected, and how to get that one. */
+/** What a file really is, and how to get the expected file. */
 export interface OtherFile {
   readonly what: string;
   readonly help?: string;
@@ -30,7 +30,7 @@ interface Kind {
   readonly help?: (path: string, resave: string) => string;
 }
 
-/** Bytes that tell what a file is; `head` has them as Latin-1 characters. */
+/** The number of bytes that identify a file; `head` has them as Latin-1 characters. */
 const HEAD_BYTES = 512;
 
 const unpickle = (path: string, resave: string): string =>
@@ -41,7 +41,7 @@ const asOnnx = (path: string, format: string): string =>
 const between = (byte: number | undefined, least: number, most: number): boolean =>
   byte !== undefined && byte >= least && byte <= most;
 
-/** As XGBoost's old binary format writes a text: its length in 8 bytes, then itself. */
+/** A text in XGBoost's old binary format: its length in 8 bytes, then its characters. */
 const BOOSTERS = ['gbtree', 'dart', 'gblinear'].map(
   (name) => `${String.fromCharCode(name.length)}${'\0'.repeat(7)}${name}`,
 );
@@ -64,7 +64,7 @@ const KINDS: readonly Kind[] = [
   {
     is: (_, head) => /^\s*(<!doctype html|<html)/i.test(head),
     what: 'a web page',
-    help: () => 'the download gave a page, perhaps one to log in at; download the file again',
+    help: () => 'the download returned a web page, perhaps a login page; download the file again',
   },
   {
     is: (_, head) => /^\s*<\?xml/.test(head),
@@ -72,7 +72,7 @@ const KINDS: readonly Kind[] = [
     help: () => 'save the model with its own library',
   },
   {
-    // Protocols 2 to 5; protocol 0 begins with the module of a function or with a mark.
+    // Protocols 2 to 5. Protocol 0 begins with the module of a function or with a mark.
     is: (content, head) =>
       (content[0] === 0x80 && between(content[1], 2, 5)) || /^\(?c[A-Za-z_][\w.]*\n\w+\n/.test(head),
     what: 'a Python pickle',
@@ -128,7 +128,7 @@ const KINDS: readonly Kind[] = [
     help: () => 'save the model: booster.save_model("model.txt")',
   },
   {
-    // Since 1.0 it has a mark; before, the parameters come first and then texts with their lengths.
+    // Files since 1.0 have a mark. Older files begin with the parameters, then texts with their lengths.
     is: (_, head) => head.startsWith('binf') || BOOSTERS.some((name) => head.includes(name)),
     what: "a model in XGBoost's old binary format, which XGBoost removed in 3.1",
     help: (path) =>
@@ -143,9 +143,9 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * Recognizes files that are often given in place of another: what tools write by default, and what is left of a
- * download that failed. Ask it about a file that cannot be read, since a file of the right kind may look like one.
- * @param resave Python that saves `model` in the right format
+ * Identifies files that users often give by mistake: default formats of tools, and failed downloads. Call it only for
+ * a file that cannot be read: a correct file may look like one of these.
+ * @param resave Python code that saves `model` in the right format
  */
 export function otherFile({ path, content }: ProjectFile, resave = ''): OtherFile | undefined {
   const head = content.toString('latin1', 0, HEAD_BYTES);
@@ -156,9 +156,9 @@ export function otherFile({ path, content }: ProjectFile, resave = ''): OtherFil
 }
 
 /**
- * The error to report at the option `model` for a file that cannot be read; an error of an option stays what it is.
- * @param library whose model was expected
- * @param resave Python that saves `model` in a format that can be read
+ * The error to report at the option `model` for a file that cannot be read. An OptionError is returned unchanged.
+ * @param library the library whose model was expected
+ * @param resave Python code that saves `model` in a readable format
  */
 export function modelFileError(
   file: ProjectFile,
@@ -171,9 +171,5 @@ export function modelFileError(
   const reason =
     other === undefined ? (error instanceof Error ? error.message : String(error)) : `it is ${other.what}`;
   const help = other?.help ?? (error instanceof ModelFileError ? error.help : undefined);
-  return new OptionError(
-    ['model'],
-    `\`${file.path}\` is no ${library} model that can be used: ${reason}`,
-    help,
-  );
+  return new OptionError(['model'], `\`${file.path}\` is not a usable ${library} model: ${reason}`, help);
 }

@@ -5,25 +5,25 @@ import type { Input } from '../api/input.js';
 import { isKnown } from '../api/status.js';
 import type { FeatureColumn } from '../api/tree-ensemble.js';
 
-/** What a user writes under `inputs:`: by the model's name of a column, or a list in the model's order. */
+/** The option `inputs:`, by the model's name of each column, or as a list in the model's order. */
 export type WrittenInputs = Readonly<Record<string, Input>> | readonly Input[];
 
-/** What the model file says of its columns. */
+/** The columns of a model file. */
 export interface ModelColumns {
-  /** In the model's order. */
+  /** The names in the model's order. */
   readonly names: readonly string[];
   /** Whether the names are only positions, such as Column_0. Such columns cannot be bound by name. */
   readonly unnamed: boolean;
-  /** By column: the code of each category that the model was trained with. */
+  /** By column: the code that each category had in training. */
   readonly categories?: ReadonlyMap<number, ReadonlyMap<string | number, number>>;
 }
 
-/** Names that may be bound as they stand: never a longer expression from a file. */
+/** Names that can be bound: a file must not inject a longer expression. */
 const BINDABLE = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*$/;
 
 /**
- * Binds every column of a model: by `inputs:` where it is given there, else by name.
- * @throws OptionError at the column's place, for one that is missing, unused or of a wrong type
+ * Binds every column of a model: by `inputs:` if the option gives it, otherwise by name.
+ * @throws OptionError at the place of a column that is missing, unused or of a wrong type
  */
 export function bindModelInputs(
   columns: ModelColumns,
@@ -35,7 +35,7 @@ export function bindModelInputs(
     if (written.length !== names.length) {
       throw new OptionError(
         ['inputs'],
-        `the model has ${names.length} columns, and \`inputs\` ${written.length}`,
+        `the model has ${names.length} columns, and \`inputs\` has ${written.length}`,
         columns.unnamed ? undefined : `the columns are ${shortList(names)}`,
       );
     }
@@ -103,8 +103,8 @@ function bindColumn(name: string, build: Pick<BuildContext, 'needColumn'>): Inpu
 }
 
 /**
- * Holds a list to the model's order. An element that only names a value, e.g. `stats:ctr`, must not be the name of
- * another column than the one that it is given for; any other expression may stand anywhere.
+ * Checks that a list has the model's order. An element that only names a value, e.g. `stats:ctr`, must not name
+ * another column than the one at its position. Any other expression may be at any position.
  * @throws OptionError at the first element that is out of order
  */
 function checkOrder(names: readonly string[], written: readonly Input[]): void {
@@ -113,7 +113,8 @@ function checkOrder(names: readonly string[], written: readonly Input[]): void {
     const own = fits[at]?.[at] ?? 0;
     const place = names.findIndex((_, other) => {
       const fit = fits[at]?.[other] ?? 0;
-      // The last part of a name says little where the column has that very part already: `user:ctr` beside `item:ctr`.
+      // The last part of a name does not identify a column if the column has the same part already: `user:ctr` and
+      // `item:ctr`.
       return fit > own && (fit === SAME || (fits[other]?.[other] ?? 0) < fit);
     });
     return place < 0 ? [] : [{ input, at, place }];
@@ -135,7 +136,10 @@ function checkOrder(names: readonly string[], written: readonly Input[]): void {
 const SAME = 2;
 const SAME_END = 1;
 
-/** How clearly an expression names a column: SAME but for the separators, SAME_END for its last parts, 0 for not. */
+/**
+ * How well an expression matches a column's name. SAME: equal except for separators. SAME_END: equal last parts. 0: no
+ * match.
+ */
 function likeness(text: string, column: string): number {
   if (!/^[a-z]\w*([.:]\w+)*$/i.test(text.trim())) return 0;
   const parts = text.trim().toLowerCase().split(/[.:]/);
@@ -171,7 +175,7 @@ export class ModelInputs {
       const name = names[index] ?? '';
       throw new OptionError(
         pathOf(index),
-        `the model's column \`${name}\` needs a number, and \`${input.text}\` is none`,
+        `the model's column \`${name}\` needs a number, and \`${input.text}\` is not one`,
         isKind(input, 'text')
           ? 'a text needs a model that knows its categories: train with a pandas category column'
           : undefined,
@@ -180,19 +184,19 @@ export class ModelInputs {
     this.#readers = tryEach(inputs.map((input, index) => () => readerOf(input, index)));
   }
 
-  /** How many columns the model has. */
+  /** The number of columns of the model. */
   get count(): number {
     return this.#readers.length;
   }
 
-  /** By column of the model. The same array each time: use it before the next call. */
+  /** The columns in the model's order. Every call returns the same array, so use it before the next call. */
   read(step: StepInput): readonly (FeatureColumn | undefined)[] {
     for (const [index, read] of this.#readers.entries()) this.#columns[index] = read(step);
     return this.#columns;
   }
 }
 
-/** Reads a column as category codes; a value that the model never saw is missing, as in training. */
+/** Reads a column as category codes. A value that training never saw is missing, as in training. */
 function codeReader(
   find: (step: StepInput) => ColumnOf<'number'> | ColumnOf<'text'>,
   codes: ReadonlyMap<string | number, number>,

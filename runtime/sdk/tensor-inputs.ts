@@ -1,7 +1,7 @@
 import { nearest } from '../core/nearest.js';
 import { OptionError, tryEach, type BuildContext, type StepInput } from '../api/plugin.js';
 import type { Input } from '../api/input.js';
-import { Status } from '../api/status.js';
+import { Status, statusAt } from '../api/status.js';
 import { TensorPart, type Missing } from './tensor-part.js';
 import {
   describeShape,
@@ -12,42 +12,45 @@ import {
   type TensorType,
 } from './tensor.js';
 
-/** What a user writes of one input of a model: an expression, a list of them side by side, or either with more said. */
+/** The option for one input of a model: an expression, a list of expressions side by side, or either with details. */
 export type WrittenTensor = Input | readonly Input[] | DetailedTensor;
 
-/** By the model's name of an input; a list is that of its only one. */
+/** The option `inputs:`, by the model's name of each input. A list is for a model with one input. */
 export type WrittenTensors = Readonly<Record<string, WrittenTensor>> | readonly Input[];
 
 export interface DetailedTensor {
   readonly value: Input | readonly Input[];
-  /** Stands in for a value that is not known. */
+  /** The value to use if a value is not known. */
   readonly missing?: Missing;
   /** `request`: the tensor has one row for all candidates. */
   readonly per?: 'candidate' | 'request';
-  /** Of one row, where the model leaves it open. */
+  /** The shape of one row, for sizes that the model leaves open. */
   readonly shape?: readonly number[];
 }
 
 export interface TensorRules {
-  /** Whether a missing number can go in as NaN where the model takes floats; JSON has none. */
+  /** Whether a missing number can be sent as NaN to an input of floats; JSON has no NaN. */
   readonly nan: boolean;
-  /** Most rows of a batch; undefined for all in one. */
+  /** Maximum number of rows in a batch; undefined for one batch. */
   readonly batch: number | undefined;
 }
 
-/** Some candidates, as the model takes them. */
+/** A batch of candidates as input tensors. */
 export interface TensorBatch {
-  /** The frame's rows, in the order of the tensors' rows. */
+  /** Rows of the frame, in the order of the rows of the tensors. */
   readonly rows: Int32Array;
-  /** Rows of the tensors of candidates: those of `rows`, then copies of the last up to a batch size that the model fixes. */
+  /**
+   * The number of rows in tensors of candidates. If the model has a fixed batch size, copies of the last row fill the
+   * batch.
+   */
   readonly size: number;
-  /** By the model's name. */
+  /** Tensors by the model's name of the input. */
   readonly tensors: ReadonlyMap<string, Tensor>;
 }
 
 export interface GatheredTensors {
   readonly batches: readonly TensorBatch[];
-  /** Rows without a value that the model cannot do without, and the status of that value. */
+  /** Rows that lack a value which the model requires, and the status of that value. */
   readonly left: readonly { readonly row: number; readonly status: number }[];
 }
 
@@ -55,20 +58,20 @@ interface BoundTensor {
   readonly name: string;
   readonly type: TensorType;
   readonly perRequest: boolean;
-  /** Of one row; of a tensor of the request that has no dimension for rows, of all of it. */
+  /** The shape of one row. For a tensor of the request without a dimension for rows, the whole shape. */
   readonly rowShape: readonly number[];
   readonly rowless: boolean;
   readonly width: number;
   readonly parts: readonly TensorPart[];
 }
 
-/** A name that may be bound as it stands: never a longer expression from a file. */
+/** Names that can be bound: a file must not inject a longer expression. */
 const BINDABLE = /^[a-z][a-z0-9_]*([.:][a-z][a-z0-9_]*)*$/;
 
 /**
- * Binds every input of a model: by `inputs:` where it is given there, else by name as a column of a model file is. A list
- * in the place of a mapping is that of the only input.
- * @throws OptionError at the input's place, for one that is missing, unused, or of another type or shape than the model's
+ * Binds every input of a model: by `inputs:` if the option gives it, otherwise by name, like a column of a model file.
+ * A list instead of a mapping is for the only input.
+ * @throws OptionError at the place of an input that is missing, unused, or does not fit the model's type or shape
  */
 export function bindTensors(
   specs: readonly TensorSpec[],
@@ -103,7 +106,7 @@ export function bindTensors(
     );
   };
   const refuse = (name: string, guess: string | undefined): never => {
-    // The error at the misspelt name is enough: an input that is meant by one is not looked for.
+    // The error at the misspelt name is enough, so the input that it probably means is not looked up.
     const help = guess === undefined ? `it has ${names}` : `did you mean \`${guess}\`?`;
     throw new OptionError(['inputs', name], `the model has no input \`${name}\``, help, 'key');
   };
@@ -145,7 +148,10 @@ function boundTensor(
   const inputs = isList(value) ? value : [value];
   const ofRequest = inputs.every(({ scope }) => scope === 'request');
   if (per === 'request' && !ofRequest) {
-    throw new OptionError(path, `\`${spec.name}\` is to have one row, and reads values of the candidates`);
+    throw new OptionError(
+      path,
+      `\`${spec.name}\` has one row per request, and reads values of the candidates`,
+    );
   }
   const perRequest = per === 'request' || (per === undefined && ofRequest && spec.shape[0] === 1);
   let width = 0;
@@ -161,7 +167,7 @@ function boundTensor(
   return { name: spec.name, type: spec.type, perRequest, rowShape, rowless, width, parts };
 }
 
-/** The shape of one row: the model's, with what it leaves open filled in. */
+/** The shape of one row: the model's shape with its open sizes filled in. */
 function rowShapeOf(
   spec: TensorSpec,
   model: readonly (number | undefined)[],
@@ -180,7 +186,7 @@ function rowShapeOf(
       throw differs();
     return written;
   }
-  // A model that says nothing of the shape is taken to have a column for each element.
+  // If a model does not state the shape, it is taken to have one column for each element.
   if (spec.shape.length === 0) return [width];
   const known = product(model.map((size) => size ?? 1));
   const open = model.filter((size) => size === undefined).length;
@@ -188,14 +194,14 @@ function rowShapeOf(
   if (open > 1) {
     throw new OptionError(
       path,
-      `the model leaves open the shape of its input \`${spec.name}\`: ${describeShape(spec.shape)}`,
+      `the model leaves the shape of its input \`${spec.name}\` open: ${describeShape(spec.shape)}`,
       'give the shape of one row, e.g. { value: product.embedding, shape: [8, 8] }',
     );
   }
   return model.map((size) => size ?? width / known);
 }
 
-/** How many rows a batch must have; undefined where the model takes any number. */
+/** The number of rows that a batch must have; undefined if the model takes any number. */
 function fixedBatch(specs: readonly TensorSpec[], tensors: readonly BoundTensor[]): number | undefined {
   if (tensors.every(({ perRequest }) => perRequest)) {
     throw new OptionError(
@@ -214,20 +220,22 @@ function fixedBatch(specs: readonly TensorSpec[], tensors: readonly BoundTensor[
   throw new OptionError(
     ['inputs'],
     `the model's inputs do not agree in their number of rows: ${shapes}`,
-    'an input whose first size is 1 takes values of the request alone',
+    'an input whose first size is 1 takes only values of the request',
   );
 }
 
-/** The bound inputs of a model; copies their values out of a request, so that the frame may go while the model runs. */
+/**
+ * The bound inputs of a model. It copies values out of the frame, so the frame can be released while the model runs.
+ */
 export class TensorInputs {
   constructor(
     readonly tensors: readonly BoundTensor[],
-    /** Rows that every batch has, where the model fixes it. */
+    /** The number of rows of every batch, if the model fixes it. */
     readonly fixed: number | undefined,
     readonly rules: TensorRules,
   ) {}
 
-  /** The inputs as requests have them, all zeros or empty: for a first run. */
+  /** Inputs in the shape of a request, all zeros or empty, for a first run. */
   blank(): TensorBatch {
     const size = this.fixed ?? 2;
     const tensors = this.tensors.map((one) => [one.name, tensorOf(one, one.perRequest ? 1 : size)] as const);
@@ -261,7 +269,7 @@ export class TensorInputs {
     for (const { parts } of this.tensors) for (const part of parts) part.check(step, status);
     const left: { row: number; status: number }[] = [];
     const rows = step.rows.filter((row, i) => {
-      const state = status[i] ?? Status.present;
+      const state = statusAt(status, i);
       if (state !== Status.present) left.push({ row, status: state });
       return state === Status.present;
     });
@@ -269,7 +277,7 @@ export class TensorInputs {
   }
 }
 
-/** Values of the request are the same for every row. */
+/** Values of the request are in row 0 for all candidates. */
 const REQUEST_ROW = Int32Array.of(0);
 
 function tensorOf(

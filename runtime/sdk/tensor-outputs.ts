@@ -4,30 +4,31 @@ import { Status } from '../api/status.js';
 import type { GatheredTensors, TensorBatch } from './tensor-inputs.js';
 import { describeShape, type Tensor } from './tensor.js';
 
-/** What a model says of one of its outputs. */
+/** One output as the model describes it. */
 export interface OutputSpec {
   readonly name: string;
-  /** Undefined for what is not a tensor of numbers; `problem` says what it is. */
+  /** Undefined for anything but a tensor of numbers; then `problem` says what it is. */
   readonly shape: readonly (number | undefined)[] | undefined;
   readonly problem?: string;
-  /** Of a classifier's probabilities: the labels, in the order of the columns. */
+  /** The labels of a classifier's probabilities, in the order of the columns. */
   readonly classes?: readonly string[];
 }
 
 interface BoundOutput {
-  /** After `as:`. */
+  /** The name after `as:`. */
   readonly as: string;
-  /** The model's name; undefined for its only one. */
+  /** The model's name of the output; undefined for its only output. */
   readonly of: string | undefined;
-  /** Which number of a row; undefined for the only one. */
+  /** The index of the number in each row; undefined for the only number. */
   readonly index: number | undefined;
 }
 
 /**
- * Binds `outputs:`, from the step's names to the model's: `probabilities`, or `probabilities[1]` for the second number of
- * each row. Left out, the only output is `score`; of a classifier with two classes, the probability of the second.
- * @param specs undefined where the model does not say
- * @throws OptionError at the output's place for one that the model has not, or that is not one number a row
+ * Binds `outputs:`, from the step's names to the model's: `probabilities`, or `probabilities[1]` for the second number
+ * of each row. Without the option, the only output is `score`. For a classifier with two classes, `score` is the
+ * probability of the second class.
+ * @param specs undefined if the model does not describe its outputs
+ * @throws OptionError at the place of an output that the model lacks, or that is not one number for each row
  */
 export function bindOutputs(
   specs: readonly OutputSpec[] | undefined,
@@ -55,7 +56,7 @@ function onlyOutput(specs: readonly OutputSpec[] | undefined): BoundOutput {
   if (others.length === 0) return boundOutput('score', only.name, specs, ['model']);
   throw new OptionError(
     [],
-    `the model has ${specs.length} outputs, and \`outputs\` does not say which to take`,
+    `the model has ${specs.length} outputs, and \`outputs\` does not say which one to use`,
     `it has ${listOf(specs)}; write e.g. outputs: { score: ${exampleOf(probabilities ?? only)} }`,
   );
 }
@@ -116,10 +117,10 @@ function exampleOf({ name, classes }: OutputSpec): string {
   return JSON.stringify(classes === undefined ? name : `${name}[${classes.length - 1}]`);
 }
 
-/** The bound outputs of a model: what the component declares, and how answers become its columns. */
+/** The bound outputs of a model: the outputs of the component, and the conversion of answers to columns. */
 export class TensorOutputs {
   readonly declared: Readonly<Record<string, 'number'>>;
-  /** The model's names, each once; undefined where its only output is meant. */
+  /** The model's names of outputs, without duplicates; undefined if the only output is meant. */
   readonly wanted: readonly string[] | undefined;
   readonly #outputs: readonly BoundOutput[];
 
@@ -131,8 +132,8 @@ export class TensorOutputs {
   }
 
   /**
-   * The columns to write to, with what is known before the model runs. Get them before anything is awaited, and write only
-   * while the request lasts: the frame then goes to another.
+   * The columns to write to, with the cells that are known before the model runs. Get them before the first await.
+   * Write to them only during the request: afterwards another request uses the frame.
    */
   columns(output: StepOutput, left: GatheredTensors['left']): OutputColumns {
     const columns = this.#outputs.map((bound) => ({ bound, column: output.number(bound.as) }));
@@ -156,14 +157,17 @@ export class TensorOutputs {
     };
   }
 
-  /** @throws Error for an answer that does not have what is bound, a row for each of the batch */
+  /** @throws Error for an answer that lacks a bound output, or a row of the batch */
   check(batch: TensorBatch, answer: ReadonlyMap<string, Tensor>): void {
     for (const bound of this.#outputs) numbersOf(bound, batch, answer);
   }
 }
 
 export interface OutputColumns {
-  /** A number that is not finite becomes a cell that failed. @throws Error for an answer that does not fit */
+  /**
+   * Writes one output; a number that is not finite becomes a failed cell. @throws Error for an answer that does not
+   * fit
+   */
   write(batch: TensorBatch, answer: ReadonlyMap<string, Tensor>): void;
 }
 
@@ -174,15 +178,15 @@ function numbersOf(
 ): { data: Tensor['data']; step: number; from: number } {
   const [only] = answer;
   if (of === undefined && answer.size !== 1)
-    throw new Error(`the model gave ${answer.size} outputs; \`outputs\` has to say which to take`);
+    throw new Error(`the model returned ${answer.size} outputs; name one in \`outputs\``);
   const [name, tensor] = of === undefined ? (only ?? ['', undefined]) : [of, answer.get(of)];
-  if (tensor === undefined) throw new Error(`the model gave no output ${name}`);
+  if (tensor === undefined) throw new Error(`the model returned no output ${name}`);
   const { shape, data } = tensor;
   const step = shape.slice(1).reduce((all, one) => all * one, 1);
   const described = `the model's output ${name} is ${tensor.type} ${describeShape(shape)}`;
   if (tensor.type === 'string') throw new Error(`${described}, not numbers`);
   if (shape[0] !== size || data.length !== size * step)
-    throw new Error(`${described} with ${data.length} numbers, and ${size} rows were asked for`);
+    throw new Error(`${described} with ${data.length} numbers for ${size} rows`);
   if (index === undefined && step !== 1)
     throw new Error(`${described}; name one number of a row, e.g. ${name}[0]`);
   if (index !== undefined && index >= step) throw new Error(`${described} and has no ${name}[${index}]`);

@@ -10,19 +10,19 @@ import {
   type TensorType,
 } from './tensor.js';
 
-/** What stands in for a value that is not known. */
+/** The replacement for a value that is not known. */
 export type Missing = number | string | boolean;
 
-/** An expression's place in the rows of a tensor: element `at`, or a vector's elements from there. */
+/** The place of an expression in the rows of a tensor: element `at`, or the elements of a vector from there. */
 export class TensorPart {
-  /** Elements of a row. */
+  /** The number of elements of each row. */
   readonly size: number;
-  /** What a value that is not known becomes; undefined: the row cannot be scored. */
+  /** The replacement for an unknown value; undefined: rows with an unknown value cannot be scored. */
   readonly #missing: number | string | undefined;
   readonly #fits: (value: number) => boolean;
   readonly #whole: boolean;
 
-  /** @throws OptionError at `path` for an expression whose type the tensor cannot hold */
+  /** @throws OptionError at `path` if the tensor cannot hold the type of the expression */
   constructor(
     { name, type }: TensorSpec,
     readonly input: Input,
@@ -46,7 +46,9 @@ export class TensorPart {
       standIn(name, type, missing, this.#fits, path) ?? (nan && isFloat(type) ? NaN : undefined);
   }
 
-  /** Notes in `status`, by position in `step.rows`, the first reason why a row cannot go to the model. */
+  /**
+   * Sets `status`, by position in `step.rows`, for each row that cannot be sent to the model. The first reason stays.
+   */
   check(step: StepInput, status: Uint8Array): void {
     const column = step.column(this.input);
     const numbers = column.kind === 'number' ? column.values : undefined;
@@ -107,6 +109,6 @@ function standIn(
   if (type !== 'string' && typeof number === 'number' && fits(number)) return number;
   throw new OptionError(
     [...path, 'missing'],
-    `the model's input \`${name}\` holds ${type}, which ${JSON.stringify(missing)} is not`,
+    `the model's input \`${name}\` holds ${type}, and ${JSON.stringify(missing)} does not fit`,
   );
 }

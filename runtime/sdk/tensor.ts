@@ -1,4 +1,4 @@
-/** Element types that tensors of a model may have. */
+/** The element types of tensors. */
 export const TENSOR_TYPES = [
   'float32',
   'float64',
@@ -18,7 +18,7 @@ export type TensorType = (typeof TENSOR_TYPES)[number];
 export type NumericArray =
   Float32Array | Float64Array | Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 
-/** Elements in row-major order; a bool is 0 or 1 in a Uint8Array. */
+/** Elements in row-major order. A bool is 0 or 1 in a Uint8Array. */
 export type TensorData = NumericArray | BigInt64Array | BigUint64Array | string[];
 
 export interface Tensor {
@@ -27,7 +27,7 @@ export interface Tensor {
   readonly data: TensorData;
 }
 
-/** What a model says of one of its inputs; a size that it leaves open is undefined. */
+/** One input as the model describes it. A size that the model leaves open is undefined. */
 export interface TensorSpec {
   readonly name: string;
   readonly type: TensorType;
@@ -59,12 +59,15 @@ export function isTensorType(type: string): type is TensorType {
 
 const BITS = /^(u?)int(8|16|32|64)$/;
 
-/** Says whether a finite number can be an element of the type as it is: a whole one for an int, 0 or 1 for a bool. */
+/**
+ * Returns a test whether a finite number can be an element of the type without change: an integer for an int, 0 or 1
+ * for a bool.
+ */
 export function numberFits(type: TensorType): (value: number) => boolean {
   if (type === 'bool') return (value) => value === 0 || value === 1;
   const [, unsigned, size] = BITS.exec(type) ?? [];
   if (size === undefined) return () => type !== 'string';
-  // Numbers of the frame are float64: beyond 2^53 they are not whole numbers that anyone meant.
+  // Numbers of the frame are float64. Above 2^53 a float64 does not hold every integer.
   const bits = Math.min(Number(size) - (unsigned === 'u' ? 0 : 1), 53);
   const most = 2 ** bits - 1;
   const least = unsigned === 'u' ? 0 : size === '64' ? -most : -most - 1;
@@ -73,7 +76,7 @@ export function numberFits(type: TensorType): (value: number) => boolean {
 
 export const isFloat = (type: TensorType): boolean => type === 'float32' || type === 'float64';
 
-/** E.g. `float32 [N, 40]`; a size that is left open is `?`. */
+/** E.g. `float32 [N, 40]`; an open size is `?`. */
 export function describeShape(shape: readonly (number | undefined)[]): string {
   return `[${shape.map((size) => size ?? '?').join(', ')}]`;
 }

@@ -4,14 +4,34 @@ import type { ModelComponent, ProjectFile, StepInput, StepOutput, WarmNotices } 
 import { Status } from '../api/status.js';
 import type { TreeScorer } from '../api/tree-ensemble.js';
 
-/** Enough for a plane program to be optimised. */
+/** Enough runs for V8 to optimise the code of a plane program. */
 const WARM_ROUNDS = 25;
 const WARM_ROWS = 1024;
-/** Longest that a model is warmed, milliseconds. */
+/** Maximum time to warm up a model, in milliseconds. */
 const WARM_MS = 200;
 
-/** Turns sums into predictions, in place: by output, then row; only `rows` count. */
+/** Turns sums into predictions, in place. The arrays are by output, then row; only `rows` count. */
 export type Transform = (outputs: readonly Float64Array[], rows: Int32Array) => void;
+
+/**
+ * Turns the sums of the classes into probabilities.
+ * @param round makes a float32 of a number where the library computes in float32
+ */
+export function softmax(round: (value: number) => number = (value) => value): Transform {
+  return (outputs, rows) => {
+    for (const row of rows) {
+      let most = -Infinity;
+      for (const values of outputs) most = Math.max(most, values[row] ?? NaN);
+      let sum = 0;
+      for (const values of outputs) {
+        const value = round(Math.exp((values[row] ?? NaN) - most));
+        values[row] = value;
+        sum += value;
+      }
+      for (const values of outputs) values[row] = round((values[row] ?? NaN) / sum);
+    }
+  };
+}
 
 /** A transform of each number by itself. */
 export function eachNumber(change: (sum: number) => number): Transform {
@@ -21,8 +41,8 @@ export function eachNumber(change: (sum: number) => number): Transform {
 }
 
 /**
- * A booster as a component: `score`, or `class_0`, `class_1` … for one with several outputs. A feature that is not
- * known goes in as NaN, whatever its status, and the trees say what becomes of it; the score is always present.
+ * A booster as a component. Its output is `score`, or `class_0`, `class_1` … for several outputs. An unknown feature
+ * is NaN, whatever its status: the trees define how to handle it. The score is always present.
  */
 export class TreeModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
@@ -35,7 +55,7 @@ export class TreeModel implements ModelComponent {
   readonly #file: ProjectFile;
   readonly #notices: readonly FileNotice[];
 
-  /** @param notices of the file, which become warnings at load */
+  /** @param notices warnings about the file */
   constructor(
     file: ProjectFile,
     inputs: ModelInputs,
@@ -55,8 +75,8 @@ export class TreeModel implements ModelComponent {
   }
 
   /**
-   * Scores made-up rows, so that what V8 compiles on first use, and then optimises, is compiled before the first request;
-   * in many turns of the event loop, since a service that is reloaded goes on answering.
+   * Scores artificial rows, so that V8 compiles and optimises the code before the first request. The work is spread
+   * over many turns of the event loop, because a service that reloads continues to answer.
    */
   async warm({ warn }: WarmNotices): Promise<void> {
     for (const { message, help } of this.#notices) warn(`\`${this.#file.path}\` ${message}`, help);
@@ -71,7 +91,7 @@ export class TreeModel implements ModelComponent {
       const started = performance.now();
       this.#scorer.score(rows.subarray(0, count), columns, outputs);
       this.#transform?.(outputs, rows.subarray(0, count));
-      // A large model that is walked row by row is not held to as many rows.
+      // A large model in the scalar form is too slow for that many rows.
       if (performance.now() - started < 2) count = Math.min(2 * count, WARM_ROWS);
       await new Promise<void>((resolve) => setImmediate(resolve));
     }

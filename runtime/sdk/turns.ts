@@ -2,7 +2,10 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** Lets so much work run at a time; the rest waits in the order that it came, and leaves when its signal aborts. */
+/**
+ * Limits how many tasks run at a time. The others wait in order of arrival; a task leaves the queue when its signal
+ * aborts.
+ */
 export class Turns {
   readonly #most: number;
   readonly #waiting = new Set<Waiting>();
@@ -13,7 +16,9 @@ export class Turns {
     this.#most = most;
   }
 
-  /** @throws the signal's reason if it aborts before the turn comes; the work itself has to heed the signal */
+  /**
+   * @throws the reason of the signal if it aborts before the task starts; a running task must watch the signal itself
+   */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.#running < this.#most) this.#running++;
@@ -25,7 +30,7 @@ export class Turns {
     }
   }
 
-  /** Resolves once nothing runs or waits. */
+  /** Resolves when no task runs or waits. */
   idle(): Promise<void> {
     return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -47,7 +52,7 @@ export class Turns {
     });
   }
 
-  /** Hands the turn on, or gives it back. */
+  /** Passes the slot to the next task, or frees it. */
   #done(): void {
     const [next] = this.#waiting;
     if (next !== undefined) {

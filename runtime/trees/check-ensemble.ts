@@ -1,13 +1,16 @@
 import { NodeRule, type DecisionTree, type TreeEnsemble } from '../api/tree-ensemble.js';
 
-/** The most nodes and leaves that one ensemble may have: what a mistaken file may make this process allocate. */
+/**
+ * The maximum number of nodes and leaves of an ensemble. It limits the memory that a wrong file can make the process
+ * allocate.
+ */
 const MOST_NODES = 50_000_000;
-/** Each has a sum for every row. */
+/** The maximum number of outputs: each has a sum for every row. */
 const MOST_OUTPUTS = 10_000;
 
 /**
- * Makes sure that an ensemble is what its type promises, since files are not: every walk ends at a leaf.
- * @throws Error that names the tree and what is wrong with it
+ * Checks that an ensemble keeps the promises of its type, since files may not. Every walk then ends at a leaf.
+ * @throws Error that names the tree and its fault
  */
 export function checkEnsemble(ensemble: TreeEnsemble): void {
   const { features, outputs, base, trees } = ensemble;
@@ -17,7 +20,7 @@ export function checkEnsemble(ensemble: TreeEnsemble): void {
   }
   if (outputs > MOST_OUTPUTS) throw new Error(`there are more than ${MOST_OUTPUTS} outputs`);
   if (base.some((one) => !Number.isFinite(one))) throw new Error('the base score is not finite');
-  if (ensemble.precision === 'float32' && !isSingle(base)) throw new Error('the base score is no float32');
+  if (ensemble.precision === 'float32' && !isSingle(base)) throw new Error('the base score is not a float32');
   let nodes = 0;
   for (const [index, tree] of trees.entries()) {
     const problem = problemOf(tree, ensemble);
@@ -50,12 +53,12 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
       return `node ${node}: a categorical node sends NaN the default way`;
     }
     if (categories[node]?.some((one, i, all) => one < 0 || one < (all[i - 1] ?? 0)) === true) {
-      return `node ${node} has categories that are none`;
+      return `node ${node} has invalid categories`;
     }
     if (!isCategorical && Number.isNaN(threshold[node])) return `node ${node} has no threshold`;
   }
   if (precision === 'float32') {
-    if (!isSingle(leaves) || !isSingle(threshold)) return 'a number of it is no float32';
+    if (!isSingle(leaves) || !isSingle(threshold)) return 'one of its numbers is not a float32';
     if (linear !== undefined) return 'linear leaves are float64 only';
   }
   if (linear !== undefined) {
@@ -71,7 +74,7 @@ function problemOf(tree: DecisionTree, { features, outputs, precision }: TreeEns
   return shapeProblem(left, right, count);
 }
 
-/** Every node but the root, and every leaf, has exactly one parent, and all are reached from the root. */
+/** Checks that every leaf, and every node except the root, has exactly one parent and is reached from the root. */
 function shapeProblem(left: Int32Array, right: Int32Array, count: number): string | undefined {
   if (count === 0) return undefined;
   const nodeSeen = new Uint8Array(count);

@@ -9,8 +9,8 @@ import {
 import { leafValue } from './interpreter.js';
 
 /**
- * The scalar form: all trees in one set of flat arrays, walked row by row. It takes every ensemble, and wins where
- * there are only a few rows.
+ * The scalar form: all trees in one set of flat arrays, walked row by row. It supports every ensemble, and is faster
+ * for a few rows.
  */
 export class FlatScorer implements TreeScorer {
   readonly form = 'scalar';
@@ -18,22 +18,22 @@ export class FlatScorer implements TreeScorer {
   readonly #feature: Int32Array;
   readonly #rule: Uint8Array;
   readonly #threshold: Float64Array;
-  /** Of node n: where it goes if its test fails at 2n, if it holds at 2n + 1. */
+  /** For node n: the next node if its test fails at 2n, and if it holds at 2n + 1. */
   readonly #children: Int32Array;
-  /** 1 where a known value is compared with the threshold and nothing else is asked. */
+  /** 1 if a known value only has to be compared with the threshold. */
   readonly #plain: Uint8Array;
   readonly #leaves: Float64Array;
-  /** Per tree: its root (a node, or `~leaf`) and its output. */
+  /** By tree: its root (a node, or `~leaf`) and its output. */
   readonly #roots: Int32Array;
   readonly #outputs: Int32Array;
-  /** Per node; undefined where no tree has a categorical node. */
+  /** By node; undefined if no tree has a categorical node. */
   readonly #categories: readonly (ReadonlySet<number> | undefined)[] | undefined;
-  /** Per tree; undefined where none has linear leaves. */
+  /** By tree; undefined if no tree has linear leaves. */
   readonly #linear: readonly { readonly tree: DecisionTree; readonly firstLeaf: number }[] | undefined;
   readonly #row: Float64Array;
   readonly #sums: Float64Array;
 
-  /** @param ensemble one that `checkEnsemble` has passed */
+  /** @param ensemble one that `checkEnsemble` accepted */
   constructor(ensemble: TreeEnsemble) {
     const { trees } = ensemble;
     const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);
@@ -123,7 +123,7 @@ export class FlatScorer implements TreeScorer {
     while (at >= 0) {
       const value = row[feature[at] as number] as number;
       const bound = threshold[at] as number;
-      // Not itself only where it is NaN.
+      // Only NaN differs from itself.
       const isPlain = value === value && plain[at] === 1;
       const left = isPlain
         ? less
@@ -135,7 +135,7 @@ export class FlatScorer implements TreeScorer {
     return ~at;
   }
 
-  /** Of a node that a comparison alone does not settle. */
+  /** Decides for a node that needs more than a comparison. */
   #goesLeft(node: number, of: number, single: boolean, less: boolean): boolean {
     const bits = this.#rule[node] ?? 0;
     const missing = bits & NodeRule.missing;

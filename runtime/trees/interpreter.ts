@@ -1,8 +1,9 @@
 import { NodeRule, ZERO, type DecisionTree, type TreeEnsemble } from '../api/tree-ensemble.js';
 
 /**
- * The reference that every faster form must equal bit for bit: one row, walked node by node as the contract says.
- * @param row a value per feature, NaN where missing
+ * The reference for all faster forms, which must give the same bits. It scores one row, node by node, as the contract
+ * says.
+ * @param row one value for each feature, NaN if missing
  * @returns the sum of each output
  */
 export function interpret(ensemble: TreeEnsemble, row: ArrayLike<number>): number[] {
@@ -41,7 +42,7 @@ function goesLeft(tree: DecisionTree, node: number, ensemble: TreeEnsemble, row:
   return comparison === 'less' ? value < threshold : value <= threshold;
 }
 
-/** What a leaf adds for a row. */
+/** The number that a leaf adds for a row. */
 export function leafValue(tree: DecisionTree, leaf: number, row: ArrayLike<number>): number {
   const constant = tree.leaves[leaf] ?? NaN;
   const linear = tree.linear?.[leaf];

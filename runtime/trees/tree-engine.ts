@@ -4,7 +4,7 @@ import { checkEnsemble } from './check-ensemble.js';
 import { ColumnScorer } from './columns/column-scorer.js';
 import { FlatScorer } from './flat-scorer.js';
 
-/** Below so many rows the scalar form is faster, whatever the size of the ensemble: `npm run bench -- models`. */
+/** Below this number of rows the scalar form is faster for every size of ensemble: `npm run bench -- models`. */
 const COLUMNS_FROM = 8;
 
 /** Compiles ensembles to their fastest form. */
@@ -22,7 +22,7 @@ export const treeEngine: TreeCompiler = {
   },
 };
 
-/** Few rows one way, many the other; both give the same bits. */
+/** Uses the scalar form for few rows and the column form for many. Both give the same bits. */
 class EitherScorer implements TreeScorer {
   readonly form = 'columns';
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readBooster as readLightGbm } from '../../plugins/lightgbm/booster.js';
 import { readBooster as readXgboost } from '../../plugins/xgboost/booster.js';
-import type { ToldOfDump } from '../../plugins/xgboost/read-dump.js';
+import type { DumpOptions } from '../../plugins/xgboost/read-dump.js';
 import type { FileNotice } from '../../runtime/sdk/model-file.js';
 import type { FeatureColumn, TreeScorer } from '../../runtime/api/tree-ensemble.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
@@ -16,8 +16,8 @@ interface Request {
   readonly file: string;
   readonly plugin: 'lightgbm' | 'xgboost';
   readonly rows: string;
-  readonly told?: ToldOfDump;
-  /** For a dump, whose columns have their own order. */
+  readonly told?: DumpOptions;
+  /** Of a dump, whose columns are in an order of its own. */
   readonly names?: readonly string[];
 }
 

@@ -180,7 +180,7 @@ describe('remote models in a pipeline', () => {
     server.metadata = { inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 3] }] };
     const env = { MILLRACE_MODEL_HOSTS: '127.0.0.1' };
     const message = await messageOf(remote(server.url, 'on_error: fail'), env);
-    expect(message).to.include("the model's input features is [?, 3], and [?, 2] would be sent");
+    expect(message).to.include("the model's input features is [?, 3], and the step sends [?, 2]");
     expect(message).to.include('pipelines/ranking.yaml:7:10');
   });
 });

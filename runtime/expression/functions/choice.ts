@@ -56,7 +56,7 @@ function commonType(call: Call, a: Operand, b: Operand): ExpressionType | undefi
   if (type === undefined) {
     const found = `${checker.label(a)} is ${describeType(a.type)} and ${checker.label(b)} is ${describeType(b.type)}`;
     const help = helpForPair(a, b, (operand) => checker.shortText(operand.node));
-    checker.problem('expression_arguments', b.node, `\`${node.name}\` gives one type; ${found}`, help);
+    checker.problem('expression_arguments', b.node, `\`${node.name}\` has one result type; ${found}`, help);
   }
   return type;
 }

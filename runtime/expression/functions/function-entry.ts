@@ -8,13 +8,13 @@ import { describeType, elementOf } from '../types.js';
 export interface FunctionEntry {
   readonly name: string;
   readonly group: 'choice' | 'math' | 'lists' | 'text' | 'time';
-  /** As it is written, e.g. `clamp(x, low, high)`. */
+  /** The form of a call, e.g. `clamp(x, low, high)`. */
   readonly signature: string;
   /** One sentence, for the docs. */
   readonly summary: string;
-  /** Fewest and most arguments. */
+  /** The minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number];
-  /** Gives the call its type and kernel; the number of arguments is right. Undefined after a problem. */
+  /** Gives the call its type and kernel. The number of arguments is already checked. Undefined after a problem. */
   readonly check: (call: Call) => Operand | undefined;
 }
 
@@ -26,7 +26,10 @@ export interface Call {
 
 export type Kind = 'number' | 'bool' | 'text' | 'time' | 'list';
 
-/** Whether the argument is one value of the kind, or with `orList` a list of such; if not, a problem is reported. */
+/**
+ * Checks that the argument is one value of the kind or, with `orList`, a list of such values. If not, reports a
+ * problem.
+ */
 export function isKind(call: Call, index: number, kind: Kind, orList = false): boolean {
   const type = call.args[index]?.type;
   if (type === undefined) return false;
@@ -36,7 +39,7 @@ export function isKind(call: Call, index: number, kind: Kind, orList = false): b
   return false;
 }
 
-/** Reports an argument of the wrong type. */
+/** Reports an argument of a wrong type. */
 export function wrongArgument(call: Call, index: number, wanted: string, kind?: Kind, remedy?: string): void {
   const { checker, node, args } = call;
   const arg = args[index];
@@ -50,7 +53,7 @@ export function wrongArgument(call: Call, index: number, wanted: string, kind?: 
   );
 }
 
-/** Whether every argument is one value of the kind. */
+/** Checks that every argument is one value of the kind. */
 export function areAll(call: Call, kind: Kind): boolean {
   return call.args.map((_, index) => isKind(call, index, kind)).every(Boolean);
 }

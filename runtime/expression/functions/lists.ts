@@ -1,6 +1,7 @@
 import { onNumbers } from '../kernels/elementwise.js';
 import * as reductions from '../kernels/lists.js';
 import { greatest, least, type NumberLoop } from '../kernels/number-loops.js';
+import type { ElementType } from '../environment.js';
 import type { Operand } from '../operand.js';
 import { operation } from '../operation.js';
 import { BOOL, countsAsNumber, NUMBER } from '../types.js';
@@ -61,24 +62,30 @@ export const LIST_FUNCTIONS: readonly FunctionEntry[] = [
 ];
 
 function reduceNumbers(call: Call, reduce: reductions.Reduction): Operand | undefined {
-  const [list] = call.args;
-  if (list?.type.kind !== 'list' || !countsAsNumber(list.type.of)) {
-    wrongArgument(call, 0, 'a list of numbers or bools');
-    return undefined;
-  }
-  return operation(call.node, NUMBER, [list], reductions.reducing(reduce));
+  return reduceList(call, 'a list of numbers or bools', countsAsNumber, reduce, NUMBER);
 }
 
 function reduceBools(call: Call, reduce: reductions.Reduction): Operand | undefined {
-  const [list] = call.args;
-  if (list?.type.kind !== 'list' || list.type.of.kind !== 'bool') {
-    wrongArgument(call, 0, 'a list of bools, such as `list > 0`');
-    return undefined;
-  }
-  return operation(call.node, BOOL, [list], reductions.reducing(reduce));
+  return reduceList(call, 'a list of bools, such as `list > 0`', ({ kind }) => kind === 'bool', reduce, BOOL);
 }
 
-/** `min` and `max`: of the elements of a list, or of two or more values. */
+/** @param type the type of the result; by default the type of the elements */
+function reduceList(
+  call: Call,
+  expected: string,
+  accepts: (of: ElementType) => boolean,
+  reduce: reductions.Reduction,
+  type?: ElementType,
+): Operand | undefined {
+  const [list] = call.args;
+  if (list?.type.kind !== 'list' || !accepts(list.type.of)) {
+    wrongArgument(call, 0, expected);
+    return undefined;
+  }
+  return operation(call.node, type ?? list.type.of, [list], reductions.reducing(reduce));
+}
+
+/** `min` and `max`, of the elements of a list or of two or more values. */
 function extreme(name: string, which: string, reduce: reductions.Reduction, loop: NumberLoop): FunctionEntry {
   return {
     name,
@@ -90,12 +97,8 @@ function extreme(name: string, which: string, reduce: reductions.Reduction, loop
       const [first, ...others] = call.args;
       if (first === undefined) return undefined;
       if (others.length === 0) {
-        const of = first.type.kind === 'list' ? first.type.of : undefined;
-        if (of?.kind !== 'number' && of?.kind !== 'time') {
-          wrongArgument(call, 0, 'a list of numbers or times, or two or more of them');
-          return undefined;
-        }
-        return operation(call.node, of, [first], reductions.reducing(reduce));
+        const expected = 'a list of numbers or times, or two or more of them';
+        return reduceList(call, expected, ({ kind }) => kind === 'number' || kind === 'time', reduce);
       }
       const kind = first.type.kind === 'time' ? 'time' : 'number';
       if (!areAll(call, kind)) return undefined;

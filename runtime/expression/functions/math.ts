@@ -5,7 +5,7 @@ import { operation } from '../operation.js';
 import { NUMBER } from '../types.js';
 import { areAll, isKind, type Call, type FunctionEntry } from './function-entry.js';
 
-/** A function of one number; of a list, it gives the list of results. */
+/** A function of one number. On a list, its result is the list of results. */
 function ofNumber(name: string, summary: string, f: (x: number) => number): FunctionEntry {
   const loop = applying(f);
   return {

@@ -5,7 +5,7 @@ import { MATH_FUNCTIONS } from './math.js';
 import { TEXT_FUNCTIONS } from './text.js';
 import { TIME_FUNCTIONS } from './time.js';
 
-/** Every function, by name, in the order of the docs. */
+/** All functions by name, in the order of the docs. */
 export const FUNCTIONS: ReadonlyMap<string, FunctionEntry> = new Map(
   [CHOICE_FUNCTIONS, MATH_FUNCTIONS, LIST_FUNCTIONS, TEXT_FUNCTIONS, TIME_FUNCTIONS]
     .flat()

@@ -9,7 +9,7 @@ import { isKind, type FunctionEntry } from './function-entry.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Beyond it there are no days: what ECMAScript's Date can hold, in epoch milliseconds. */
+/** The limit of ECMAScript's Date, in epoch milliseconds. There are no days beyond it. */
 const FARTHEST = 8.64e15;
 
 const readNow: BuildKernel = (out) => (frame) => {
@@ -18,12 +18,12 @@ const readNow: BuildKernel = (out) => (frame) => {
   column.status[0] = 0;
 };
 
-/** Not a constant: an operation without arguments, so that nothing that depends on it is computed at load. */
+/** An operation without arguments, not a constant: nothing that depends on the time may be computed at load. */
 function now(node: CallNode): Operand {
   return operation(node, TIME, [], readNow);
 }
 
-/** Time from the second to the first argument, in units of so many milliseconds. */
+/** The time from the second to the first argument, in units of `unit` milliseconds. */
 function elapsedIn(unit: number): NumberLoop {
   return (out, o, a, ai, sa, b, bi, sb, n) => {
     for (let k = 0; k < n; k++) out[o + k] = ((a[ai + k * sa] as number) - (b[bi + k * sb] as number)) / unit;
@@ -97,7 +97,7 @@ export const TIME_FUNCTIONS: readonly FunctionEntry[] = [
       checker.problem(
         'expression_arguments',
         arg?.node ?? node,
-        `\`time\` takes a day and time written in quotes; ${arg === undefined ? 'nothing' : checker.label(arg)} is none`,
+        `\`time\` takes a text with a day and time; ${arg === undefined ? 'nothing' : checker.label(arg)} is not one`,
         'write `time("2026-01-31")` or `time("2026-01-31T08:00:00Z")`',
       );
       return undefined;

@@ -2,7 +2,7 @@ import type { Column } from '../../api/columns.js';
 import { copyCell } from '../../frame/cells.js';
 import type { Kernel } from '../environment.js';
 
-/** Copies the request's one cell, status included, to every candidate's row. */
+/** Copies the one cell of the request, with its status, to every candidate's row. */
 export function broadcast(out: number, from: number): Kernel {
   return (frame) => {
     const one = frame.columns[from] as Column;

@@ -4,7 +4,7 @@ import { copyCell, writeMissing } from '../../frame/cells.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, rowsOf, settle } from './rows.js';
 
-/** `if(c, a, b)` of numbers, bools or times. */
+/** `if(c, a, b)` for numbers, bools and times. */
 export const ifNumber: BuildKernel = (out, [condition = -1, then = -1, otherwise = -1]) => {
   const forThen = [condition, then];
   const forElse = [condition, otherwise];
@@ -32,7 +32,7 @@ export const ifNumber: BuildKernel = (out, [condition = -1, then = -1, otherwise
   };
 };
 
-/** `if` of texts, lists or vectors. */
+/** `if` for texts, lists and vectors. */
 export const ifCell: BuildKernel = (out, [condition = -1, then = -1, otherwise = -1]) => {
   return (frame) => {
     const result = frame.columns[out] as Column;
@@ -48,7 +48,7 @@ export const ifCell: BuildKernel = (out, [condition = -1, then = -1, otherwise =
   };
 };
 
-/** `coalesce(a, b, …)` of numbers, bools or times. */
+/** `coalesce(a, b, …)` for numbers, bools and times. */
 export const coalesceNumber: BuildKernel = (out, args) => {
   const [first = -1, ...others] = args;
   return (frame) => {
@@ -68,7 +68,7 @@ export const coalesceNumber: BuildKernel = (out, args) => {
   };
 };
 
-/** `coalesce` of texts, lists or vectors. */
+/** `coalesce` for texts, lists and vectors. */
 export const coalesceCell: BuildKernel = (out, args) => (frame) => {
   const result = frame.columns[out] as Column;
   const rows = rowsOf(frame, result);
@@ -78,7 +78,7 @@ export const coalesceCell: BuildKernel = (out, args) => (frame) => {
   }
 };
 
-/** `known(x)` of anything; itself always known. */
+/** `known(x)` for every type. Its own result is always known. */
 export const known: BuildKernel =
   (out, [arg = -1]) =>
   (frame) => {
@@ -93,7 +93,7 @@ function knownAt(column: Column, row: number): boolean {
   return isKnown(column.status[row * column.stride]);
 }
 
-/** Copies a cell; what is known becomes `present`, whatever it was there. */
+/** Copies a cell. The status of a known value becomes `present`. */
 function takeCell(from: Column, to: Column, row: number): void {
   copyCell(from, row * from.stride, to, row);
   if (isKnown(to.status[row])) to.status[row] = Status.present;

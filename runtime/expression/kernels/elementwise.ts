@@ -2,10 +2,10 @@ import { rowsOf, hideUnknown, mapLists, settle } from './rows.js';
 import type { BuildKernel } from '../operand.js';
 import type { BinaryLoop, NumberLoop, UnaryLoop } from './number-loops.js';
 
-/** Which of two arguments is a list; the other then stands for one value against each element. */
+/** Which of two arguments is a list. The other argument is one value that is combined with each element. */
 export type ListSide = 'none' | 'left' | 'right';
 
-/** Compares n texts of one list or column with those of another. */
+/** Compares n texts of one list or column with n texts of another. */
 export type TextLoop = BinaryLoop<readonly string[]>;
 
 export const sameText: TextLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
@@ -79,7 +79,7 @@ function onTextList(loop: TextLoop, side: 'left' | 'right'): BuildKernel {
   };
 }
 
-/** '' in a list is an element that is not known. */
+/** '' in a list means an unknown element. */
 export function hideEmpty(
   out: Float64Array,
   at: number,

@@ -2,7 +2,9 @@ import { isKnown, Status } from '../../api/status.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, rowsOf, settle } from './rows.js';
 
-/** Reduces the elements from `start` up to `end`; NaN where there is no result. NaN elements are not known. */
+/**
+ * Reduces the elements from `start` up to, not including, `end`. NaN means no result, and a NaN element is not known.
+ */
 export type Reduction = (values: Float64Array, start: number, end: number) => number;
 
 export const sum: Reduction = (values, start, end) => {
@@ -49,7 +51,10 @@ export const countTrue: Reduction = (values, start, end) => {
   return count;
 };
 
-/** Kleene: true if one element is, else not known if one is not, else false; false for an empty list. */
+/**
+ * Three-valued (Kleene) or: true if an element is true; otherwise unknown if an element is unknown; otherwise false.
+ * False for an empty list.
+ */
 export const any: Reduction = (values, start, end) => {
   let result = 0;
   for (let i = start; i < end; i++) {
@@ -59,7 +64,10 @@ export const any: Reduction = (values, start, end) => {
   return result;
 };
 
-/** Kleene: false if one element is, else not known if one is not, else true; true for an empty list. */
+/**
+ * Three-valued (Kleene) and: false if an element is false; otherwise unknown if an element is unknown; otherwise true.
+ * True for an empty list.
+ */
 export const all: Reduction = (values, start, end) => {
   let result = 1;
   for (let i = start; i < end; i++) {
@@ -69,7 +77,7 @@ export const all: Reduction = (values, start, end) => {
   return result;
 };
 
-/** One number for each row's list of numbers, bools or times. */
+/** Reduces the list of numbers, bools or times of each row to one number. */
 export function reducing(reduce: Reduction): BuildKernel {
   return (out, args) => {
     const [slot = -1] = args;
@@ -88,7 +96,7 @@ export function reducing(reduce: Reduction): BuildKernel {
   };
 }
 
-/** `count` of a list of texts. */
+/** `count` for lists of texts. */
 export const countTexts: BuildKernel = (out, args) => {
   const [slot = -1] = args;
   return (frame) => {

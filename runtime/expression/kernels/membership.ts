@@ -4,7 +4,7 @@ import type { BuildKernel } from '../operand.js';
 import { hideEmpty } from './elementwise.js';
 import { causeAt, hideUnknown, mapLists, rowsOf, settle } from './rows.js';
 
-/** `x in (1, 2, 3)`: the choices are a set that was made when the expression was compiled. */
+/** `x in (1, 2, 3)`. The set of choices is made when the expression is compiled. */
 export function inNumbers(choices: ReadonlySet<number>, isList: boolean): BuildKernel {
   const test = (
     out: Float64Array,
@@ -73,7 +73,10 @@ export function inTexts(choices: ReadonlySet<string>, isList: boolean): BuildKer
   };
 }
 
-/** `x in (a, b)` with choices that are computed: true if x equals one, else not known if one is not. */
+/**
+ * `x in (a, b)` with computed choices: true if x equals a choice; otherwise unknown if a choice is unknown; otherwise
+ * false.
+ */
 export const inNumberColumns: BuildKernel = (out, args) => {
   const [slot = -1, ...choices] = args;
   return (frame) => {

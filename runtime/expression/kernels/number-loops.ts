@@ -1,7 +1,7 @@
 /**
- * The inner loops of operators on numbers: `n` results from `o` on, each of the elements that `a`, `b` … hold from
- * `ai`, `bi` … on, `sa`, `sb` … apart (0 repeats one element). NaN is what is not known, and what is not finite.
- * Bools are 0 and 1. One loop for each operator, so that nothing is called per element.
+ * The inner loops of operators on numbers. A loop writes `n` results from `o` on. It reads `a` from `ai` on with step
+ * `sa`, `b` from `bi` on with step `sb`, and so on; step 0 repeats one element. NaN means a value that is unknown or
+ * not finite. Bools are 0 and 1. Each operator has a loop of its own, so that no function is called for each element.
  */
 export type BinaryLoop<V> = (
   out: Float64Array,
@@ -20,7 +20,7 @@ export type UnaryLoop<V> = (out: Float64Array, o: number, a: V, ai: number, sa: 
 type Numbers = Float64Array;
 export type NumberLoop = BinaryLoop<Numbers>;
 
-// r - r is 0 for a finite r and NaN for any other.
+// r - r is 0 for a finite r, and NaN for any other.
 
 export const add: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   for (let k = 0; k < n; k++) {
@@ -104,7 +104,7 @@ export const greaterOrEqual: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   }
 };
 
-/** Kleene: false if either is, whatever the other. */
+/** Three-valued (Kleene) and: false if one operand is false, whatever the other is. */
 export const and: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   for (let k = 0; k < n; k++) {
     const x = a[ai + k * sa] as number;
@@ -113,7 +113,7 @@ export const and: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   }
 };
 
-/** Kleene: true if either is, whatever the other. */
+/** Three-valued (Kleene) or: true if one operand is true, whatever the other is. */
 export const or: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
   for (let k = 0; k < n; k++) {
     const x = a[ai + k * sa] as number;
@@ -139,7 +139,7 @@ export const power: NumberLoop = (out, o, a, ai, sa, b, bi, sb, n) => {
     const x = a[ai + k * sa] as number;
     const y = b[bi + k * sb] as number;
     const r = Math.pow(x, y);
-    // pow(NaN, 0) is 1, but nothing is computed from what is not known.
+    // In JavaScript pow(NaN, 0) is 1. Here an unknown operand has an unknown result.
     out[o + k] = r - r === 0 && x === x ? r : NaN;
   }
 };

@@ -2,12 +2,12 @@ import type { Column, NumberColumn, NumbersColumn, TextColumn, TextsColumn } fro
 import { isKnown, Status } from '../../api/status.js';
 import { reserveNumbers, type Frame } from '../../frame/frame.js';
 
-/** Rows that a kernel has to write: every candidate's, or the one of the request. */
+/** The number of rows that a kernel must write: all candidates, or the one row of the request. */
 export function rowsOf(frame: Frame, out: Column): number {
   return out.stride === 0 ? 1 : frame.count;
 }
 
-/** Why a row has no result: the status of the first argument that is not known; `present` if all are known. */
+/** Why a row has no result: the status of the first argument that is unknown; `present` if all are known. */
 export function causeAt(frame: Frame, args: readonly number[], row: number): number {
   for (const slot of args) {
     const column = frame.columns[slot] as Column;
@@ -18,8 +18,9 @@ export function causeAt(frame: Frame, args: readonly number[], row: number): num
 }
 
 /**
- * Gives each row of a number column its status after its values were written: NaN takes the cause that the
- * arguments give, or `absent` where all of them are known and the result is not a finite number.
+ * Sets the status of each row of a number column after its values were written. A row that is NaN gets the status of
+ * its first unknown argument. If all arguments are known, the result is not a finite number, and the status is
+ * `absent`.
  */
 export function settle(frame: Frame, out: NumberColumn, args: readonly number[]): void {
   const { values, status } = out;
@@ -30,7 +31,7 @@ export function settle(frame: Frame, out: NumberColumn, args: readonly number[])
   }
 }
 
-/** Puts NaN where a text that the row's result depends on is not known: its '' is no value. */
+/** Writes NaN in rows whose text is not known: the '' in such a cell is not a value. */
 export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): void {
   const { status, stride } = text;
   const rows = rowsOf(frame, out);
@@ -40,8 +41,8 @@ export function hideUnknown(frame: Frame, out: NumberColumn, text: TextColumn): 
 }
 
 /**
- * Fills a list column element by element from `list`: `work` writes the `length` elements of a row, which begin at
- * `start` of the list's values, from `at` of the result's. Rows with an argument that is not known get its status.
+ * Fills a list column from the lists of `list`. `work` writes the elements of one row: it reads `length` elements from
+ * `start` and writes them from `at`. A row with an unknown argument gets the status of that argument.
  */
 export function mapLists(
   frame: Frame,

@@ -2,7 +2,7 @@ import { Status } from '../../api/status.js';
 import type { BuildKernel } from '../operand.js';
 import { causeAt, hideUnknown, rowsOf, settle } from './rows.js';
 
-/** A text made of a text. */
+/** Computes a text from a text. */
 export function changing(f: (text: string) => string): BuildKernel {
   return (out, args) => {
     const [slot = -1] = args;
@@ -19,7 +19,7 @@ export function changing(f: (text: string) => string): BuildKernel {
   };
 }
 
-/** A number that a text has. */
+/** Computes a number from a text. */
 export function measuring(f: (text: string) => number): BuildKernel {
   return (out, args) => {
     const [slot = -1] = args;
@@ -34,7 +34,7 @@ export function measuring(f: (text: string) => number): BuildKernel {
   };
 }
 
-/** Whether something holds between two texts. */
+/** Tests two texts. */
 export function relating(f: (text: string, part: string) => boolean): BuildKernel {
   return (out, args) => {
     const [a = -1, b = -1] = args;
@@ -54,7 +54,7 @@ export function relating(f: (text: string, part: string) => boolean): BuildKerne
   };
 }
 
-/** Characters as Unicode counts them, not UTF-16 units. */
+/** The number of Unicode characters, not of UTF-16 units. */
 export function characterCount(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length - 1; i++) {

@@ -9,9 +9,9 @@ import { mapMemory, type MemoryMap } from './memory-map.js';
 type Columns = readonly (FeatureColumn | undefined)[];
 
 /**
- * The column form: a program of bit operations on planes, of which each has a bit for every row of a run, carried out by
- * WebAssembly SIMD instructions. First every distinct test becomes a plane, then operations select between planes tree by
- * tree, 128 rows with each instruction. Leaves are added in the order of the trees, in the ensemble's precision.
+ * The column form: a program of bit operations on planes. A plane has one bit for each row of a run, and WebAssembly
+ * SIMD instructions work on 128 rows at a time. First every distinct test becomes a plane. Then operations select
+ * between planes, tree by tree. Leaves are added in the order of the trees, in the precision of the ensemble.
  */
 export class ColumnScorer implements TreeScorer {
   readonly form = 'columns';
@@ -23,7 +23,7 @@ export class ColumnScorer implements TreeScorer {
   readonly #simd: SimdModule;
   readonly #ints: Int32Array;
   readonly #numbers: Float64Array;
-  /** The same memory in the precision of the sums. */
+  /** A view of the same memory in the precision of the sums. */
   readonly #sums: Float64Array | Float32Array;
 
   private constructor(
@@ -46,9 +46,9 @@ export class ColumnScorer implements TreeScorer {
   }
 
   /**
-   * @param ensemble one that `checkEnsemble` has passed
-   * @returns undefined where the ensemble needs the scalar form: a tree of thousands of leaves, or more nodes than a
-   *   program should have
+   * @param ensemble one that `checkEnsemble` accepted
+   * @returns undefined if the ensemble needs the scalar form: it has a tree with thousands of leaves, or too many
+   * nodes
    */
   static async compile(ensemble: TreeEnsemble): Promise<ColumnScorer | undefined> {
     const program = await inTurns(planeProgram(ensemble));

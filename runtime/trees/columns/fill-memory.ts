@@ -6,7 +6,7 @@ import type { LeafCodes } from './leaf-codes.js';
 import { searchSteps, type MemoryMap } from './memory-map.js';
 import { UNUSED, type CategoricalTests } from './node-tests.js';
 
-/** Where the list of each category of a feature lies; what is in no list has an empty one. */
+/** The address of the list of each category of a feature. A category in no list has the empty list. */
 export interface CategoryLists {
   readonly feature: number;
   readonly of: ReadonlyMap<number, number>;
@@ -18,7 +18,7 @@ export class MemoryFiller {
   readonly #ints: Int32Array;
   readonly #numbers: Float64Array;
   readonly #singles: Float32Array;
-  /** By feature, its place among those of the program. */
+  /** By feature: its index among the features of the program. */
   readonly #places: ReadonlyMap<number, number>;
 
   constructor(
@@ -42,7 +42,7 @@ export class MemoryFiller {
       const count = group.thresholds.length;
       const half = 2 ** (searchSteps(count) - 1);
       this.#numbers.set(group.thresholds, thresholds / 8);
-      // Nothing is beyond NaN.
+      // NaN at the end: no value is beyond it.
       this.#numbers.fill(NaN, thresholds / 8 + count, thresholds / 8 + 2 * half);
       this.#int(at + GROUP.values, map.values[place] ?? 0);
       this.#int(at + GROUP.shared, map.shared + place * 4);
@@ -117,7 +117,7 @@ export class MemoryFiller {
     const { map } = this;
     const table = map.leaves[index] ?? 0;
     let at = map.linear[index] ?? 0;
-    // Of rows that are not there codes may be anything.
+    // Codes of rows that do not exist may have any value.
     this.#ints.fill(at, table / 4, table / 4 + 2 ** codes.bits);
     for (const [leaf, value] of tree.leaves.entries()) {
       const linear = tree.linear?.[leaf];
@@ -144,7 +144,7 @@ export class MemoryFiller {
   }
 }
 
-/** The codes of a leaf: from the first to before the second. */
+/** The codes of a leaf: from the first up to, not including, the second. */
 function codesOf({ codes, open }: LeafCodes, leaf: number): readonly [from: number, to: number] {
   const from = codes[leaf] ?? 0;
   return [from, from + 2 ** (open[leaf] ?? 0)];

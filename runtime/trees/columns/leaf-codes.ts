@@ -1,27 +1,29 @@
 import type { DecisionTree } from '../../api/tree-ensemble.js';
 
-/** The most bits that a leaf's code may have: its place in a table of float64 is a number of 16 bits. */
+/** The maximum number of bits of a leaf's code. The index of a leaf in a table of float64 has 16 bits. */
 const MOST_CODE_BITS = 13;
 
-/** Codes of so many bits are put together at once, and their tables stay small: a lopsided tree is given some to spare. */
+/**
+ * Up to this many bits, codes are assembled at once and their tables stay small. A lopsided tree gets some spare bits.
+ */
 const BITS_OF_A_BYTE = 8;
 const BITS_TO_SPARE = 2;
 
 export interface LeafCodes {
-  /** Bits of a code. */
+  /** The number of bits of a code. */
   readonly bits: number;
   /** By leaf: its lowest code. */
   readonly codes: Int32Array;
-  /** By leaf: so many of the lowest bits may be anything. */
+  /** By leaf: this many of the lowest bits may have any value. */
   readonly open: Uint8Array;
 }
 
 /**
- * Gives each leaf of a tree a code, so that the code of the leaf that a row reaches can be computed for 128 rows at a
- * time, bit by bit, with few operations. Where both sides of a node fit into half of its codes, one bit tells the
- * sides apart and is the node's test itself; where they do not, codes are given from right to left, so that most bits
- * are alike on either side. A leaf that is alone in a half has all codes of it, and asks nothing of the other bits.
- * @returns undefined where the tree has more leaves than codes
+ * Gives each leaf of a tree a code. The code of the leaf that a row reaches can be computed bit by bit for 128 rows at
+ * a time, with few operations. If each side of a node fits into half of its codes, one bit tells the sides apart, and
+ * this bit is the result of the node's test. Otherwise codes are given from right to left, so that most bits are equal
+ * on both sides. A leaf that is alone in a half has all codes of that half, and the other bits do not matter.
+ * @returns undefined if the tree has more leaves than there are codes
  */
 export function leafCodes(tree: DecisionTree): LeafCodes | undefined {
   const bits = Math.ceil(Math.log2(tree.leaves.length));
@@ -31,7 +33,7 @@ export function leafCodes(tree: DecisionTree): LeafCodes | undefined {
   return assign(tree, sizes, depthOf(tree) <= bits ? bits : roomy);
 }
 
-/** Nodes on the longest way to a leaf. */
+/** The number of nodes on the longest path to a leaf. */
 function depthOf(tree: DecisionTree): number {
   const depths = new Int32Array(tree.feature.length);
   for (const node of bottomUp(tree)) {
@@ -41,7 +43,7 @@ function depthOf(tree: DecisionTree): number {
   return depths[0] ?? 0;
 }
 
-/** By node: the leaves below it. Children may come before their parents, so this walks down, then up. */
+/** By node: the number of leaves below it. Children may come before their parents, so this walks down, then up. */
 function leafCounts(tree: DecisionTree): Int32Array {
   const counts = new Int32Array(tree.feature.length);
   for (const node of bottomUp(tree)) {
@@ -51,7 +53,7 @@ function leafCounts(tree: DecisionTree): Int32Array {
   return counts;
 }
 
-/** Nodes of a tree, each after both of its children. */
+/** The nodes of a tree, each after both of its children. */
 export function bottomUp(tree: DecisionTree): number[] {
   const order: number[] = [];
   const open = tree.feature.length === 0 ? [] : [0];
@@ -78,7 +80,7 @@ function assign(tree: DecisionTree, sizes: Int32Array, bits: number): LeafCodes 
     const [leftSize, rightSize] = [sizeOf(left, sizes), sizeOf(right, sizes)];
     const half = 2 ** (part.bits - 1);
     if (leftSize <= half && rightSize <= half) {
-      // Left is the test's own bit, so it takes the ones.
+      // The bit is the result of the test: 1 for left, so the left side gets the ones.
       open.push({ at: left, base: base + half, bits: part.bits - 1 });
       open.push({ at: right, base, bits: part.bits - 1 });
     } else consecutive(tree, at, base, codes);
@@ -86,7 +88,7 @@ function assign(tree: DecisionTree, sizes: Int32Array, bits: number): LeafCodes 
   return { bits, codes, open: alone };
 }
 
-/** Codes from right to left, so that the left has the higher ones here too. */
+/** Codes are given from right to left, so that the left side has the higher ones here too. */
 function consecutive(tree: DecisionTree, root: number, base: number, codes: Int32Array): void {
   let next = base;
   const open = [root];

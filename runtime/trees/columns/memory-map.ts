@@ -15,30 +15,30 @@ import {
 import type { PlaneProgram } from './plane-program.js';
 import type { CategoricalTests } from './node-tests.js';
 
-/** What the planes may take, so that a large model keeps to the cache, and to little memory. */
+/** The maximum size of the planes, so that a large model fits into the cache and needs little memory. */
 const MOST_PLANE_BYTES = 8 * 1024 * 1024;
 const PAGE = 65_536;
 
-/** Where things lie in the memory of a plane program; all in bytes, each a multiple of 16. */
+/** The layout of the memory of a plane program. All addresses are in bytes, and each is a multiple of 16. */
 export interface MemoryMap {
-  /** Blocks of the largest run. */
+  /** The number of blocks of the largest run. */
   readonly width: Width;
-  /** A plane for each threshold of the largest group and two more; nothing is set there between runs. */
+  /** A plane for each threshold of the largest group, and two more. Between runs all their bits are 0. */
   readonly first: number;
-  /** For each of the program's features: not 0 where all rows have the first one's value. */
+  /** For each feature of the program: not 0 if all rows have the value of the first row. */
   readonly shared: number;
   /** By feature of the program: a float64 for each row. */
   readonly values: readonly number[];
   /** By output: a sum for each row. */
   readonly sums: readonly number[];
-  /** By group of numeric tests: its thresholds, filled up with NaN to one less than a power of two. */
+  /** By group of numeric tests: its thresholds, padded with NaN to a power of two minus one. */
   readonly thresholds: readonly number[];
-  /** By group: its planes of nodes that send missing values right, then left. */
+  /** By group: the planes of its nodes that send missing values right, then of those that send them left. */
   readonly planes: readonly number[];
   readonly groups: Span;
-  /** By categorical feature: the address of a list of planes for each row. */
+  /** By categorical feature: for each row the address of a list of planes. */
   readonly rowLists: readonly number[];
-  /** Those lists: an empty one first. */
+  /** The lists of planes. The first one is empty. */
   readonly lists: number;
   readonly categories: Span;
   /** By tree: its table of leaves, by code. */
@@ -49,7 +49,7 @@ export interface MemoryMap {
   readonly pages: number;
 }
 
-/** Records that follow one another. */
+/** A sequence of records of one size. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -96,12 +96,12 @@ export function mapMemory(ensemble: TreeEnsemble, program: PlaneProgram): Memory
   };
 }
 
-/** Halvings that find the number of thresholds below a value. */
+/** The number of steps of a binary search for the number of thresholds below a value. */
 export function searchSteps(thresholds: number): number {
   return Math.ceil(Math.log2(thresholds + 1));
 }
 
-/** Numbers that the lists of a feature take: each its length, and its planes. */
+/** The number of cells for the lists of a feature: each list has its length, then its planes. */
 function listLengths({ slotsOf, missing }: CategoricalTests): number {
   let length = 1 + missing.length;
   for (const slots of slotsOf.values()) length += 1 + slots.length;

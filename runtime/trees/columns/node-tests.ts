@@ -2,13 +2,13 @@ import type { Pieces } from '../../core/pieces.js';
 import { NodeRule, type TreeEnsemble } from '../../api/tree-ensemble.js';
 
 /**
- * The distinct tests of an ensemble's nodes. Each is a bit per row, "goes left", computed once for all the nodes and
- * trees that ask it, in a slot of its own.
+ * The distinct tests of an ensemble's nodes. A test is one bit for each row, "goes left". It is computed once for all
+ * nodes and trees that use it, and has a slot of its own.
  */
 export interface NodeTests {
-  /** How many there are. */
+  /** The number of tests. */
   readonly slots: number;
-  /** So many of the first ones are of sets of categories. */
+  /** The number of tests on sets of categories. They have the first slots. */
   readonly categorySlots: number;
   readonly numeric: readonly NumericTests[];
   readonly categorical: readonly CategoricalTests[];
@@ -17,30 +17,31 @@ export interface NodeTests {
 }
 
 /**
- * Numeric tests of one feature with one missing rule. Their bits are nested, since who passes a threshold passes every
- * higher one. Where missing values go left at some nodes and right at others, a threshold may have a slot for either.
+ * The numeric tests of one feature with one missing rule. Their bits are nested: a value that passes a threshold
+ * passes every higher one. Some nodes may send missing values left and others right, so a threshold can have two
+ * slots.
  */
 export interface NumericTests {
   readonly feature: number;
   /** One of `NodeRule.none`, `zero`, `nan`. */
   readonly missing: number;
-  /** Distinct, ascending. */
+  /** Distinct thresholds, ascending. */
   readonly thresholds: Float64Array;
-  /** By threshold: the slot of the nodes that send missing values right, or `UNUSED`; empty if there is none at all. */
+  /** By threshold: the slot of the nodes that send missing values right, or `UNUSED`. Empty if no node does. */
   readonly right: Int32Array;
-  /** The same of those that send them left. */
+  /** The same for the nodes that send missing values left. */
   readonly left: Int32Array;
 }
 
-/** Stands for a slot where no node asks. */
+/** The slot number if no node has the test. */
 export const UNUSED = -1;
 
-/** Category sets of one feature. */
+/** The category sets of one feature. */
 export interface CategoricalTests {
   readonly feature: number;
-  /** The slots to set for a category; one that is not here is in no set. */
+  /** The slots to set for each category. A category that is not here is in no set. */
   readonly slotsOf: ReadonlyMap<number, readonly number[]>;
-  /** The slots to set where the value is missing. */
+  /** The slots to set for a missing value. */
   readonly missing: readonly number[];
 }
 
@@ -68,7 +69,7 @@ export function* collectTests(ensemble: TreeEnsemble): Pieces<NodeTests> {
       const feature = tree.feature[node] ?? 0;
       const rule = tree.rule[node] ?? 0;
       const missing = rule & NodeRule.missing;
-      // Where NaN is taken as 0 there is no default way.
+      // If NaN counts as 0, there is no default way.
       const left = missing !== NodeRule.none && (rule & NodeRule.defaultLeft) !== 0;
       const set = tree.categories[node];
       if (set !== undefined) {
@@ -131,7 +132,7 @@ class CategorySets implements CategoricalTests {
 
   constructor(readonly feature: number) {}
 
-  /** The slot of a set: that of an equal one, or `free`. */
+  /** The slot of a set: the slot of an equal set, or `free`. */
   slot(set: Int32Array, missingLeft: boolean, free: number): number {
     const key = `${set.join()};${missingLeft}`;
     const known = this.#known.get(key);

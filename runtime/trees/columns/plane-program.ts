@@ -6,29 +6,32 @@ import { leafCodes, type LeafCodes } from './leaf-codes.js';
 import { collectTests, type NodeTests } from './node-tests.js';
 import { FreePlanes, treeOperations } from './tree-operations.js';
 
-/** More nodes than this are left to the scalar form: the program would take much memory. */
+/** An ensemble with more nodes uses the scalar form, because the program would need much memory. */
 const MOST_NODES = 2_000_000;
 
 /** An ensemble as tests and operations on planes of bits. */
 export interface PlaneProgram {
   readonly leafKind: LeafKind;
   readonly tests: NodeTests;
-  /** Numbers of the features whose values are read, in the order of their places. */
+  /** The features whose values are read, in the order of their index in the program. */
   readonly features: readonly number[];
   readonly trees: readonly ProgramTree[];
-  /** How many planes there are, the fixed ones included. */
+  /** The number of planes, including the fixed ones. */
   readonly planes: number;
 }
 
 export interface ProgramTree {
   readonly codes: LeafCodes;
-  /** Four planes each: test, left, right, result. */
+  /** Four planes for each operation: test, left, right, result. */
   readonly operations: Int32Array;
   /** The planes of the code's bits, from the lowest. */
   readonly code: readonly number[];
 }
 
-/** @returns undefined where the ensemble needs the scalar form: a tree of thousands of leaves, or too many nodes */
+/**
+ * @returns undefined if the ensemble needs the scalar form: a tree has thousands of leaves, or there are too many
+ * nodes
+ */
 export function* planeProgram(ensemble: TreeEnsemble): Pieces<PlaneProgram | undefined> {
   const { trees, precision } = ensemble;
   const nodes = trees.reduce((sum, tree) => sum + tree.feature.length, 0);

@@ -2,18 +2,21 @@ import type { DecisionTree } from '../../api/tree-ensemble.js';
 import { ONES, ZEROS } from '../simd/memory.js';
 import { bottomUp, type LeafCodes } from './leaf-codes.js';
 
-/** A bit of a leaf's code that may be anything. */
+/** A bit of a leaf's code that may have any value. */
 const OPEN = -1;
 
 /** A tree as operations on planes. */
 export interface TreeOperations {
-  /** Four planes each: a test, what is selected where it holds, what is selected elsewhere, and the result. */
+  /**
+   * Four planes for each operation: the test, the plane to select where it holds, the plane to select elsewhere, the
+   * result.
+   */
   readonly operations: readonly number[];
   /** The planes of the code's bits, from the lowest. */
   readonly code: readonly number[];
 }
 
-/** Planes for what is between, given out again and again. */
+/** Planes for intermediate results, which are reused. */
 export class FreePlanes {
   readonly #free: number[] = [];
   #next: number;
@@ -22,7 +25,7 @@ export class FreePlanes {
     this.#next = first;
   }
 
-  /** One more than the highest that was given out. */
+  /** The highest plane in use, plus one. */
   get end(): number {
     return this.#next;
   }
@@ -37,9 +40,9 @@ export class FreePlanes {
 }
 
 /**
- * From the leaves of a tree up, every node selects the bits of its left or right side's leaf codes. Where a bit is the
- * same on both sides, or one side takes any, it needs no operation, and where it tells the sides apart it is the test
- * itself.
+ * Works from the leaves of a tree up: every node selects the bits of leaf codes from its left or right side. A bit
+ * needs no operation if it is equal on both sides, or if one side accepts any value. A bit that tells the sides apart
+ * is the test itself.
  * @param tests by node, the plane of its test
  */
 export function treeOperations(

@@ -4,14 +4,14 @@ import { BLOCK, CODES, LINEAR, OFFSETS, PLANES, TERM, TREE } from './memory.js';
 /** What leaves add: numbers of one precision, or linear functions of features in float64. */
 export type LeafKind = 'float32' | 'float64' | 'linear';
 
-/** Logarithm of the bytes of an entry of a tree's table of leaves. */
+/** The logarithm of the size in bytes of an entry in a tree's table of leaves. */
 export const LEAF_SHIFT = { float32: 2, float64: 3, linear: 2 } as const;
 
-/** Groups of 16 rows in a block. */
+/** The number of groups of 16 rows in a block. */
 const GROUPS = BLOCK / 16;
 
 /**
- * Writes the function `(tree, shift, groups)` that adds what the leaves of a tree add to the sums of `16 · groups` rows.
+ * Writes the function `(tree, shift, groups)`. It adds the leaves of a tree to the sums of `16 · groups` rows.
  * @param long whether leaf codes have more than eight bits
  */
 export function writeAddLeaves(kind: LeafKind, long: boolean): FunctionWriter {
@@ -53,8 +53,9 @@ export function writeAddLeaves(kind: LeafKind, long: boolean): FunctionWriter {
 }
 
 /**
- * Turns eight planes of a block, whose bytes have a bit of eight rows each, into eight vectors whose bytes have eight
- * bits of a row each: a matrix of 8 × 8 bits transposed in each byte, by halves (Hacker's Delight, 7-3).
+ * Turns eight planes of a block into eight vectors. A byte of a plane holds one bit of eight rows; a byte of a vector
+ * holds eight bits of one row. Each byte is a matrix of 8 × 8 bits that is transposed by halves (Hacker's Delight,
+ * 7-3).
  */
 function writeTranspose(
   f: FunctionWriter,
@@ -120,13 +121,16 @@ function writeNumbers(
   };
 }
 
-/** The linear function of each of 16 rows' leaves, or the leaf's own value where a feature of it is missing. */
+/**
+ * Adds the linear function of each of 16 rows' leaves, or the value of the leaf if a feature of the function is
+ * missing.
+ */
 function writeLinear(f: FunctionWriter, tree: number, table: number, sum: number): () => void {
   const i32 = (): number => f.local(TYPE.i32);
   const [codes, row, leaf, term, last, missing] = [i32(), i32(), i32(), i32(), i32(), i32()];
   const [value, total] = [f.local(TYPE.f64), f.local(TYPE.f64)];
   return () => {
-    // A row's values lie as far from a feature's first one as its sum from the first sum.
+    // A row's value has the same offset from the first value of a feature as its sum from the first sum.
     f.get(sum).get(tree).memory(OP.i32Load, TREE.sums).op(OP.i32Sub).set(row);
     f.i32(0).set(codes);
     f.loopWhile(() => {

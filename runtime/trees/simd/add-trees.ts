@@ -2,10 +2,10 @@ import { FunctionWriter, OP, SIMD, TYPE } from '../wasm/encoder.js';
 import { ONES, OPERATION_BYTES, PLANES, planeShift, TREE, ZEROS, type Width } from './memory.js';
 
 /**
- * Writes the function `(tree, end, groups)` that adds all trees to the sums of `16 · groups` rows. Each operation selects
- * the bits of one plane or another by those of a test, from the leaves of a tree up, until the bits of the codes of its
- * leaves are planes.
- * @param addLeaves indexes of the functions for codes of up to eight bits, and of more
+ * Writes the function `(tree, end, groups)`. It adds all trees to the sums of `16 · groups` rows. Each operation
+ * selects bits from one of two planes by the bits of a test. Operations go from the leaves of a tree up, until the
+ * bits of its leaf codes are planes.
+ * @param addLeaves indexes of two functions: for codes of up to eight bits, and for longer codes
  */
 export function writeAddTrees(
   width: Width,

@@ -6,13 +6,13 @@ import { WIDTHS, type Width } from './memory.js';
 import { writeTestCategories } from './test-categories.js';
 import { writeTestValues } from './test-values.js';
 
-/** The functions of the module for planes of one width; addresses are in bytes of its memory. */
+/** The functions of the module for planes of one width. Addresses are in bytes of its memory. */
 export interface PlaneFunctions {
   /** Computes the planes of the groups of numeric tests from `group` to `end`. */
   readonly values: (group: number, end: number, rows: number, first: number) => void;
-  /** Computes the planes of all sets of categories, of which there are `planes`. */
+  /** Computes the planes of all sets of categories; `planes` is their number. */
   readonly categories: (feature: number, end: number, rows: number, planes: number) => void;
-  /** Adds the trees from `tree` to `end` to the sums of so many groups of 16 rows. */
+  /** Adds the trees from `tree` to `end` to the sums of `groups` groups of 16 rows. */
   readonly add: (tree: number, end: number, groups: number) => void;
 }
 
@@ -21,8 +21,8 @@ export type SimdModule = ReadonlyMap<Width, PlaneFunctions>;
 const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
- * The WebAssembly that runs plane programs, each over a memory of its own. There is one for each kind of leaf and
- * comparison: it is compiled once, and what V8 has optimised for one model serves the next.
+ * The WebAssembly module that runs plane programs, each over its own memory. There is one module for each kind of leaf
+ * and comparison. It is compiled once, so V8's optimised code for one model also serves the next.
  */
 export async function instantiateSimd(
   memory: WebAssembly.Memory,

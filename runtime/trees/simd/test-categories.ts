@@ -2,8 +2,8 @@ import { FunctionWriter, OP, TYPE } from '../wasm/encoder.js';
 import { CATEGORIES, FIRST_PLANE, PLANES, planeShift, type Width } from './memory.js';
 
 /**
- * Writes the function `(feature, end, rows, planes)` that computes the planes of all sets of categories, which are the
- * first `planes` ones of tests: each row sets its bit in those that its list names.
+ * Writes the function `(feature, end, rows, planes)`. It computes the planes of all sets of categories, which are the
+ * first `planes` test planes. Each row sets its bit in the planes of its list.
  */
 export function writeTestCategories(width: Width): FunctionWriter {
   const f = new FunctionWriter(4);

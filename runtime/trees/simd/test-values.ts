@@ -2,21 +2,23 @@ import { NodeRule, ZERO, type TreeEnsemble } from '../../api/tree-ensemble.js';
 import { FunctionWriter, OP, SIMD, TYPE } from '../wasm/encoder.js';
 import { GROUP, MOST_STEPS, PLANES, planeShift, type Width } from './memory.js';
 
-/** Rows that are placed at a time: each search waits for its loads, so several go on side by side. */
+/**
+ * The number of rows that are searched at the same time. Each search waits for its loads, so several run side by side.
+ */
 const LANES = 16;
 
-/** The locals of one of the rows that are placed at a time. */
+/** The locals for one of the rows that are searched at the same time. */
 interface Lane {
   readonly value: number;
-  /** The thresholds that the value is beyond, times 8. */
+  /** The number of thresholds that the value is beyond, times 8. */
   readonly place: number;
 }
 
 /**
- * Writes the function `(group, end, rows, first)` that computes the planes of groups of numeric tests. Each row's value
- * is placed among the thresholds by a search without branches; its bit is set at the first threshold that it passes, in
- * `first`, a plane for each of them, and runs up from there through the higher ones. A value that all rows share is
- * placed once. Rows are taken 16 at a time: there is room for those past the last.
+ * Writes the function `(group, end, rows, first)`. It computes the planes of groups of numeric tests. A search without
+ * branches finds each row's place among the thresholds. The row sets its bit in the plane of the first threshold that
+ * it passes, one of the planes at `first`. From there the bit is carried to the higher thresholds. A value that all
+ * rows share is searched once. Rows are handled 16 at a time, and the memory has room beyond the last row.
  */
 export function writeTestValues(width: Width, comparison: TreeEnsemble['comparison']): FunctionWriter {
   const f = new FunctionWriter(4);
@@ -72,8 +74,8 @@ export function writeTestValues(width: Width, comparison: TreeEnsemble['comparis
 }
 
 /**
- * Leaves in each lane's `place` the number of thresholds that its value is beyond, times 8. A step halves where the value
- * may be; which steps a group needs is the same for all of its rows, so that these branches cost nothing.
+ * Leaves in each lane's `place` the number of thresholds that its value is beyond, times 8. Each step halves the
+ * range. All rows of a group need the same steps, so these branches cost nothing.
  */
 function writeSearch(
   f: FunctionWriter,
@@ -108,7 +110,7 @@ function writeSearch(
     for (let bytes = 8 * 2 ** (MOST_STEPS - 1); bytes >= 8; bytes /= 2) {
       f.i32(bytes).get(half).op(OP.i32LeU, OP.if, TYPE.empty);
       for (const { value, place } of lanes) {
-        // The last one of the lower half.
+        // The last threshold of the lower half.
         f.get(place)
           .get(place)
           .memory(OP.f64Load, bytes - 8)
@@ -137,8 +139,8 @@ function writeSearch(
 }
 
 /**
- * Gives each plane the bits of those that pass its threshold first or a lower one, and those of nodes that send missing
- * values left the missing rows' bits too; leaves nothing where the first ones were set.
+ * Gives each plane the bits of the rows whose first threshold is this one or a lower one. Planes of nodes that send
+ * missing values left also get the bits of missing rows. Afterwards all bits of the `first` planes are 0.
  */
 function writeRunUp(f: FunctionWriter, group: number, first: number, width: Width): () => void {
   const [at, to, planes, left] = [f.local(TYPE.i32), f.local(TYPE.i32), f.local(TYPE.i32), f.local(TYPE.i32)];
@@ -171,7 +173,7 @@ function writeRunUp(f: FunctionWriter, group: number, first: number, width: Widt
   };
   return () => {
     side(GROUP.right, () => f.splat(0));
-    // Missing rows are placed behind those that pass none.
+    // Missing rows are placed after the rows that pass no threshold.
     count().i32(1).op(OP.i32Add).i32(shift).op(OP.i32Shl).get(first).op(OP.i32Add).set(to);
     side(GROUP.left, (block) => f.get(to).simdLoad(block * 16));
     f.get(first).i32(0);

@@ -1,9 +1,9 @@
 /**
- * Writes WebAssembly modules in their binary format (WebAssembly core specification 2.0, chapter 5), as far as the
- * tree programs need it.
+ * Writes WebAssembly modules in their binary format (WebAssembly core specification 2.0, chapter 5). It supports what
+ * the tree programs need.
  */
 
-/** Opcodes that stand alone. */
+/** Opcodes without a prefix. */
 export const OP = {
   loop: 0x03,
   if: 0x04,
@@ -69,7 +69,7 @@ export const SIMD = {
 export const TYPE = { i32: 0x7f, f64: 0x7c, v128: 0x7b, empty: 0x40 } as const;
 export type ValueTypeCode = (typeof TYPE)['i32' | 'f64' | 'v128'];
 
-/** Logarithm of the bytes that each load and store touches, as its alignment hint. */
+/** The logarithm of the size in bytes that each load and store accesses, as its alignment hint. */
 const ALIGNMENT: Readonly<Record<number, number>> = {
   [OP.i32Load]: 2,
   [OP.f32Load]: 2,
@@ -82,7 +82,7 @@ const ALIGNMENT: Readonly<Record<number, number>> = {
   [OP.i32Store8]: 0,
 };
 
-/** Bytes that grow. */
+/** A growing byte array. */
 export class Bytes {
   #bytes = new Uint8Array(1024);
   #length = 0;
@@ -91,7 +91,7 @@ export class Bytes {
     return this.#length;
   }
 
-  /** A view of what was written; valid until more is. */
+  /** A view of the written bytes. It is valid until the next write. */
   get written(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -111,7 +111,7 @@ export class Bytes {
     return this;
   }
 
-  /** LEB128, unsigned; below 2^32. */
+  /** LEB128, unsigned, below 2^32. */
   u32(value: number): this {
     let rest = value;
     while (rest > 0x7f) {
@@ -143,12 +143,12 @@ export class Bytes {
   }
 }
 
-/** One function: its parameters come first among the locals. */
+/** One function. Its parameters are the first locals. */
 export class FunctionWriter {
   readonly #code = new Bytes();
   readonly #locals: ValueTypeCode[] = [];
 
-  /** @param parameters how many i32 parameters it takes */
+  /** @param parameters the number of i32 parameters */
   constructor(readonly parameters: number) {}
 
   local(type: ValueTypeCode): number {
@@ -216,7 +216,7 @@ export class FunctionWriter {
     return this;
   }
 
-  /** 16 bytes of one value. */
+  /** 16 bytes with the same value. */
   splat(byte: number): this {
     this.#code.byte(0xfd).u32(SIMD.const).append(new Uint8Array(16).fill(byte));
     return this;
@@ -228,7 +228,7 @@ export class FunctionWriter {
     return this;
   }
 
-  /** A loop of which `body` writes everything but the branch back: it leaves the condition for it on the stack. */
+  /** A loop. `body` leaves the condition for the next round on the stack. */
   loopWhile(body: () => void): this {
     this.op(OP.loop, TYPE.empty);
     body();
@@ -240,7 +240,7 @@ export class FunctionWriter {
     return this;
   }
 
-  /** Local declarations and code, with their length in front. */
+  /** Local declarations and code, preceded by their length. */
   encode(): Bytes {
     const body = new Bytes();
     const runs: { type: number; count: number }[] = [];
@@ -257,7 +257,7 @@ export class FunctionWriter {
 }
 
 /**
- * A module that imports its memory as `env.memory` and exports some of its functions, which return nothing.
+ * A module that imports its memory as `env.memory` and exports some of its functions. They return nothing.
  * @param functions in the order of their indexes
  * @param exported function indexes by name
  */

@@ -1,4 +1,6 @@
-/** The part of WebAssembly's JavaScript interface that the runtime uses; TypeScript has it only among the DOM's types. */
+/**
+ * The part of WebAssembly's JavaScript interface that the runtime uses. TypeScript declares it only in its DOM types.
+ */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { readonly initial: number; readonly maximum: number });

@@ -41,16 +41,16 @@ describe('nearest', () => {
     expect(nearest('price', ['price', 'prices'])).to.equal('prices');
   });
 
-  it('prefers the fewest slips, then the first', () => {
+  it('prefers the fewest typing errors, then the first name', () => {
     expect(nearest('clicks_7d', ['clicks_70d', 'clicks_90d', 'clicks_7'])).to.equal('clicks_70d');
     expect(nearest('click', ['clack', 'clicks'])).to.equal('clack');
   });
 
-  it('offers no name of which several have the part', () => {
+  it('offers no name if several have the part', () => {
     expect(nearest('stock', ['stock_level', 'in_stock'])).to.equal(undefined);
   });
 
-  it('takes `.`, `:`, `_` and `__` for one separator, and looks at the part after it', () => {
+  it('treats `.`, `:`, `_` and `__` as one separator, and compares the part after it', () => {
     const features = ['movie_stats:votes', 'title:bm25', 'title:overlap', 'movie.year'];
     expect(nearest('votes', features)).to.equal('movie_stats:votes');
     expect(nearest('title_bm25', features)).to.equal('title:bm25');

@@ -40,7 +40,7 @@ describe('the table of statuses', () => {
     });
   });
 
-  it('knows present, stale and defaulted cells, and no cell that does not exist', () => {
+  it('treats present, stale and defaulted cells as known, and a missing cell as unknown', () => {
     const known = CODES.filter(([, code]) => isKnown(code)).map(([name]) => name);
     expect(known).to.deep.equal(['present', 'stale']);
     for (const [, code] of CODES) expect(isKnown(DEFAULTED | code)).to.equal(true);

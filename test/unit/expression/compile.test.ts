@@ -93,7 +93,7 @@ describe('compileExpression', () => {
     ).to.deep.equal([3, new Missing(Status.null), new Missing(Status.missing_feature)]);
   });
 
-  it('gives an unknown result the status of the first operand that is not known', () => {
+  it('gives an unknown result the status of the first unknown operand', () => {
     const data = {
       'product.price': [new Missing(Status.expired)],
       'product.stock': [new Missing(Status.failed)],
@@ -115,7 +115,7 @@ describe('compileExpression', () => {
     expect(status('known(product.stock)')).to.equal(false);
   });
 
-  it('takes stale and defaulted cells for what they hold', () => {
+  it('uses the values of stale and defaulted cells', () => {
     const table = shop();
     const expression = compiled('product.price * 2', table);
     const frame = new Frame(table.layout);
@@ -127,7 +127,7 @@ describe('compileExpression', () => {
     expect([...(out?.status.slice(0, 2) ?? [])]).to.deep.equal([Status.present, Status.present]);
   });
 
-  it('keeps 0, false and "" apart from what is not known', () => {
+  it('distinguishes 0, false and "" from unknown values', () => {
     const data = { 'product.price': [0], 'product.title': [''] };
     expect(run('coalesce(product.price, 5)', data, 1)).to.deep.equal([0]);
     expect(run('known(product.price) and known(product.title)', data, 1)).to.deep.equal([true]);
@@ -157,7 +157,7 @@ describe('compileExpression', () => {
     expect(results(frame, expression)).to.deep.equal([9]);
   });
 
-  it('gives every candidate a row where that is asked for', () => {
+  it('gives every candidate a row if requested', () => {
     const expected = { type: 'any', scope: 'candidate' } as const;
     expect(run('1.5', {}, 3, expected)).to.deep.equal([1.5, 1.5, 1.5]);
     expect(run('user.budget', { 'user.budget': [2] }, 2, expected)).to.deep.equal([2, 2]);
@@ -180,7 +180,7 @@ describe('compileExpression', () => {
     expect(expression.slot).to.equal(table.source('product.price').slot);
   });
 
-  it('passes vectors on', () => {
+  it('passes vectors through', () => {
     const data = { 'product.vector': [[1, 2], new Missing(Status.absent)] };
     expect(run('coalesce(product.vector, product.vector)', data, 2)).to.deep.equal([
       [1, 2],
@@ -189,12 +189,12 @@ describe('compileExpression', () => {
     expect(run('known(product.vector)', data, 2)).to.deep.equal([true, false]);
   });
 
-  it('shares scratch columns between expressions and keeps results apart', () => {
+  it('shares scratch columns between expressions and keeps results separate', () => {
     const table = shop();
     const one = compiled('product.price * 2 + product.stock * 3', table);
     const columns = table.layout.columns.length;
     const two = compiled('product.price * 5 + product.stock * 7', table);
-    // Its result and two literals; the literals and the result of the first are not reused.
+    // The columns of its result and of two literals. Literals and the first result are not reused.
     expect(table.layout.columns.length).to.equal(columns + 3);
     const frame = new Frame(table.layout);
     fill(frame, table, { 'product.price': [1], 'product.stock': [1] }, 1, NOW);
@@ -203,7 +203,7 @@ describe('compileExpression', () => {
     expect(frame.number(one.slot).values[0]).to.equal(5);
   });
 
-  it('keeps the result of a definition that is compiled in the midst of another expression', () => {
+  it('keeps the result of a definition that is compiled within another expression', () => {
     const table = shop();
     let margin: CompiledExpression | undefined;
     const names = {
@@ -224,7 +224,7 @@ describe('compileExpression', () => {
     expect(frame.number(margin.slot).values[0]).to.equal(8);
   });
 
-  it('does not compute at load what depends on the time of the request', () => {
+  it('does not compute time-dependent parts at load', () => {
     const table = shop();
     const expression = compiled('age_days(time("2026-01-01"))', table);
     const frame = new Frame(table.layout);
@@ -238,7 +238,7 @@ describe('compileExpression', () => {
     expect(compiled('if(2 > 1, lower("A"), "b")', shop()).kernels).to.have.length(0);
   });
 
-  it('is not misled by names of Object.prototype', () => {
+  it('treats names of Object.prototype like other names', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       for (const text of [name, `${name}(1)`, `a.${name}`, `a:${name}`, `${name}:a`]) {
         const result = compileExpression(text, shop(), { type: 'any', scope: 'any' });

@@ -28,7 +28,7 @@ const names = new Table({
   loves_brand: { type: { kind: 'bool' }, scope: 'candidate' },
 });
 
-/** The expressions that docs/expressions.md shows in blocks. */
+/** The expressions in code blocks of docs/expressions.md. */
 function documented(): string[] {
   const page = readFileSync(repositoryPath('docs/expressions.md'), 'utf8');
   const found: string[] = [];
@@ -67,7 +67,7 @@ describe('docs/expressions.md', () => {
     });
   }
 
-  it('lists forms of a time that expressions, bodies and CSV files read alike', () => {
+  it('lists forms of a time that expressions, bodies and CSV files all accept', () => {
     const forms = documentedTimes();
     expect(forms).to.have.length.above(9);
     for (const text of forms) {

@@ -58,7 +58,7 @@ describe('expressions on lists', () => {
     });
   }
 
-  it('an operator on an empty list and an unknown value is not known', () => {
+  it('an operator on an empty list and an unknown value has an unknown result', () => {
     const unknown = { ...data, 'user.budget': [new Missing(Status.missing_entity)] };
     expect(run('all(product.prices < user.budget)', unknown, 2)).to.deep.equal([gone, gone]);
   });

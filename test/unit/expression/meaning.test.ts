@@ -12,7 +12,7 @@ const NOW = Date.UTC(2026, 1, 1, 6);
 describe('compiled expressions', () => {
   const all = expressions(['candidate', 'request']);
   for (const [kind, text] of Object.entries(all)) {
-    it(`of type ${kind} mean what the plain interpreter says, on frames that are used again`, () => {
+    it(`of type ${kind} equal the plain interpreter, on reused frames`, () => {
       fc.assert(
         fc.property(
           text,
@@ -22,7 +22,7 @@ describe('compiled expressions', () => {
             const parsed = parseExpression(written);
             if (!parsed.ok) throw new Error(parsed.problem.message);
             const table = new Table(COLUMNS);
-            // A second expression on the same frame: neither may disturb the other.
+            // A second expression on the same frame: the two must not affect each other.
             const [compiled, again] = [0, 1].map(() => {
               const result = compileExpression(written, table, {
                 type: 'any',

@@ -1,4 +1,4 @@
-/** What is told of wrong expressions, word for word. UPDATE_GOLDEN=1 writes the expected file anew. */
+/** The exact messages for wrong expressions. UPDATE_GOLDEN=1 writes the expected file again. */
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compileExpression, type Expected } from '../../../runtime/expression/compile.js';
@@ -26,7 +26,7 @@ const names = new Table({
   'stats:ctr_7d': { type: NUMBER, scope: 'candidate' },
 });
 
-/** By what the place wants: an expression a line. */
+/** By the type that the place wants: one expression per line. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
   syntax: [
     '',
@@ -197,7 +197,7 @@ describe('messages about expressions', () => {
     expect(all).to.equal(readFileSync(golden, 'utf8'));
   });
 
-  it('find something wrong everywhere', () => {
+  it('contain a fault for every expression', () => {
     expect(all).not.to.contain('(nothing wrong)');
   });
 });

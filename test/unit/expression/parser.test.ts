@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { namesIn, type ExpressionNode } from '../../../runtime/expression/ast.js';
 import { parseExpression } from '../../../runtime/expression/parser.js';
 
-/** The tree without places, as nested lists: what must survive printing. */
+/** The tree without places, as nested lists. Printing and parsing again must give the same tree. */
 type Shape = readonly (string | number | boolean | Shape)[];
 
 function shapeOf(node: ExpressionNode): Shape {
@@ -40,7 +40,7 @@ function parsed(text: string): ExpressionNode {
   return result.ast;
 }
 
-/** From what binds least to what binds most. */
+/** From the operators that bind least to those that bind most. */
 const LEVELS = [
   ['or'],
   ['and'],
@@ -59,7 +59,7 @@ function levelOf(shape: Shape): number {
   return level < 0 ? LEVELS.length - 1 : level;
 }
 
-/** Prints with no more parentheses than the precedence asks for. */
+/** Prints an expression with only the parentheses that the precedence requires. */
 function print(shape: Shape): string {
   const [head, second, third] = shape;
   const child = (part: unknown, least: number): string => {
@@ -91,7 +91,7 @@ function print(shape: Shape): string {
       return `${String(second)}(${(shape.slice(2) as Shape[]).map(print).join(', ')})`;
     default:
       if (third === undefined) return `-${child(second, level)}`;
-      // Comparisons do not chain; the others lean to the left.
+      // Comparisons do not chain; the other operators are left-associative.
       return `${child(second, level === 3 ? level + 1 : level)} ${String(head)} ${child(third, level + 1)}`;
   }
 }
@@ -134,7 +134,7 @@ const shapes = fc.letrec<{ any: Shape; leaf: Shape }>((tie) => ({
 }));
 
 describe('parseExpression', () => {
-  it('reads back what was printed with the fewest parentheses', () => {
+  it('reads back an expression printed with the fewest parentheses', () => {
     fc.assert(
       fc.property(shapes.any, (shape) => {
         expect(shapeOf(parsed(print(shape)))).to.deep.equal(shape);
@@ -181,7 +181,7 @@ describe('parseExpression', () => {
     expect(text).to.deep.equal(['a', 'product.price', 'v:f', 'a', 'c', 'd.e']);
   });
 
-  it('answers any text with a tree or a problem inside it, never with an exception', () => {
+  it('returns a tree or a problem inside the text for any text, never an exception', () => {
     const token = fc.constantFrom(
       ...'( ) , + - * / % == < = ! & "a" \' " \\ 1 .5 1. a a.b a: a:b : . and or not in if( true ≤ 😀 \n'.split(
         ' ',
@@ -213,14 +213,14 @@ describe('parseExpression', () => {
     ['a chain of sums', Array(4000).fill('1').join('+')],
     ['an overlong text', 'a'.repeat(1_000_000)],
   ] as const) {
-    it(`refuses ${what} in great number without running out of stack`, () => {
+    it(`refuses very many ${what} without a stack overflow`, () => {
       const result = parseExpression(text);
       expect(result.ok).to.equal(false);
       if (!result.ok) expect(result.problem.message).to.match(/levels|characters/);
     });
   }
 
-  it('takes a sum of 200 terms', () => {
+  it('accepts a sum of 200 terms', () => {
     expect(parseExpression(Array(200).fill('1').join(' + ')).ok).to.equal(true);
   });
 });

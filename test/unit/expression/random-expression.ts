@@ -50,7 +50,7 @@ function single(type: ElementType): fc.Arbitrary<Single> {
     case 'time':
       return fc.constantFrom(...TIMES);
     default:
-      // In a list '' is an element that is not known.
+      // In a list, '' means an unknown element.
       return fc.constantFrom(...TEXTS);
   }
 }
@@ -66,7 +66,7 @@ function cell(type: ExpressionType): fc.Arbitrary<Outcome> {
   return fc.oneof({ weight: 3, arbitrary: value }, { weight: 1, arbitrary: missing });
 }
 
-/** A request: how many candidates it has, and what is in the columns. */
+/** A request: the number of its candidates, and the contents of its columns. */
 export const request: fc.Arbitrary<{ readonly count: number; readonly data: Data }> = fc
   .nat({ max: 6 })
   .chain((count) =>
@@ -84,7 +84,7 @@ export const request: fc.Arbitrary<{ readonly count: number; readonly data: Data
 
 type Texts = Record<'number' | 'bool' | 'text' | 'time' | 'numbers' | 'bools' | 'texts', string>;
 
-/** The text of a well-typed expression of each type. */
+/** The text of a well-typed expression, for each type. */
 export function expressions(scopes: readonly Scope[]): {
   readonly [K in keyof Texts]: fc.Arbitrary<string>;
 } {

@@ -26,7 +26,7 @@ export function shop(): Table {
   });
 }
 
-/** Compiles what must compile. */
+/** Compiles an expression that must be valid. */
 export function compiled(
   text: string,
   table: Table,

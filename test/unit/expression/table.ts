@@ -1,4 +1,4 @@
-import { isKnown, Status } from '../../../runtime/api/status.js';
+import { isKnown, statusAt } from '../../../runtime/api/status.js';
 import type { Column } from '../../../runtime/api/columns.js';
 import type {
   CompiledExpression,
@@ -21,7 +21,7 @@ export interface NamedColumn {
   readonly scope: Scope;
 }
 
-/** Names that mean columns of a frame that the test fills. */
+/** Resolves names to columns of a frame that the test fills. */
 export class Table implements Environment {
   readonly layout = new FrameLayout();
   readonly #sources = new Map<string, Source>();
@@ -63,7 +63,7 @@ export class Table implements Environment {
 /** Values by name: one for each candidate, or a single one for the request. */
 export type Data = Readonly<Record<string, readonly Outcome[]>>;
 
-/** Fills a frame as a request would. */
+/** Fills a frame like a request does. */
 export function fill(frame: Frame, table: Table, data: Data, count: number, now: number): void {
   frame.reset(count, now);
   for (const [name, cells] of Object.entries(data)) {
@@ -84,7 +84,7 @@ function writeCell(column: Column, row: number, cell: Outcome): void {
   } else writeJson(column, row, cell as Single);
 }
 
-/** The results of an expression, read back as values: bools as bools, unknown elements as undefined. */
+/** Runs an expression and returns its results as values: bools as bools, unknown elements as undefined. */
 export function results(frame: Frame, { slot, type, scope, kernels }: CompiledExpression): Outcome[] {
   for (const kernel of kernels) kernel(frame);
   const column = frame.columns[slot];
@@ -95,7 +95,7 @@ export function results(frame: Frame, { slot, type, scope, kernels }: CompiledEx
 }
 
 function readCell(column: Column, type: ExpressionType, row: number): Outcome {
-  const status = column.status[row] ?? Status.absent;
+  const status = statusAt(column.status, row);
   const isMissing = !isKnown(status);
   if (column.kind === 'number') {
     const value = column.values[row] ?? NaN;

@@ -5,7 +5,7 @@ import { readBooster as readXgBoost } from '../../../plugins/xgboost/booster.js'
 import { readUbjson } from '../../../plugins/xgboost/read-ubjson.js';
 import { checkEnsemble } from '../../../runtime/trees/check-ensemble.js';
 
-/** Numbers in model files that would end the process, or be taken for others, if they were believed. */
+/** Numbers in model files that would crash the process, or become other numbers, without a check. */
 
 function xgboost(parameters: object, tree: object = {}, model: object = {}): unknown {
   const leaf = {
@@ -52,7 +52,7 @@ const categorical = {
   categories_sizes: [1],
 };
 
-/** A tree of two leaves with some of its lines exchanged. */
+/** A tree with two leaves; some of its lines are replaced. */
 function lightgbm(lines: Readonly<Record<string, string>>): void {
   const tree = {
     num_leaves: '2',
@@ -112,11 +112,11 @@ const linear = {
   leaf_coeff: '3',
 };
 const sets = { num_cat: '1', decision_type: '1', threshold: '0', cat_boundaries: '0 1', cat_threshold: '2' };
-/** An Int32Array would take it for 0. */
+/** An Int32Array would convert it to 0. */
 const WRAPS = 4294967296;
 
 describe('numbers in model files', () => {
-  it('are taken where they are as they should be', () => {
+  it('are accepted if they are valid', () => {
     xgboost({}, stump);
     xgboost({}, categorical);
     lightgbm({});
@@ -153,7 +153,7 @@ describe('numbers in model files', () => {
     ['iterations that go back', () => xgboost({}, {}, { iteration_indptr: [0, -1] }), '`iteration_indptr`'],
     ['a list for a number', () => xgboost({ num_feature: [[1]] }), '`num_feature` is not a whole number'],
     ['lists for base_score', () => xgboost({ base_score: [[0.5]] }), 'its base_score is neither'],
-    // A list of 200 lists of 200 nulls each, in 1.2 kB: so nested a few times, all memory there is.
+    // A list of 200 lists with 200 nulls each, in 1.2 kB. Nested a few times, it would use all memory.
     [
       'UBJSON that says more elements than it has bytes',
       () => readUbjson(Buffer.from(`[#U\xc8${'[$Z#U\xc8'.repeat(200)}`, 'latin1')),
@@ -199,7 +199,7 @@ describe('numbers in model files', () => {
     [
       'LightGBM JSON: a category beyond 32 bits',
       () => lightgbmJson({ decision_type: '==', threshold: String(WRAPS) }),
-      'is no set of categories',
+      'is not a set of categories',
     ],
   ];
   for (const [what, read, message] of wrong)

@@ -6,10 +6,10 @@ import { OnnxSession } from '../../../plugins/onnx/session.js';
 import { withFiles } from '../../support/temporary-files.js';
 import { until } from '../../support/until.js';
 
-/** How the model's thread ends, by the number that it is given; any other it gives back. */
+/** The input number says how the model's thread ends. Any other number is returned. */
 const ENDS = { exits: 1, throws: 2, exitsOnceItHasAnswered: 3 } as const;
 
-/** In the place of onnxruntime-node, which need not be installed to see what becomes of a thread. */
+/** Replaces onnxruntime-node, so that these tests run without it. */
 const RUNTIME = `
 const value = { name: 'x', isTensor: true, type: 'float32', shape: ['N'] };
 class Tensor { constructor(type, data, dims) { Object.assign(this, { type, data, dims }); } }
@@ -53,7 +53,7 @@ describe('the thread of an onnx model', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('fails what runs when it ends, and that alone: what waits and what comes later has a new one', async () => {
+  it('fails only the running batch when it ends; later batches get a new thread', async () => {
     await withSession(async (session) => {
       const reasons = {
         [ENDS.exits]: 'the thread of the model ended',
@@ -75,7 +75,7 @@ describe('the thread of an onnx model', () => {
       for (const pauseMs of [0, 0, 50]) {
         expect(await ask(session, ENDS.exitsOnceItHasAnswered)).to.deep.equal([ENDS.exitsOnceItHasAnswered]);
         await pause(pauseMs);
-        // What was sent to a thread that was ending fails, if it was; and that alone.
+        // A batch that was sent to an ending thread fails, and only this batch.
         const next = await ask(session, 10).catch((error: unknown) => (error as Error).message);
         if (typeof next === 'string') expect(next).to.equal('the thread of the model ended');
         else expect(next).to.deep.equal([10]);
@@ -84,7 +84,7 @@ describe('the thread of an onnx model', () => {
     });
   });
 
-  it('fails what runs where no new thread can be had, until one can', async () => {
+  it('fails batches until a new thread can start', async () => {
     await withFiles({ 'runtime.cjs': RUNTIME }, async (root) => {
       const modulePath = join(root, 'runtime.cjs');
       const session = await OnnxSession.open({ modulePath, model: new Uint8Array(), threads: 1 });

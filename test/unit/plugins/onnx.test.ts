@@ -17,7 +17,7 @@ const file = (content: Buffer): ProjectFile => ({ path: 'models/m.onnx', content
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 describe('onnx without onnxruntime-node', () => {
-  it('says how to install it', async () => {
+  it('explains how to install it', async () => {
     const build = { findPackage: () => undefined };
     const options = { model: file(denseModel([1], 0)), threads: 1 };
     const error: unknown = await Promise.resolve(plugin.create(options as never, build as never)).catch(
@@ -28,7 +28,7 @@ describe('onnx without onnxruntime-node', () => {
     expect(error).to.have.deep.property('path', ['model']);
   });
 
-  it('has an example whose file the tests can write', () => {
+  it('has an example file that the tests can write', () => {
     const written = denseModel([0.5, -0.25, 0.125], 0.1);
     expect(readFileSync(repositoryPath('plugins/onnx/models/example.onnx')).equals(written)).to.be.true;
   });
@@ -66,7 +66,7 @@ describe(withOnnxRuntime('onnx'), function () {
     return (await compute(built, step))['score'];
   }
 
-  it('scores a dense model, its inputs side by side, vectors among them', async () => {
+  it('scores a dense model with inputs side by side, including vectors', async () => {
     const step = new FakeStep(4, [0, 1, 3]);
     const inputs = [
       step.number([1, -1, 9, 0]),
@@ -90,7 +90,7 @@ describe(withOnnxRuntime('onnx'), function () {
     }
   });
 
-  it('scores trees as the tree engine does, missing values too', async () => {
+  it('scores trees like the tree engine, including missing values', async () => {
     const ensemble = randomEnsemble(3, {
       trees: 20,
       leaves: 16,
@@ -118,7 +118,7 @@ describe(withOnnxRuntime('onnx'), function () {
     for (const row of step.rows) expect(found[row]).to.be.closeTo(expected[row] ?? NaN, 1e-5);
   });
 
-  it('takes columns by name, in the type that the model says', async () => {
+  it('binds columns by name, in the type that the model states', async () => {
     const inputs = [
       { name: 'a', type: 'float64' as const, shape: ['N'] },
       { name: 'b', type: 'int64' as const, shape: ['N', 1] },
@@ -141,7 +141,7 @@ describe(withOnnxRuntime('onnx'), function () {
     models.push(built);
     await built.warm?.(NO_NOTICES);
     const failed = { status: Status.failed };
-    // NaN came out for the missing a, and b has no NaN: without one the candidate is not scored.
+    // The missing a is sent as NaN. b cannot be NaN, so without b the candidate is not scored.
     expect(await compute(built, step)).to.deep.equal({
       a: [0.1, failed, absent],
       b: [2 ** 53 - 1, 2, absent],
@@ -149,7 +149,7 @@ describe(withOnnxRuntime('onnx'), function () {
     });
   });
 
-  it('takes texts', async () => {
+  it('accepts texts', async () => {
     const content = graph({
       inputs: [{ name: 'x', type: 'string', shape: ['N', 1] }],
       nodes: [
@@ -178,7 +178,7 @@ describe(withOnnxRuntime('onnx'), function () {
     expect(await scores(filled, step)).to.deep.equal([2, 1, -1, 1]);
   });
 
-  it('takes values of the request once, where the model has one row for them', async () => {
+  it('sends values of the request once if the model has one row for them', async () => {
     const content = graph({
       inputs: [
         { name: 'user', shape: [1, 2] },
@@ -209,7 +209,7 @@ describe(withOnnxRuntime('onnx'), function () {
     expect(await scores(unknown, step)).to.deep.equal([0, 1, 2].map(() => ({ status: Status.failed })));
   });
 
-  it('runs a model of a fixed number of rows as often as needed, and any model in batches', async () => {
+  it('runs a model with a fixed number of rows as often as needed, and any model in batches', async () => {
     const step = new FakeStep(10, [0, 1, 2, 3, 5, 7, 9]);
     const cells = Array.from({ length: 10 }, (_, row) => row / 2);
     const expected = cells.map((x, row) => (step.rows.includes(row) ? x : absent));
@@ -223,7 +223,7 @@ describe(withOnnxRuntime('onnx'), function () {
     }
   });
 
-  it('makes a number that is not finite a cell that failed', async () => {
+  it('writes a failed cell for a number that is not finite', async () => {
     const content = graph({ nodes: [{ op: 'Log', inputs: ['x'], outputs: ['y'] }] });
     const step = new FakeStep(4);
     const built = await model(content, { inputs: [step.number([1, 0, -1, absent])] });
@@ -231,7 +231,7 @@ describe(withOnnxRuntime('onnx'), function () {
     expect(await scores(built, step)).to.deep.equal([0, failed, failed, failed]);
   });
 
-  it('does not hold up the event loop, and takes inputs before it waits', async () => {
+  it('does not block the event loop, and copies inputs before it waits', async () => {
     const width = 512;
     const weights = { name: 'w', shape: [width, width], values: new Array<number>(width * width).fill(1e-3) };
     const layers = Array.from({ length: 12 }, (_, i) => ({
@@ -264,7 +264,7 @@ describe(withOnnxRuntime('onnx'), function () {
     expect(turns, 'turns of the event loop while the model ran').to.be.above(5);
   });
 
-  it('leaves the queue and the columns alone once the request is over', async () => {
+  it('leaves the queue and does not write columns after the request ended', async () => {
     const step = new FakeStep(2);
     const built = await model(graph({}), { inputs: [step.number([1, 2])] });
     const controller = new AbortController();
@@ -283,7 +283,7 @@ describe(withOnnxRuntime('onnx'), function () {
     expect(await result.catch(() => [absent, absent])).to.deep.equal([absent, absent]);
   });
 
-  it('closes once what runs has ended', async () => {
+  it('closes after the running batch ended', async () => {
     const step = new FakeStep(2);
     const built = await model(graph({}), { inputs: [step.number([1, 2])] });
     const running = [scores(built, step), scores(built, step)];
@@ -294,7 +294,7 @@ describe(withOnnxRuntime('onnx'), function () {
     ]);
   });
 
-  it('refuses, at its place, what cannot work', async () => {
+  it('refuses invalid options at their place', async () => {
     const step = new FakeStep(3);
     const x = step.number([1, 2, 3]);
     const text = step.text(['a', 'b', 'c']);
@@ -332,7 +332,7 @@ describe(withOnnxRuntime('onnx'), function () {
       path: readonly unknown[],
       message: string,
     ])[] = [
-      [Buffer.from('no model'), {}, ['model'], 'is no ONNX model that can be used'],
+      [Buffer.from('no model'), {}, ['model'], 'is not a usable ONNX model'],
       [dense, { inputs: { feature: [x, x] } }, ['inputs', 'feature'], 'has no input `feature`'],
       [dense, { inputs: [x] }, ['inputs'], 'is float32 [?, 2], and a row of `inputs` has 1 number'],
       [
@@ -378,7 +378,7 @@ describe(withOnnxRuntime('onnx'), function () {
     }
   });
 
-  it('asks for a choice among outputs', async () => {
+  it('requires a choice among several outputs', async () => {
     const step = new FakeStep(2);
     const x = step.number([1, 2]);
     const content = onnxModel({
@@ -408,7 +408,9 @@ describe(withOnnxRuntime('onnx'), function () {
   });
 
   describe('classifiers with ZipMap', () => {
-    /** As converters write them: a label, and maps from class to probability; here the probabilities are the inputs. */
+    /**
+     * The outputs of converters: a label, and maps from class to probability. Here the probabilities are the inputs.
+     */
     const classifier = (labels: object, width: number, more: Partial<OnnxGraph> = {}): Buffer =>
       onnxModel({
         inputs: [{ name: 'a', shape: ['N', width] }],
@@ -431,13 +433,13 @@ describe(withOnnxRuntime('onnx'), function () {
     const two = classifier(attribute.ints('classlabels_int64s', [0, 1]), 2);
     const three = classifier(attribute.texts('classlabels_strings', ['cat', 'dog', 'owl']), 3);
 
-    it('score by the probability of the second of two classes', async () => {
+    it('score with the probability of the second of two classes', async () => {
       const step = new FakeStep(3);
       const [no, yes] = [step.number([0.75, 0.5, 1]), step.number([0.25, 0.5, 0])];
       expect(await scores(await model(two, { inputs: [no, yes] }), step)).to.deep.equal([0.25, 0.5, 0]);
     });
 
-    it('give the probability of any class, by the name of the output and a position', async () => {
+    it('give the probability of any class by output name and index', async () => {
       const step = new FakeStep(2);
       const inputs = [step.number([0.5, 0.125]), step.number([0.25, 0.125]), step.number([0.25, 0.75])];
       const built = await model(three, { inputs, outputs: { cat: 'zip[0]', owl: 'zip[2]', best: 'label' } });
@@ -448,7 +450,7 @@ describe(withOnnxRuntime('onnx'), function () {
       });
     });
 
-    it('name the classes where one has to be chosen', async () => {
+    it('list the classes if one must be chosen', async () => {
       const x = new FakeStep(1).number([1]);
       for (const [outputs, said] of [
         [undefined, 'write e.g. outputs: { score: "zip[2]" }'],
@@ -462,7 +464,7 @@ describe(withOnnxRuntime('onnx'), function () {
       }
     });
 
-    it('read the tensor also where it is an output itself, and where another node reads the maps', async () => {
+    it('read the tensor even if it is an output itself or another node reads the maps', async () => {
       const step = new FakeStep(1);
       const inputs = [step.number([0.75]), step.number([0.25])];
       const both = classifier(attribute.ints('classlabels_int64s', [7, -9]), 2, {
@@ -476,11 +478,11 @@ describe(withOnnxRuntime('onnx'), function () {
       expect(await compute(named, step)).to.deep.equal({ a: [0.75], b: [0.25] });
     });
 
-    it('leave other files as they are', () => {
+    it('leave other files unchanged', () => {
       const broken = Buffer.concat([two.subarray(0, two.length - 40), Buffer.from('ZipMap')]);
       for (const content of [denseModel([1], 0), Buffer.from('ZipMap'), Buffer.alloc(0), broken])
         expect(withoutZipMap(content).content).to.equal(content);
-      // A domain of its own has operators of its own.
+      // Another domain has other operators.
       const other = graph({
         outputs: [{ name: 'y', zipMap: true }],
         nodes: [{ op: 'ZipMap', domain: 'com.example', inputs: ['x'], outputs: ['y'] }],

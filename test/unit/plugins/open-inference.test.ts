@@ -52,12 +52,12 @@ describe('open_inference', () => {
     );
   const numbers = (step: FakeStep): Input => step.number([1, 2, 3]);
 
-  it('says what is wrong with an answer that is nested without end', async () => {
+  it('describes the fault of an answer that is nested deeply', async () => {
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
     const answers: readonly (readonly [part: object, message: string])[] = [
-      [{ datatype: 'X' }, 'output sum is not of numbers, but [[…]]'],
-      [{ shape: 'X' }, 'output sum has no shape, but [[…]]'],
-      [{ data: ['X'], shape: [1] }, 'output sum holds [[…]] where a number has to be'],
+      [{ datatype: 'X' }, 'output sum has the datatype [[…]]'],
+      [{ shape: 'X' }, 'output sum has [[…]] instead of a shape'],
+      [{ data: ['X'], shape: [1] }, 'output sum holds [[…]] instead of a number'],
     ];
     for (const [part, message] of answers) {
       const output = { name: 'sum', datatype: 'FP64', shape: [3], data: [1, 2, 3], ...part };
@@ -71,7 +71,7 @@ describe('open_inference', () => {
     }
   });
 
-  it('sends tensors as the protocol has them, and takes one number of each row', async () => {
+  it('sends tensors in the form of the protocol, and reads one number of each row', async () => {
     const step = new FakeStep(3);
     const built = await model(
       {
@@ -109,7 +109,7 @@ describe('open_inference', () => {
     expect(built.version).to.equal('3');
   });
 
-  it('does not score a candidate that lacks a value, unless something stands in for it', async () => {
+  it('does not score a candidate that lacks a value, unless there is a replacement', async () => {
     const step = new FakeStep(4, [0, 1, 3]);
     const price = step.number([1, { status: Status.expired }, 3, 4]);
     const built = await model({
@@ -140,7 +140,7 @@ describe('open_inference', () => {
 
   const ONCE_MORE = /closes|HTTP/;
   for (const [name, behaviour] of Object.entries(FAULTS)) {
-    it(`fails where the server ${name}, and leaves no connection that is stuck`, async () => {
+    it(`fails if the server ${name}, and leaves no stuck connection`, async () => {
       const step = new FakeStep(3);
       const stuck = /never|drips/.test(name);
       const built = await model(
@@ -160,7 +160,7 @@ describe('open_inference', () => {
     });
   }
 
-  it('says in few words what is wrong with an answer, however much of it there is', async () => {
+  it('describes the fault of an answer briefly, whatever the size of the answer', async () => {
     const step = new FakeStep(3);
     const built = await model({ x: numbers(step) });
     const long = { name: 'n'.repeat(5000), datatype: 'FP32', shape: [2], data: [1] };
@@ -171,7 +171,7 @@ describe('open_inference', () => {
     }
   });
 
-  it('tries a lost connection and a 503 once more, and nothing else', async () => {
+  it('retries once after a lost connection and after a 503, and after nothing else', async () => {
     const step = new FakeStep(3);
     const lost = FAULTS['closes the socket'] ?? sum;
     const busy: typeof sum = (answer) => answer.writeHead(503).end();
@@ -200,7 +200,7 @@ describe('open_inference', () => {
     while (server.open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
-  it('fails where nothing listens', async () => {
+  it('fails if nothing listens', async () => {
     const step = new FakeStep(3);
     const built = await model({ x: numbers(step) });
     await server.close();
@@ -218,7 +218,7 @@ describe('open_inference', () => {
       outputs: [{ name: 'sum', datatype: 'FP32', shape: [-1, 1], ...output }],
     });
 
-    it('compares itself with what the server says', async () => {
+    it('compares the step with the metadata of the server', async () => {
       const step = new FakeStep(3);
       const built = await model({ x: numbers(step) }, { outputs: { score: 'sum' } });
       server.metadata = metadata({});
@@ -228,7 +228,7 @@ describe('open_inference', () => {
       const mistakes: readonly (readonly [metadata: object | undefined, message: string])[] = [
         [metadata({ name: 'y' }), 'the model has no input x; it has y'],
         [metadata({ datatype: 'INT64' }), 'write datatype: INT64'],
-        [metadata({ shape: [-1] }), 'is [?], and [?, 1] would be sent'],
+        [metadata({ shape: [-1] }), 'is [?], and the step sends [?, 1]'],
         [metadata({ shape: [-1, 40] }), 'shape: [40]'],
         [metadata({ shape: [8, 1] }), 'is [8, 1]'],
         [metadata({}, { name: 'other' }), 'the model has no output sum; it has other'],
@@ -240,7 +240,7 @@ describe('open_inference', () => {
               { name: 'z', datatype: 'FP32', shape: [] },
             ],
           },
-          "does not give the model's z",
+          "lacks the model's z",
         ],
         [undefined, 'answered 404: no such model'],
       ];
@@ -250,14 +250,16 @@ describe('open_inference', () => {
       }
     });
 
-    it('lets a server be down unless it is required', async () => {
+    it('accepts a server that is down unless it is required', async () => {
       const step = new FakeStep(3);
       server.ready = false;
       const warnings: string[] = [];
       const notices = { warn: (message: string) => void warnings.push(message) };
       await (await model({ x: numbers(step) })).warm?.(notices);
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.include('does not answer: the model server answered 503');
+      expect(warnings[0]).to.include(
+        'is not ready, so the model is not checked and calls fail: the model server answered 503',
+      );
       await (await model({ x: numbers(step) }, { check: 'off' })).warm?.(notices);
       expect(warnings).to.have.length(1);
       const required = await model({ x: numbers(step) }, { check: 'required' });
@@ -265,7 +267,7 @@ describe('open_inference', () => {
     });
   });
 
-  it('refuses, at its place, what cannot work', async () => {
+  it('refuses invalid options at their place', async () => {
     const step = new FakeStep(3);
     const x = numbers(step);
     const mistakes: readonly (readonly [options: object, path: readonly string[], message: string])[] = [
@@ -276,8 +278,8 @@ describe('open_inference', () => {
       [{ url: server.url.replace('//', '//user:password@') }, ['url'], 'must not contain a user'],
       [{ timeout: 'soon' }, ['timeout'], 'is not a time'],
       [{ headers: { 'X-A': 'a\nb' } }, ['headers', 'X-A'], 'characters'],
-      [{ model: '..' }, ['model'], '`..` cannot be part of a URL'],
-      [{ version: '.' }, ['version'], '`.` cannot be part of a URL'],
+      [{ model: '..' }, ['model'], '`..` cannot be a name in the path of a URL'],
+      [{ version: '.' }, ['version'], '`.` cannot be a name in the path of a URL'],
       [
         { headers: { 'Content-Length': '1' } },
         ['headers', 'Content-Length'],
@@ -288,7 +290,11 @@ describe('open_inference', () => {
       [{ inputs: { x: { value: x, datatype: 'BYTES' } } }, ['inputs', 'x'], 'is a number'],
       [{ inputs: { x: { value: [x, x], shape: [3] } } }, ['inputs', 'x'], 'a row of `inputs` has 2 elements'],
       [{ inputs: { x: { value: x, per: 'request' } } }, ['inputs', 'x'], 'reads values of the candidates'],
-      [{ inputs: { x: { value: x, missing: 'none' } } }, ['inputs', 'x', 'missing'], 'which "none" is not'],
+      [
+        { inputs: { x: { value: x, missing: 'none' } } },
+        ['inputs', 'x', 'missing'],
+        'and "none" does not fit',
+      ],
       [
         { inputs: { x: { value: step.requestNumber(1), per: 'request' } } },
         ['inputs'],

@@ -8,7 +8,7 @@ import { OptionError, type Plugin } from '../../../runtime/api/plugin.js';
 import { createComponent } from '../../support/create-component.js';
 import { FakeStep } from '../../support/step-input.js';
 
-/** What is said of a file that an option names: the message, then the help. */
+/** The error for a file that an option names: the message, then the help. */
 async function saidOf(plugin: Plugin, option: string, path: string, content: Buffer): Promise<string> {
   const options = {
     [option]: { path, content, version: '000000000000' },
@@ -108,7 +108,7 @@ const files: readonly (readonly [what: string, content: Buffer, message: string,
 
 describe('a file of another kind', () => {
   for (const [what, content, message, help] of files)
-    it(`is named, with what to do: ${what}`, async () => {
+    it(`is named, with a remedy: ${what}`, async () => {
       for (const plugin of [lightgbm, xgboost]) {
         const said = await saidOf(plugin, 'model', 'models/m', content);
         expect(said).to.include(message);
@@ -134,7 +134,7 @@ describe('a file of another kind', () => {
       );
   });
 
-  it('is named where weights or a vocabulary were expected, too', async () => {
+  it('is also named where weights or a vocabulary were expected', async () => {
     const pointer = Buffer.from('version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n');
     expect(await saidOf(linear, 'model', 'm.json', pointer)).to.include('`m.json` is a pointer of Git LFS');
     for (const path of ['v.csv', 'v.json'])

@@ -34,7 +34,7 @@ const shapes = fc.record({
     ),
 });
 
-/** What a scorer gives, by output, for rows that are a part of the columns. */
+/** The results of a scorer, by output, for some of the rows of the columns. */
 function scoresOf(
   scorer: TreeScorer,
   ensemble: TreeEnsemble,
@@ -52,7 +52,7 @@ function scoresOf(
 }
 
 describe('scorers of trees', () => {
-  it('all give the bits of the reference', async () => {
+  it('all give the same bits as the reference', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, async ({ seed, rows: count, shape }) => {
         const ensemble = randomEnsemble(seed, shape);
@@ -96,7 +96,7 @@ describe('scorers of trees', () => {
     ],
   ];
   for (const [what, shape] of large) {
-    it(`give the bits of the reference for ${what}`, async () => {
+    it(`give the same bits as the reference for ${what}`, async () => {
       const ensemble = randomEnsemble(3, shape);
       checkEnsemble(ensemble);
       const columns = randomColumns(4, ensemble, 600);

@@ -8,7 +8,7 @@ import { createComponent } from '../../../support/create-component.js';
 import { absent, FakeRanking, FakeStep, projectFile } from '../../../support/step-input.js';
 
 describe('boost', () => {
-  it('adds where the condition holds', () => {
+  it('adds if the condition holds', () => {
     const step = new FakeStep(4);
     const ranking = new FakeRanking([1, 1, 1, 1]);
     const boost = new Boost(
@@ -40,7 +40,7 @@ describe('boost', () => {
     );
   });
 
-  it('leaves the score where the amount is absent or the result is not finite', () => {
+  it('keeps the score if the amount is absent or the result is not finite', () => {
     const step = new FakeStep(3);
     const ranking = new FakeRanking([1, 1e308, 2]);
     const amounts = step.number([absent, 1e308, { status: 8 }]);
@@ -49,7 +49,7 @@ describe('boost', () => {
     expect([...ranking.scores]).to.deep.equal([1, 1e308, 2]);
   });
 
-  it('looks amounts up in a table; what is not listed stays', () => {
+  it('looks up amounts in a table; other scores do not change', () => {
     const step = new FakeStep(4);
     const ranking = new FakeRanking([1, 2, 3, 4]);
     const table = readTable(projectFile('b.csv', 'amount,note,key\n2,,lumen\n0.5,"a, b",007\n'), []);
@@ -62,7 +62,7 @@ describe('boost', () => {
     expect([...ranking.scores]).to.deep.equal([2, 1, 3, 4]);
   });
 
-  it('takes keys of a table for what they are, also names of object members', () => {
+  it('accepts table keys that are names of object members', () => {
     const step = new FakeStep(2);
     const ranking = new FakeRanking([1, 1]);
     const table = readTable(projectFile('b.csv', 'key,amount\n__proto__,3\n'), []);
@@ -73,7 +73,7 @@ describe('boost', () => {
     expect([...ranking.scores]).to.deep.equal([4, 1]);
   });
 
-  it('keeps two tables apart', () => {
+  it('keeps two tables separate', () => {
     const step = new FakeStep(1);
     const ranking = new FakeRanking([1]);
     const by = step.text(['lumen']);
@@ -89,7 +89,7 @@ describe('boost', () => {
     ['brand,factor\na,1\n', 'has the columns brand, factor'],
     ['key,amount\na,1\nb,much\n', 'row 2: `much` is not a number'],
     ['key,amount\na,\n', 'row 1: `` is not a number'],
-    ['key,amount\na,1\na,2\n', 'row 2: `a` is there twice'],
+    ['key,amount\na,1\na,2\n', 'row 2: `a` occurs twice'],
     ['key,amount\na,1,2\n', 'Invalid Record Length'],
   ] as const;
   for (const [content, message] of wrongTables) {
@@ -101,7 +101,7 @@ describe('boost', () => {
     });
   }
 
-  it('wants exactly one change', () => {
+  it('requires exactly one change', () => {
     const amount = new FakeStep(0).number([]);
     expect(() => createComponent(plugin, {})).to.throw(OptionError, 'no change is given');
     expect(() => createComponent(plugin, { add: amount, multiply: amount })).to.throw(

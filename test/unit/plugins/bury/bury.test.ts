@@ -3,7 +3,7 @@ import { Bury } from '../../../../plugins/bury/bury.js';
 import { absent, FakeRanking, FakeStep } from '../../../support/step-input.js';
 
 describe('bury', () => {
-  it('buries where the condition holds, passes over where it is absent, and leaves scores alone', () => {
+  it('buries if the condition holds, skips if it is absent, and does not change scores', () => {
     const step = new FakeStep(4, [0, 1, 2]);
     const ranking = new FakeRanking([4, 3, 2, 1]);
     const report = new Bury(step.bool([true, false, absent, true])).apply(step, ranking);

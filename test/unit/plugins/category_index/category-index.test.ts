@@ -19,7 +19,7 @@ async function codes(
 const fileOf = (path: string, content: string): object => ({ file: projectFile(path, content) });
 
 describe('category_index', () => {
-  it('gives the position; what is not listed has none', async () => {
+  it('gives the position; other texts have no code', async () => {
     const categories = ['lumen', '007', 'toString'];
     expect(await codes(['007', 'lumen', 'other', '', 'toString'], { categories })).to.deep.equal([
       1,
@@ -31,12 +31,12 @@ describe('category_index', () => {
     expect(await codes(['constructor', '__proto__'], { categories, unknown: -1 })).to.deep.equal([-1, -1]);
   });
 
-  it('leaves what is not known its status, also with a code for the unknown', async () => {
+  it('keeps the status of an unknown text, even if other texts have a code', async () => {
     const lost = { status: Status.missing_entity };
     expect(await codes([lost, 'a'], { categories: ['a'], unknown: 9 })).to.deep.equal([lost, 0]);
   });
 
-  it('gives every category its position, for any list', async () => {
+  it('equals its definition for any list', async () => {
     const list = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(list, fc.array(fc.string()), async (categories, texts) => {
@@ -70,13 +70,13 @@ describe('category_index', () => {
     ['c.json', '7', 'neither a list nor an object'],
     ['c.json', '[]', 'has no categories'],
     ['c.json', '["a", 2]', 'entry 2: expected a text'],
-    ['c.json', '["a", "a"]', 'entry 2: `a` is there twice'],
+    ['c.json', '["a", "a"]', 'entry 2: `a` occurs twice'],
     ['c.json', '{"a": 1.5}', 'entry 1: the code of `a` is 1.5, not an integer'],
     ['c.json', '{"a": "1"}', 'the code of `a` is "1"'],
     ['c.csv', 'name,code\na,1\n', 'has no column `category`; it has name, code'],
     ['c.csv', 'category,code\na,\n', 'the code of `a` is ""'],
     ['c.csv', 'category,code\na,1e3\n', 'the code of `a` is "1e3"'],
-    ['c.csv', 'category,code\n,1\n', 'entry 1: there is no text'],
+    ['c.csv', 'category,code\n,1\n', 'entry 1: the category is empty'],
     ['c.csv', 'category,code\na,1\nb\n', '`c.csv`: '],
     ['c.csv', 'category,code\na,99999999999999999999\n', 'not an integer'],
   ];
@@ -90,7 +90,7 @@ describe('category_index', () => {
     });
   }
 
-  it('wants one list, without repeats', () => {
+  it('requires one list without duplicates', () => {
     const of = new FakeStep(0).text([]);
     const build = (options: object): unknown =>
       createComponent(plugin, { of, unknown: 'absent', ...options });
@@ -100,7 +100,7 @@ describe('category_index', () => {
       'both given',
     );
     expect(() => build({ categories: ['a', 'b', 'a'] }))
-      .to.throw(OptionError, '`a` is there twice: at position 0 and at 2')
+      .to.throw(OptionError, '`a` occurs twice: at position 0 and at 2')
       .with.property('path')
       .that.deep.equals(['categories', 2]);
   });

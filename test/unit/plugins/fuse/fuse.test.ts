@@ -27,7 +27,7 @@ const numbers = (cells: readonly Cell<number | string>[] = []): number[] =>
   cells.map((cell) => (typeof cell === 'number' ? cell : NaN));
 
 describe('fuse', () => {
-  it('adds reciprocal ranks, k 60 unless given; ties share the better rank', async () => {
+  it('adds reciprocal ranks with k 60 by default; ties share the better rank', async () => {
     const scores = numbers(
       await fused([
         [9, 5, 5, 1],
@@ -39,7 +39,7 @@ describe('fuse', () => {
     expect(await fused([[9, 5]], { k: 1 }, [6])).to.deep.equal([3, 2]);
   });
 
-  it('takes a value that is absent for one that its list does not have', async () => {
+  it('treats an absent value as one that is not in the list', async () => {
     expect(
       await fused(
         [
@@ -51,7 +51,7 @@ describe('fuse', () => {
     ).to.deep.equal([1 / 2, 1 / 3, 1 / 3 + 1 / 2, expired]);
   });
 
-  it('adds values on the scale of their input, times their weight', async () => {
+  it('adds scaled values multiplied by their weights', async () => {
     expect(
       await fused(
         [
@@ -68,7 +68,7 @@ describe('fuse', () => {
     expect(low).to.be.closeTo(-2 / Math.sqrt(2 / 3), 1e-12);
   });
 
-  it('gives no weighted score for want of a value, unless told what stands in', async () => {
+  it('gives no weighted score if a value is missing, unless there is a replacement', async () => {
     const inputs: Cells[] = [
       [0, absent, 10, expired],
       [1, 2, absent, absent],
@@ -77,7 +77,7 @@ describe('fuse', () => {
     expect(await fused(inputs, { method: 'min_max', missing: 0.5 }, [1, 2])).to.deep.equal([0, 2.5, 2, 1.5]);
   });
 
-  it('lets an input whose values are all equal tell nobody apart', async () => {
+  it('ignores an input whose values are all equal', async () => {
     expect(await fused([[7, 7, 7]], { method: 'min_max' })).to.deep.equal([0, 0, 0]);
     expect(
       await fused(
@@ -92,7 +92,7 @@ describe('fuse', () => {
     expect(await fused([[7, 7]], { k: 1 })).to.deep.equal([0.5, 0.5]);
   });
 
-  it('compares the rows of the step alone', async () => {
+  it('compares only the rows of the step', async () => {
     expect(await fused([[100, 1, 2, 3]], { method: 'min_max' }, [1], [1, 2, 3])).to.deep.equal([
       absent,
       0,
@@ -112,7 +112,7 @@ describe('fuse', () => {
     }
   });
 
-  it('is what its definition says, in whatever order the rows come (property)', async () => {
+  it('equals its definition for every order of the rows', async () => {
     const cell = fc.option(fc.integer({ min: -3, max: 3 }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(

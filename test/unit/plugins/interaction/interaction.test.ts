@@ -14,13 +14,13 @@ import { absent, compute, FakeStep } from '../../../support/step-input.js';
 
 interface Happened {
   readonly type: InteractionType;
-  /** Seconds before now, which is 0. */
+  /** Times in seconds before now; now is 0. */
   readonly age: number;
   readonly texts: readonly string[];
   readonly quantity?: number;
 }
 
-/** Columns of events, which are given oldest first. */
+/** Columns of the given events, oldest first. */
 function eventsOf(happened: readonly Happened[]): InteractionEvents {
   const texts = [...new Set(happened.flatMap((one) => one.texts))];
   const offsets = [0];
@@ -50,7 +50,7 @@ describe('interaction', () => {
     return (await createComponent(plugin, { of, with: by, outputs })) as FeatureComponent;
   }
 
-  it('measures what happened to each value within each window', async () => {
+  it('measures the events of each value within each window', async () => {
     const step = new FakeStep(3);
     step.events = eventsOf([
       { type: 'order', age: 3600, texts: ['a'], quantity: 9 },
@@ -77,7 +77,7 @@ describe('interaction', () => {
     });
   });
 
-  it('takes the most, and the newest, of the values of a list', async () => {
+  it('uses the largest count and the newest event of the values of a list', async () => {
     const step = new FakeStep(4);
     step.events = eventsOf([
       { type: 'order', age: 30, texts: ['x'] },
@@ -92,7 +92,7 @@ describe('interaction', () => {
     expect(ago).to.deep.equal([30, 5, absent, absent]);
   });
 
-  it('says why a candidate has no count, and writes no row but its own', async () => {
+  it('sets the status of a candidate without a count, and writes only its own rows', async () => {
     const step = new FakeStep(5, [1, 3, 4]);
     const missing = { status: Status.missing_entity };
     step.events = eventsOf([{ type: 'impression', age: 1, texts: ['a'] }]);
@@ -101,7 +101,7 @@ describe('interaction', () => {
     expect(seen).to.deep.equal([absent, 1, absent, missing, { status: Status.null }]);
   });
 
-  it('says why there is no history', async () => {
+  it('sets the status of a missing history', async () => {
     for (const status of [Status.absent, Status.failed]) {
       const step = new FakeStep(2);
       step.events = noEvents(status);
@@ -110,7 +110,7 @@ describe('interaction', () => {
     }
   });
 
-  it('refuses numbers, and windows that are none, at their place', async () => {
+  it('refuses numbers and invalid windows at their place', async () => {
     const step = new FakeStep(1);
     const place = async (by: Input, window: string): Promise<readonly unknown[]> => {
       const outputs = { x: { event: 'click', window, value: 'count' } };

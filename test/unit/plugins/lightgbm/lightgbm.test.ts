@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { lightGbmFile } from '../../../../bench/support/lightgbm-text.js';
-import { readBooster, type Booster, type Prediction } from '../../../../plugins/lightgbm/booster.js';
+import { readBooster, type Booster } from '../../../../plugins/lightgbm/booster.js';
+import type { Predict } from '../../../../plugins/lightgbm/options.generated.js';
 import { plugin } from '../../../../plugins/lightgbm/index.js';
 import { ModelFileError } from '../../../../runtime/sdk/model-file.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
@@ -11,7 +12,7 @@ import { createComponent } from '../../../support/create-component.js';
 import { repositoryPath } from '../../../support/repository.js';
 import { absent, compute, FakeStep, projectFile } from '../../../support/step-input.js';
 
-/** A model file of trees given as blocks of lines. */
+/** A model file from trees that are given as blocks of lines. */
 function modelText(
   trees: readonly string[],
   header: Readonly<Record<string, string>> = {},
@@ -38,7 +39,7 @@ const stump = (threshold: string, decision: number, more = 'num_cat=0'): string 
 
 const leaf = (value: number): string => `num_leaves=1\nnum_cat=0\nleaf_value=${value}`;
 
-function score(text: string, rows: readonly (readonly number[])[], predict: Prediction = 'raw'): number[][] {
+function score(text: string, rows: readonly (readonly number[])[], predict: Predict = 'raw'): number[][] {
   const { ensemble, transform } = readBooster(Buffer.from(text), predict);
   return rows.map((row) => {
     const outputs = interpret(ensemble, row).map((sum) => Float64Array.of(sum));
@@ -47,7 +48,7 @@ function score(text: string, rows: readonly (readonly number[])[], predict: Pred
   });
 }
 
-/** Which leaf of the stump each value of feature a reaches. */
+/** The leaf of the stump that each value of feature a reaches. */
 const leaves = (text: string, ...values: readonly number[]): number[] =>
   score(
     text,
@@ -56,7 +57,7 @@ const leaves = (text: string, ...values: readonly number[]): number[] =>
 
 describe('lightgbm', () => {
   describe('the text format', () => {
-    it('has a missing type and a default direction in decision_type', () => {
+    it('reads the missing type and the default direction from decision_type', () => {
       const values = [NaN, 0, 1e-36, 0.5, 2];
       expect(leaves(modelText([stump('-1', 2)]), ...values), 'none: NaN is 0').to.deep.equal([
         20, 20, 20, 20, 20,
@@ -74,14 +75,14 @@ describe('lightgbm', () => {
       ]);
     });
 
-    it('goes left at the threshold itself, in full precision, and knows infinite thresholds', () => {
+    it('goes left at the threshold itself, in full precision, and reads infinite thresholds', () => {
       expect(leaves(modelText([stump('0.1', 2)]), 0.1, 0.10000000000000002)).to.deep.equal([10, 20]);
       expect(leaves(modelText([stump('inf', 8)]), 1e308, Infinity)).to.deep.equal([10, 10]);
       expect(leaves(modelText([stump('-inf', 8)]), -1e308)).to.deep.equal([20]);
     });
 
-    it('has categories as bit sets: members go left, all else right', () => {
-      // {1, 33, 63}: three words of which the last two are of this node.
+    it('reads categories as bit sets: members go left, other values right', () => {
+      // {1, 33, 63}: three words; the last two belong to this node.
       const sets = 'num_cat=2\ncat_boundaries=0 1 3\ncat_threshold=4 2 2147483650';
       const values = [1, 33, 63, 2, 1.9, 64, 1000, -1, -0.5, NaN, 0];
       expect(leaves(modelText([stump('1', 1, sets)]), ...values)).to.deep.equal([
@@ -89,7 +90,7 @@ describe('lightgbm', () => {
       ]);
     });
 
-    it('adds linear leaves, and falls back to the constant where a feature is missing', () => {
+    it('adds linear leaves, and falls back to the constant if a feature is missing', () => {
       const linear = `${stump('0', 8)}\nis_linear=1\nleaf_const=1 2\nnum_features=0 2\nleaf_features= 0 1 \nleaf_coeff= 3 -5 `;
       const rows = [
         [-1, 7],
@@ -99,25 +100,25 @@ describe('lightgbm', () => {
       expect(score(modelText([linear]), rows)).to.deep.equal([[1], [2 + 6 - 35], [20]]);
     });
 
-    it('deals trees out to classes, and takes single leaves', () => {
+    it('assigns trees to classes, and accepts single leaves', () => {
       const header = { num_class: '2', num_tree_per_iteration: '2', objective: 'multiclass num_class:2' };
       const text = modelText([leaf(1), stump('0', 8), leaf(0.5), leaf(2)], header);
       expect(score(text, [[-1, 0]])).to.deep.equal([[1.5, 12]]);
     });
 
-    it('divides names by plain spaces alone', () => {
+    it('splits names only at plain spaces', () => {
       const text = modelText([leaf(1)], { feature_names: 'a\u00a0b \u3000c=d' });
       expect(readBooster(Buffer.from(text), 'raw').columns.names).to.deep.equal(['a\u00a0b', '\u3000c=d']);
     });
 
-    it('uses as many iterations as are asked for', () => {
+    it('uses the requested number of iterations', () => {
       const text = Buffer.from(modelText([leaf(1), leaf(2), leaf(4)]));
       expect(readBooster(text, 'raw', 2).ensemble.trees).to.have.length(2);
-      expect(() => readBooster(text, 'raw', 4)).to.throw('it has 3 iterations, and 4 are asked for');
+      expect(() => readBooster(text, 'raw', 4)).to.throw('it has 3 iterations, and 4 are requested');
     });
   });
 
-  describe('a file that is not whole', () => {
+  describe('a damaged file', () => {
     const PYTHON = '\nparameters:\n[boosting: gbdt]\nend of parameters\n\npandas_categorical:[["a","b"]]\n';
     const whole = modelText(
       [stump('0.5', 2), leaf(1), stump('2', 2)],
@@ -126,7 +127,7 @@ describe('lightgbm', () => {
     );
     const read = (text: string): Booster => readBooster(Buffer.from(text), 'raw');
 
-    it('is refused wherever it is cut, but where only Python could tell', () => {
+    it('is refused wherever it is cut, except where only Python can detect it', () => {
       const taken: string[] = [];
       for (let length = 0; length < whole.length - 1; length++) {
         try {
@@ -138,7 +139,7 @@ describe('lightgbm', () => {
       }
       expect(taken).to.deep.equal([]);
       expect(read(whole).notices).to.deep.equal([]);
-      // R and the command line end here.
+      // Files from R and from the command line end here.
       const [plain = ''] = whole.split('\npandas_categorical');
       expect(read(plain).notices[0]?.message).to.include('no `pandas_categorical` line');
       expect(read(plain.replace('[0:1] 0:1', '[0:1] [0:1]')).notices).to.deep.equal([]);
@@ -149,7 +150,7 @@ describe('lightgbm', () => {
       [
         'without its last tree',
         trees(whole).toSpliced(3, 1).join(''),
-        '`tree_sizes` is of 3 trees, and the file has 2',
+        '`tree_sizes` lists 3 trees, and the file has 2',
       ],
       [
         'with a tree twice',
@@ -166,12 +167,12 @@ describe('lightgbm', () => {
       [
         'with two trees that changed places',
         whole.replace('Tree=1', 'Tree=x').replace('Tree=0', 'Tree=1').replace('Tree=x', 'Tree=0'),
-        '`Tree=1` stands where Tree=0 should be',
+        'expected Tree=0, found `Tree=1`',
       ],
       [
         'with a line twice',
         whole.replace('num_class=1', 'num_class=1\nnum_class=1'),
-        '`num_class` is there twice',
+        '`num_class` occurs twice',
       ],
       [
         'of other classes than trees',
@@ -194,7 +195,7 @@ describe('lightgbm', () => {
         expect(() => read(text)).to.throw(message);
       });
 
-    it('is refused where a list that no score depends on has another count', () => {
+    it('is refused if a list that no score depends on has a wrong length', () => {
       const more = (line: string): string => modelText([stump('1', 2, `num_cat=0\n${line}`)]);
       for (const line of ['split_gain=1', 'internal_count=2', 'leaf_weight=1 1', 'leaf_count=1 1']) {
         expect(read(more(line)).ensemble.trees).to.have.length(1);
@@ -202,13 +203,13 @@ describe('lightgbm', () => {
       }
     });
 
-    it('may have the ends of lines of Windows', () => {
+    it('may have Windows line ends', () => {
       expect(read(whole.replaceAll('\n', '\r\n')).ensemble).to.deep.equal(read(whole).ensemble);
     });
   });
 
   describe('the text of LightGBM 2.0 and 2.1', () => {
-    /** As LightGBM 2.1.2 writes it; 2.0.10 leaves the sizes out. */
+    /** The form of LightGBM 2.1.2; 2.0.10 omits the sizes. */
     const old = (importances: string, end = '\npandas_categorical:null', sizes = true): string => {
       const text = modelText([stump('0.5', 2), leaf(1), stump('2', 2)], { version: 'v2' })
         .replace('end of trees\n', `\nfeature importances:\n${importances}`)
@@ -224,13 +225,13 @@ describe('lightgbm', () => {
       }
     });
 
-    it('is used with a warning where nothing marks its end', () => {
+    it('is used with a warning if nothing marks its end', () => {
       const [notice] = read(old('a=2\n', '')).notices;
       expect(notice?.message).to.include('nothing marks its end');
       expect(notice?.help).to.equal('load it in LightGBM 2.2 or later and save it again');
     });
 
-    it('is refused where it is cut within its trees, or one is missing', () => {
+    it('is refused if it is cut within its trees, or a tree is missing', () => {
       const text = old('a=2\n');
       const end = text.indexOf('feature importances:\n');
       for (let length = 5; length < end; length += 3)
@@ -268,7 +269,7 @@ describe('lightgbm', () => {
         ...more,
       });
 
-    it('tells that trees are missing, or there twice', () => {
+    it('reports missing and duplicate trees', () => {
       expect(score(json({}), [[0, 0]])).to.deep.equal([[20]]);
       expect(() => score(json({ tree_info: [part(0)] }), [])).to.throw('its trees split by `a` 1 times');
       expect(() => score(json({ tree_info: [part(0), part(2)] }), [])).to.throw(
@@ -277,32 +278,32 @@ describe('lightgbm', () => {
       expect(() => score(json({ tree_info: [part(0), part(0)] }), [])).to.throw(
         '`tree_index` is 0 instead of 1',
       );
-      // Importances may be sums of gains, and those of a dump from a later iteration on are of all iterations.
+      // Importances may be sums of gains. In a dump from a later iteration they cover all iterations.
       expect(score(json({ feature_importances: { a: 3 } }), [[0, 0]])).to.deep.equal([[20]]);
       const later = { tree_info: [part(4), part(5)], feature_importances: { a: 6 } };
       expect(score(json(later), [[0, 0]])).to.deep.equal([[20]]);
       const [notice] = readBooster(Buffer.from(json(later)), 'raw').notices;
-      expect(notice?.message).to.include('begins with tree 4: it lacks the trees before it');
+      expect(notice?.message).to.include('begins with tree 4: the trees before it');
     });
 
-    it('tells that leaves are missing, or there twice', () => {
+    it('reports missing and duplicate leaves', () => {
       const changed = (key: string, value: unknown): string =>
         json({}).replace(new RegExp(`"${key}":[^,}]+`), `"${key}":${JSON.stringify(value)}`);
       expect(() => score(changed('num_leaves', 3), [])).to.throw('tree 0: `num_leaves` is 3, and it has 2');
-      expect(() => score(changed('leaf_index', 1), [])).to.throw('tree 0: `leaf_index` 1 is there twice');
+      expect(() => score(changed('leaf_index', 1), [])).to.throw('tree 0: `leaf_index` 1 occurs twice');
       expect(() => score(changed('num_class', 2), [])).to.throw('it has 2 classes and 1 trees');
     });
 
-    it('has only raw scores where it does not name its objective', () => {
+    it('has only raw scores if it does not name its objective', () => {
       const text = json({ objective: undefined });
       expect(score(text, [[0, 0]])).to.deep.equal([[20]]);
       expect(() => score(text, [[0, 0]], 'objective')).to.throw(
-        'it has no `objective`, so it has only raw scores',
+        'it has no `objective`, so only raw scores are possible',
       );
     });
   });
 
-  it('makes of raw scores what the objective does', () => {
+  it('transforms raw scores like the objective', () => {
     const predicted = (objective: string, raw: number): number | undefined =>
       score(modelText([leaf(raw)], { objective }), [[0, 0]], 'objective')[0]?.[0];
     expect(predicted('binary sigmoid:2', 0.5)).to.equal(1 / (1 + Math.exp(-1)));
@@ -323,13 +324,13 @@ describe('lightgbm', () => {
     expect(score(each, [[0, 0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
   });
 
-  it('averages a random forest in its prediction, and not in its raw score', () => {
+  it('averages a random forest in its prediction, not in its raw score', () => {
     const forest = modelText([leaf(1), leaf(2), leaf(6)], { average_output: '' });
     expect(score(forest, [[0, 0]])).to.deep.equal([[9]]);
     expect(score(forest, [[0, 0]], 'objective')).to.deep.equal([[3]]);
   });
 
-  it('reads the JSON of the same model alike', () => {
+  it('reads the JSON of the same model with the same result', () => {
     const model = {
       num_class: 1,
       num_tree_per_iteration: 1,
@@ -379,7 +380,7 @@ describe('lightgbm', () => {
       [1, 2],
     ];
     expect(score(plain, rows)).to.deep.equal([[10.5], [20.5], [30.5]]);
-    // dump_model has no word for an infinite threshold.
+    // dump_model cannot write an infinite threshold.
     const endless = plain.replace('"threshold":0.5', '"threshold":1e300');
     expect(score(endless, [[Infinity, 1]])).to.deep.equal([[10.5]]);
   });
@@ -430,7 +431,7 @@ describe('lightgbm', () => {
       readFileSync(repositoryPath('plugins/lightgbm/models/example.txt'), 'utf8'),
     );
 
-    it('scores every candidate, with what is missing as NaN', async () => {
+    it('scores every candidate, with missing values as NaN', async () => {
       const step = new FakeStep(5, [0, 1, 2, 3]);
       const columns = new Map([
         ['product__price', step.number([10, 10, 100, absent, 1])],
@@ -443,7 +444,7 @@ describe('lightgbm', () => {
       });
     });
 
-    it('maps texts and numbers to the codes of pandas, what it never saw to missing', async () => {
+    it('maps texts and numbers to pandas codes, and unseen values to missing', async () => {
       const node = stump('0', 1, 'num_cat=1\ncat_boundaries=0 1\ncat_threshold=2');
       const second = node.replace('split_feature=0', 'split_feature=1');
       const text = modelText(
@@ -464,7 +465,7 @@ describe('lightgbm', () => {
       expect(await compute(component as ModelComponent, step)).to.deep.equal({ score: [30, 30, 40] });
     });
 
-    /** Columns a, b, c, of which the second and third are of pandas categories; what the model says of them differs. */
+    /** Columns a, b and c. The second and third have pandas categories; the model describes them in different ways. */
     const pandas = (header: Readonly<Record<string, string>>, end: string): string =>
       modelText(
         [stump('0', 1, 'num_cat=1\ncat_boundaries=0 1\ncat_threshold=2').replace('feature=0', 'feature=2')],
@@ -477,7 +478,7 @@ describe('lightgbm', () => {
         [...codes.keys()],
       ]);
 
-    it('knows which columns the categories of pandas are of, also where training found no use for one', () => {
+    it('finds the columns of pandas categories, even if training did not use one', () => {
       const lists = 'pandas_categorical:[["one"], ["blue", "red"]]';
       const both = [
         [1, ['one']],
@@ -500,14 +501,14 @@ describe('lightgbm', () => {
       expect(categoriesOf(JSON.stringify(json))).to.deep.equal(both);
     });
 
-    it('refuses categories that may be of other columns than it could say', () => {
+    it('refuses categories whose columns are ambiguous', () => {
       const refused = (infos: string, lists: string): Chai.Assertion =>
         expect(() => categoriesOf(pandas({ feature_infos: infos }, `pandas_categorical:${lists}`))).to;
-      // An ordered category column is one of numbers.
+      // An ordered category column looks like a column of numbers.
       refused('[0:1] [0:2] 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
       refused('none none 0:1', '[["s","m","l"],["x","y"]]').throw('not known');
-      // A column of whole numbers was named as categorical, and the category column is another.
-      refused('[0:1] [0:1] 0:1:7', '[["x","y"]]').throw('code 7 of column `c`');
+      // A column of integers was declared categorical, and the category column is another one.
+      refused('[0:1] [0:1] 0:1:7', '[["x","y"]]').throw('column `c` has the code 7');
     });
 
     it('has an output for each class', async () => {

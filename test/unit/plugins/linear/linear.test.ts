@@ -21,7 +21,7 @@ describe('linear', () => {
     expect(await compute(model, step)).to.deep.equal({ score: [7.5, 8] });
   });
 
-  it('never takes a missing input for 0: the score is absent, for the first reason', async () => {
+  it('never uses 0 for a missing input: the score has the status of the first one', async () => {
     const step = new FakeStep(3);
     const model = new LinearModel(
       [
@@ -34,20 +34,20 @@ describe('linear', () => {
     expect(score).to.deep.equal([3, { status: Status.expired }, { status: Status.absent }]);
   });
 
-  it('puts in what is declared for a missing input', async () => {
+  it('uses the declared value for a missing input', async () => {
     const step = new FakeStep(2);
     const model = new LinearModel([{ input: step.number([absent, 1]), weight: 2, missing: 3.5 }], 0);
     expect(await compute(model, step)).to.deep.equal({ score: [7, 2] });
   });
 
-  it('has failed where the sum is not finite, and writes no other rows', async () => {
+  it('fails if the sum is not finite, and writes no other rows', async () => {
     const step = new FakeStep(3, [0, 1]);
     const model = new LinearModel([{ input: step.number([1e308, 1, 1]), weight: 10, missing: 'absent' }], 0);
     expect(await compute(model, step)).to.deep.equal({ score: [{ status: Status.failed }, 10, absent] });
   });
 
   describe('with a model file', () => {
-    it('is the model that the file says, its names checked like those of the options', async () => {
+    it('is the model of the file, and its names are checked like those of the options', async () => {
       const step = new FakeStep(2);
       const columns = new Map([
         ['product.rating', step.number([4, absent])],
@@ -75,7 +75,7 @@ describe('linear', () => {
       );
     });
 
-    it('refuses options that the file already decides, and neither weights nor model', () => {
+    it('refuses options that the file has too, and requires weights or a model', () => {
       const model = projectFile('m.json', '{"weights":{"a":1}}');
       expect(() => createComponent(plugin, { model, bias: 2 })).to.throw(
         OptionError,
@@ -89,13 +89,13 @@ describe('linear', () => {
     ['{', 'is not JSON'],
     ['[]', 'is not a JSON object'],
     ['{"weights":{}}', 'has no weights'],
-    ['{"weights":{"a":"1"}}', 'no number as the weight of `a`'],
-    ['{"weights":{"a":1e999}}', 'no number as the weight of `a`'],
-    ['{"weights":{"a":{"weight":1,"default":0}}}', 'no number as the weight of `a`'],
+    ['{"weights":{"a":"1"}}', 'weight of `a` that is neither'],
+    ['{"weights":{"a":1e999}}', 'weight of `a` that is neither'],
+    ['{"weights":{"a":{"weight":1,"default":0}}}', 'weight of `a` that is neither'],
     ['{"weights":{"a":1},"intercept":1}', 'has the key `intercept`'],
-    ['{"weights":{"a":1},"bias":null}', 'has a bias that is no number'],
+    ['{"weights":{"a":1},"bias":null}', 'has a bias that is not a number'],
     ['{"weights":{"a":1},"missing":"zero"}', 'has a `missing`'],
-    ['{"weights":{"__proto__":"x"}}', 'no number as the weight of `__proto__`'],
+    ['{"weights":{"__proto__":"x"}}', 'weight of `__proto__` that is neither'],
   ] as const;
   for (const [content, message] of wrongFiles) {
     it(`refuses a file that reads ${content}`, () => {

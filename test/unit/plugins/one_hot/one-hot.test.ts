@@ -16,7 +16,7 @@ async function oneHot(step: FakeStep, of: Input, categories: Categories): Promis
 }
 
 describe('one_hot', () => {
-  it('is 1 at the category of the text, or at other', async () => {
+  it('writes 1 for the category of the text, or for other', async () => {
     const step = new FakeStep(4);
     const of = step.text(['Lamps', 'Sofas', 'lamps', '']);
     expect(await oneHot(step, of, { lamps: 'Lamps', seats: ['Chairs', 'Sofas'] })).to.deep.equal({
@@ -26,7 +26,7 @@ describe('one_hot', () => {
     });
   });
 
-  it('gives all outputs the status of a text that is not known', async () => {
+  it('gives all outputs the status of an unknown text', async () => {
     const lost = { status: Status.missing_entity };
     const step = new FakeStep(2);
     expect(await oneHot(step, step.text([lost, absent]), { a: 'a' })).to.deep.equal({
@@ -35,7 +35,7 @@ describe('one_hot', () => {
     });
   });
 
-  it('is of several categories where there are several texts', async () => {
+  it('allows several categories for several texts', async () => {
     const step = new FakeStep(4);
     const of = step.texts([['a', 'b', 'a'], ['b', 'x'], [], absent]);
     expect(await oneHot(step, of, { a: 'a', b: 'b' })).to.deep.equal({
@@ -45,7 +45,7 @@ describe('one_hot', () => {
     });
   });
 
-  it('says what each candidate is of, for any texts', async () => {
+  it('equals its definition for any texts', async () => {
     const text = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__', '');
     await fc.assert(
       fc.asyncProperty(fc.array(text), async (texts) => {
@@ -65,7 +65,7 @@ describe('one_hot', () => {
     );
   });
 
-  it('refuses what is no text, a category called other, and a text of two categories', () => {
+  it('refuses values that are not texts, a category called other, and a text in two categories', () => {
     const step = new FakeStep(0);
     const build = (of: Input, categories: Categories): unknown => createComponent(plugin, { of, categories });
     const of = step.text([]);
@@ -78,7 +78,7 @@ describe('one_hot', () => {
       .with.property('path')
       .that.deep.equals(['categories', 'other']);
     expect(() => build(of, { a: 'x', b: ['y', 'x'] }))
-      .to.throw(OptionError, '`x` is there twice')
+      .to.throw(OptionError, '`x` occurs twice')
       .with.property('path')
       .that.deep.equals(['categories', 'b', 1]);
   });

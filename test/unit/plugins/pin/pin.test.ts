@@ -12,7 +12,7 @@ describe('pin', () => {
     return ranking;
   };
 
-  it('asks for exact positions and leaves scores alone, also 0 and negative ones', () => {
+  it('pins exact positions and does not change scores, including 0 and negative ones', () => {
     const ranking = pin({ p0: 1, p1: 3 });
     expect([...ranking.pins]).to.deep.equal([
       [0, 1],
@@ -21,20 +21,20 @@ describe('pin', () => {
     expect([...ranking.scores]).to.deep.equal([0, -1, 0, 5]);
   });
 
-  it('passes over ids that are not candidates, are filtered out, or are no rows of the step', () => {
+  it('ignores ids that are not candidates, are filtered out, or are outside the rows of the step', () => {
     expect([...pin({ p9: 1, nobody: 2 }).pins]).to.deep.equal([]);
     expect([...pin({ p0: 1, p2: 2 }, [1, 2, 3]).pins]).to.deep.equal([[2, 2]]);
     expect([...pin({ p3: 1 }, []).pins]).to.deep.equal([]);
   });
 
-  it('refuses one id at two positions, and says where', () => {
+  it('refuses one id at two positions, and names both', () => {
     expect(() => createComponent(plugin, { positions: { 1: 'a', 2: 'b', 4: 'a' } }))
       .to.throw(OptionError, '`a` is pinned to position 4 and to position 1')
       .with.property('path')
       .that.deep.equals(['positions', '4']);
   });
 
-  it('takes an id for what it is, whatever its name', () => {
+  it('accepts ids that are names of object members', () => {
     expect(() => createComponent(plugin, { positions: { 1: '__proto__', 2: 'constructor' } })).not.to.throw();
   });
 });

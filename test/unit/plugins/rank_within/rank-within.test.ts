@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RankWithin, type Among, type Direction } from '../../../../plugins/rank_within/rank-within.js';
+import type { Among, Order } from '../../../../plugins/rank_within/options.generated.js';
+import { RankWithin } from '../../../../plugins/rank_within/rank-within.js';
 import { Status } from '../../../../runtime/api/status.js';
 import { absent, compute, FakeStep, type Cell } from '../../../support/step-input.js';
 
@@ -8,7 +9,7 @@ type Cells = readonly Cell<number | string>[];
 
 async function ranked(
   cells: readonly Cell<number>[],
-  more: { order?: Direction; among?: Among; rows?: readonly number[] } = {},
+  more: { order?: Order; among?: Among; rows?: readonly number[] } = {},
 ): Promise<Record<'rank' | 'percentile' | 'share' | 'z_score' | 'min_max', Cells>> {
   const { order = 'descending', among = 'remaining', rows } = more;
   const step = new FakeStep(cells.length, rows);
@@ -23,7 +24,7 @@ describe('rank_within', () => {
     expect(percentile).to.deep.equal([0.5, 0.875, 0.5, 0.125]);
   });
 
-  it('ranks the smallest first on demand, and leaves the other outputs as they are', async () => {
+  it('ranks the smallest first if configured; the other outputs do not change', async () => {
     const cells = [5, 9, 5, 1];
     const up = await ranked(cells, { order: 'ascending' });
     const down = await ranked(cells);
@@ -42,7 +43,7 @@ describe('rank_within', () => {
     expect(minMax).to.deep.equal([2, 4, 4, 4, 5, 5, 7, 9].map((value) => (value - 2) / 7));
   });
 
-  it('does not count what is not known, and leaves it its status', async () => {
+  it('ignores unknown numbers, and keeps their status', async () => {
     const lost = { status: Status.missing_entity };
     const some = await ranked([lost, 3, absent, 1]);
     const alone = await ranked([3, 1]);
@@ -52,7 +53,7 @@ describe('rank_within', () => {
     }
   });
 
-  it('has no z-score and no min-max where all are equal, or there is one', async () => {
+  it('has no z-score and no min-max if all are equal, or there is only one', async () => {
     for (const cells of [[3, 3, 3], [7], [0.1, 0.1, 0.1, 0.1, 0.1, 0.1]]) {
       const { rank, z_score: z, min_max: minMax, percentile } = await ranked(cells);
       const none = cells.map(() => absent);
@@ -63,7 +64,7 @@ describe('rank_within', () => {
     }
   });
 
-  it('has no shares where a number is negative, or all are 0', async () => {
+  it('has no shares if a number is negative, or all are 0', async () => {
     expect((await ranked([3, -1])).share).to.deep.equal([absent, absent]);
     expect((await ranked([0, 0])).share).to.deep.equal([absent, absent]);
     expect((await ranked([0, 4])).share).to.deep.equal([0, 1]);
@@ -82,7 +83,7 @@ describe('rank_within', () => {
     expect(rank).to.deep.equal([1, 1, 1]);
   });
 
-  it('remembers nothing of a larger request', async () => {
+  it('keeps nothing of a larger earlier request', async () => {
     const step = new FakeStep(3);
     const small = new FakeStep(1);
     const component = new RankWithin(step.number([9, 8, 7]), 'descending', 'remaining');
@@ -91,8 +92,8 @@ describe('rank_within', () => {
     expect((await compute(component, small))['rank']).to.deep.equal([1]);
   });
 
-  it('equals its definitions on any numbers', async () => {
-    // Far enough apart for the plain definition of the z-score, which loses digits and underflows where ours does not.
+  it('equals its definitions for any numbers', async () => {
+    // The numbers are far apart, because the plain definition of the z-score loses digits and underflows for others.
     const apart = fc.integer({ min: -1e7, max: 1e7 }).map((value) => value / 1024);
     const number = fc.oneof(fc.integer({ min: -3, max: 3 }), apart);
     const cells = fc.array(fc.oneof({ weight: 4, arbitrary: number }, fc.constant(absent)), {
@@ -135,7 +136,7 @@ describe('rank_within', () => {
   });
 });
 
-function plain(value: number, all: readonly number[], order: Direction) {
+function plain(value: number, all: readonly number[], order: Order) {
   const count = (test: (other: number) => boolean): number => all.filter(test).length;
   const isBetter = (other: number): boolean => (order === 'descending' ? other > value : other < value);
   const sum = all.reduce((total, one) => total + one, 0);

@@ -12,7 +12,7 @@ describe('score', () => {
     expect(report).to.deep.equal({ applied: 2, skipped: 0 });
   });
 
-  it('leaves a score as it was where the value is absent or not finite, and counts that', () => {
+  it('keeps a score if the value is absent or not finite, and counts it', () => {
     const step = new FakeStep(5);
     const ranking = new FakeRanking([7, 7, 7, 7, 7]);
     const value = step.number([absent, { status: Status.failed }, NaN, Infinity, 0]);
@@ -24,7 +24,7 @@ describe('score', () => {
     expect([...ranking.scores]).to.deep.equal([7, 7, 7, 7, 0]);
   });
 
-  it('takes stale and defaulted values as values', () => {
+  it('uses stale and defaulted values', () => {
     const step = new FakeStep(2);
     const value = step.number([1, 2]);
     step.column(value).status.set([Status.stale, DEFAULTED | Status.missing_entity]);

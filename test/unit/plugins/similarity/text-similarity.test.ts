@@ -5,7 +5,7 @@ import { Status } from '../../../../runtime/api/status.js';
 import { absent, compute, FakeStep } from '../../../support/step-input.js';
 
 describe('similarity of lists of texts', () => {
-  it('counts what is shared', async () => {
+  it('counts shared texts', async () => {
     const step = new FakeStep(3);
     const of = step.texts([['a', 'b', 'b', 'c'], ['x'], ['b', 'c']]);
     const component = new TextSimilarity(of, step.requestTexts(['b', 'c', 'd']));
@@ -16,7 +16,7 @@ describe('similarity of lists of texts', () => {
     });
   });
 
-  it('equals its definition on any lists, whichever side is of the request', async () => {
+  it('equals its definition for any lists, whichever side is of the request', async () => {
     const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd', '__proto__', ''), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(list, list), { maxLength: 6 }), list, async (rows, one) => {
@@ -44,7 +44,7 @@ describe('similarity of lists of texts', () => {
     );
   });
 
-  it('has the status of what is not known', async () => {
+  it('has the status of the unknown list', async () => {
     const lost = { status: Status.missing_entity };
     const step = new FakeStep(2);
     const component = new TextSimilarity(step.texts([lost, ['a']]), step.requestTexts(absent));

@@ -10,7 +10,7 @@ import { absent, compute, FakeStep, type Cell } from '../../../support/step-inpu
 
 type Vector = readonly number[];
 
-/** Of the candidates' vectors to one vector of the request. */
+/** Computes the similarity of the candidates' vectors to one vector of the request. */
 async function toRequest(cells: readonly Cell<Vector>[], other: Cell<Vector>, size: number) {
   const step = new FakeStep(cells.length);
   return compute(new VectorSimilarity(step.vector(cells, size), step.requestVector(other, size)), step);
@@ -110,7 +110,7 @@ describe('similarity of vectors', () => {
     );
   });
 
-  it('of a vector of zeros has no cosine; its dot product is 0', async () => {
+  it('has no cosine for a vector of zeros; the dot product is 0', async () => {
     const { cosine, dot } = await toRequest(
       [
         [0, 0],
@@ -124,14 +124,14 @@ describe('similarity of vectors', () => {
     expect((await toRequest([[1, 1]], [0, 0], 2))['cosine']).to.deep.equal([absent]);
   });
 
-  it('tells the smallest vectors from zeros', async () => {
+  it('distinguishes the smallest vectors from zeros', async () => {
     const least = 2 ** -149;
     const { cosine, dot } = await toRequest([[least, 0]], [least, 0], 2);
     expect(cosine).to.deep.equal([1]);
     expect(dot).to.deep.equal([least * least]);
   });
 
-  it('has the status of what is not known, of the first where neither is', async () => {
+  it('has the status of the first unknown vector', async () => {
     const missing = { status: Status.missing_feature };
     const { cosine, dot } = await toRequest([lost, [1, 1]], missing, 2);
     expect(dot).to.deep.equal([lost, missing]);
@@ -141,7 +141,7 @@ describe('similarity of vectors', () => {
     expect((await compute(swapped, step))['dot']).to.deep.equal([missing]);
   });
 
-  it('takes stale and defaulted vectors', async () => {
+  it('accepts stale and defaulted vectors', async () => {
     const step = new FakeStep(1);
     const input = step.vector([[1, 2]], 2);
     step.column(input).status[0] = Status.stale;
@@ -149,7 +149,7 @@ describe('similarity of vectors', () => {
     expect(dot).to.deep.equal([3]);
   });
 
-  it('fails where an element is beyond float32', async () => {
+  it('fails if an element is beyond float32', async () => {
     const { cosine, dot } = await toRequest([[1e300, 1]], [1, 1], 2);
     const failed = [{ status: Status.failed }];
     expect(dot).to.deep.equal(failed);
@@ -171,7 +171,7 @@ describe('similarity of vectors', () => {
       .that.deep.equals(['vectors', 1]);
   });
 
-  it('wants one pair', () => {
+  it('requires exactly one pair', () => {
     const step = new FakeStep(0);
     const vectors = [step.vector([], 3), step.vector([], 3)];
     const texts = [step.texts([]), step.texts([])];
@@ -197,7 +197,7 @@ function plainCosine(a: Vector, b: Vector): number | undefined {
   return norms === 0 ? undefined : plainDot(a, b) / norms;
 }
 
-/** The size of what is added up, against which rounding is to be held. */
+/** The magnitude of the summands, which limits the rounding error. */
 function scaleOf(a: Vector, b: Vector): number {
   return plainDot(a.map(Math.abs), b.map(Math.abs));
 }

@@ -46,7 +46,7 @@ describe('the analyzer of text_match', () => {
     ["men's", 'men'],
   ] as const;
   for (const [many, one] of pairs) {
-    it(`takes ${many} for ${one}`, () => {
+    it(`treats ${many} like ${one}`, () => {
       expect(plural.tokens(many)).to.deep.equal(plural.tokens(one));
     });
   }
@@ -60,16 +60,16 @@ describe('the analyzer of text_match', () => {
     ['8000s', '8000'],
   ] as const;
   for (const [a, b] of apart) {
-    it(`keeps ${a} and ${b} apart`, () => {
+    it(`distinguishes ${a} and ${b}`, () => {
       expect(plural.tokens(a)).not.to.deep.equal(plural.tokens(b));
     });
   }
 
-  it('drops the rest of an endless word and goes on after it', () => {
+  it('drops the rest of a very long word and continues after it', () => {
     expect(none.tokens(`${'x'.repeat(5000)} lamp`)).to.deep.equal(['x'.repeat(64), 'lamp']);
   });
 
-  it('finds no token that its own tokens would not give again', () => {
+  it('gives the same tokens for its own tokens', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         const tokens = none.tokens(text);
@@ -78,7 +78,7 @@ describe('the analyzer of text_match', () => {
     );
   });
 
-  it('reads composed and decomposed letters alike, kana excepted', () => {
+  it('treats composed and decomposed letters alike, except kana', () => {
     const texts = fc
       .string({ unit: 'binary', maxLength: 40 })
       .filter((text) => !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text.normalize('NFKC')));

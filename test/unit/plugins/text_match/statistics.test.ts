@@ -11,7 +11,7 @@ import { createComponent } from '../../../support/create-component.js';
 import { FakeStep, projectFile } from '../../../support/step-input.js';
 
 describe('text statistics', () => {
-  it('count each text once for each word, and average lengths', async () => {
+  it('count each text once for each word, and compute mean lengths', async () => {
     const statistics = await buildTextStatistics(['Red lamps', 'lamp lamp lamp', '']);
     expect(statistics.documents).to.equal(3);
     expect(statistics.meanLengths).to.deep.equal([5 / 3]);
@@ -21,7 +21,7 @@ describe('text statistics', () => {
     ]);
   });
 
-  it('read documents of several fields, some of which are missing', async () => {
+  it('read documents with several fields, some of which are missing', async () => {
     const statistics = await buildTextStatistics([
       ['lamp', 'a red lamp'],
       [undefined, 'chair'],
@@ -32,7 +32,7 @@ describe('text statistics', () => {
     expect(statistics.frequencies.get('lamp')).to.equal(1);
   });
 
-  it('come back from their file as they were', async () => {
+  it('are the same after writing and reading', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), async (texts) => {
         const statistics = await buildTextStatistics([...texts, 'constructor toString']);
@@ -66,7 +66,7 @@ describe('text statistics', () => {
     const fields = [field, field].map((input) => ({ input, value: 1 }));
     expect(() => createComponent(plugin, { ...options, fields })).to.throw(
       OptionError,
-      'is of 1 fields, this step searches 2',
+      'has statistics of 1 fields, but this step searches 2',
     );
     expect(() => createComponent(plugin, { ...options, field, fields })).to.throw(OptionError, 'both given');
     expect(() => createComponent(plugin, options)).to.throw(OptionError, '`field` is missing');

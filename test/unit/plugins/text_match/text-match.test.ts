@@ -45,7 +45,7 @@ describe('text_match', () => {
     expect(bm25[2]).to.equal(0);
   });
 
-  it('equals a plain BM25 on any texts', async () => {
+  it('equals a plain BM25 for any texts', async () => {
     const word = fc.constantFrom('red', 'blue', 'lamp', 'stand', 'xylophone');
     const text = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '));
     const texts = fc.array(text, { minLength: 1, maxLength: 6 });
@@ -66,14 +66,14 @@ describe('text_match', () => {
     );
   });
 
-  it('takes statistics from all candidates, also those that a filter took out', async () => {
+  it('computes statistics over all candidates, including filtered ones', async () => {
     const fields = [['red lamp', 'lamp', 'lamp shade', 'chair']];
     const all = await match({ query: 'lamp', fields });
     const some = await match({ query: 'lamp', fields, rows: [0, 3] });
     expect(some.bm25).to.deep.equal([all.bm25[0], absent, absent, all.bm25[3]]);
   });
 
-  it('has no outputs without a query, or with one that holds no word', async () => {
+  it('has no outputs without a query, or for a query without words', async () => {
     const fields = [['red lamp']];
     for (const query of ['', ' !! ']) {
       expect(await match({ query, fields })).to.deep.equal({
@@ -95,7 +95,7 @@ describe('text_match', () => {
     expect(phrase).to.deep.equal([lost, 0, 1]);
   });
 
-  it('searches several texts together, and does without those that are missing', async () => {
+  it('searches several texts together, and skips missing ones', async () => {
     const titles = ['lamp', 'chair', absent, absent];
     const descriptions = ['a chair', 'a lamp', 'a lamp', absent];
     const { bm25, overlap } = await match({ query: 'lamp', fields: [titles, descriptions], weights: [3, 1] });
@@ -124,7 +124,7 @@ describe('text_match', () => {
     expect(two.phrase).to.deep.equal([1, 0]);
   });
 
-  it('sees a phrase with repeated words, also where it starts inside a false start', async () => {
+  it('finds a phrase with repeated words, even if it starts inside a false start', async () => {
     const { phrase } = await match({
       query: 'new new york',
       fields: [['new new new york', 'new york new', 'a new new york b']],
@@ -132,7 +132,7 @@ describe('text_match', () => {
     expect(phrase).to.deep.equal([1, 0, 1]);
   });
 
-  it('bounds a query of any length', async () => {
+  it('limits the length of a query', async () => {
     const words = Array.from({ length: 5000 }, (_, i) => `word${String(i)}x`);
     const { overlap, phrase } = await match({
       query: words.join(' '),
@@ -142,7 +142,7 @@ describe('text_match', () => {
     expect(phrase).to.deep.equal([1, 0]);
   });
 
-  it('reuses its scratch without remembering the request before', async () => {
+  it('reuses its scratch memory without data of earlier requests', async () => {
     const step = new FakeStep(3);
     const small = new FakeStep(1);
     const query = step.requestText('red lamp');
@@ -159,7 +159,7 @@ describe('text_match', () => {
     expect(await match({ query: 'lamp', fields: [[]] })).to.deep.equal({ bm25: [], overlap: [], phrase: [] });
   });
 
-  it('takes statistics from a file instead', async () => {
+  it('uses statistics from a file', async () => {
     const titles = ['red lamp', 'blue lamp', 'green chair'];
     const statistics = await buildTextStatistics(titles);
     const whole = await match({ query: 'red lamps', fields: [titles] });
@@ -167,14 +167,14 @@ describe('text_match', () => {
     expect(alone.bm25[0]).to.equal(whole.bm25[0]);
   });
 
-  it('gives a word that the statistics do not know the weight of the rarest', async () => {
+  it('gives an unknown word the weight of the rarest word', async () => {
     const statistics = await buildTextStatistics(['red lamp', 'red chair']);
     const { bm25 } = await match({ query: 'constructor', fields: [['constructor lamp']], statistics });
     expect(bm25[0]).to.be.closeTo(idf(2, 0), 1e-12);
   });
 });
 
-/** BM25 as its textbook formula has it. */
+/** The textbook formula of BM25. */
 function plainBm25(titles: readonly string[], query: readonly string[]): number[] {
   const analyzer = new Analyzer('none');
   const documents = titles.map((title) => analyzer.tokens(title));

@@ -1,4 +1,4 @@
-/** Writes UBJSON as XGBoost does: lists of one type of number as typed arrays, integers as int64. */
+/** Writes UBJSON like XGBoost: lists with one type of number as typed arrays, and integers as int64. */
 export function writeUbjson(value: unknown): Buffer {
   if (value === null) return Buffer.from('Z');
   if (typeof value === 'boolean') return Buffer.from(value ? 'T' : 'F');

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { readBooster, type Booster, type Prediction } from '../../../../plugins/xgboost/booster.js';
+import { readBooster } from '../../../../plugins/xgboost/booster.js';
+import type { Booster } from '../../../../plugins/xgboost/model.js';
 import { plugin } from '../../../../plugins/xgboost/index.js';
-import type { Iterations, ToldOfDump } from '../../../../plugins/xgboost/read-dump.js';
+import type { Iterations, Predict } from '../../../../plugins/xgboost/options.generated.js';
+import type { DumpOptions } from '../../../../plugins/xgboost/read-dump.js';
 import { readUbjson } from '../../../../plugins/xgboost/read-ubjson.js';
 import { OptionError, type ModelComponent } from '../../../../runtime/api/plugin.js';
 import type { TreeEnsemble } from '../../../../runtime/api/tree-ensemble.js';
@@ -50,7 +52,7 @@ function model(shape: ModelShape): object {
   };
 }
 
-/** The base_score from which an objective's sum starts at 0, where it is not a half. */
+/** The base_score with which the sum of an objective starts at 0, if it is not 0.5. */
 const BASES: ReadonlyMap<string, string> = new Map([
   ['count:poisson', '1'],
   ['binary:logitraw', '0'],
@@ -67,7 +69,7 @@ const stump = (more: object): object => ({
   ...more,
 });
 
-/** Of a stump: category 1 goes right. */
+/** Fields of a stump: category 1 goes right. */
 const CATEGORICAL = {
   split_type: [1, 0, 0],
   categories: [1],
@@ -88,7 +90,7 @@ const leaf = (value: number): object => ({
 function score(
   content: object,
   rows: readonly (readonly number[])[],
-  predict: Prediction = 'raw',
+  predict: Predict = 'raw',
   iterations: Iterations = 'best',
 ): number[][] {
   const {
@@ -138,7 +140,7 @@ describe('xgboost', () => {
     ]);
   });
 
-  it('reads leaves that are vectors, as versions 2 and 3 write them', () => {
+  it('reads leaves that are vectors, in the forms of versions 2 and 3', () => {
     const tree_param = { num_nodes: '3', size_leaf_vector: '2' };
     const shape = { classes: 2, objective: 'multi:softprob', groups: [0] };
     const numbered = { right_children: [2, 0, 1], leaf_weights: [10, 11, 20, 21] };
@@ -157,7 +159,7 @@ describe('xgboost', () => {
     expect(() => score(short, [[1]])).to.throw('tree 0: a leaf has no weights');
   });
 
-  it('reads base_score in every spelling, and turns it into where the sum starts', () => {
+  it('reads base_score in every spelling, and computes the start value of the sum', () => {
     const start = (base: unknown, objective: string): number | undefined =>
       score(model({ base, objective, trees: [leaf(0)] }), [[0]])[0]?.[0];
     for (const base of [0.25, '0.25', '2.5E-1', '[2.5E-1]', ['2.5E-1']])
@@ -186,7 +188,7 @@ describe('xgboost', () => {
     expect(score(model({ trees }), [[0]])).to.deep.equal([[0]]);
   });
 
-  it('weighs the trees of DART', () => {
+  it('applies the tree weights of DART', () => {
     const booster = (content: object): object => ({
       name: 'dart',
       gbtree: { name: 'gbtree', model: content },
@@ -195,7 +197,7 @@ describe('xgboost', () => {
     expect(score(model({ trees: [leaf(3), leaf(5)], booster }), [[0]])).to.deep.equal([[11.5]]);
   });
 
-  it('knows gblinear, to which a missing feature adds nothing', () => {
+  it('supports gblinear, in which a missing feature adds nothing', () => {
     const booster = (): object => ({ name: 'gblinear', model: { weights: [2, 3, 0.5] } });
     const content = model({ features: 2, booster, base: '1' });
     const rows = [
@@ -211,7 +213,7 @@ describe('xgboost', () => {
     expect(score(content, [[10]])).to.deep.equal([[21.5, 31.25]]);
   });
 
-  describe('a file whose counts differ', () => {
+  describe('a file with contradicting counts', () => {
     const vector = { num_nodes: '3', size_leaf_vector: '2' };
     const changed: readonly (readonly [what: string, content: object, message: string])[] = [
       [
@@ -237,7 +239,7 @@ describe('xgboost', () => {
       [
         'in the features of a tree',
         model({ trees: [stump({ tree_param: { num_feature: '4' } })] }),
-        'it is of 4 features, and the model of 1',
+        'it has 4 features, and the model 1',
       ],
       ['in the number of a tree', model({ trees: [stump({ id: 1 })] }), 'tree 0: its `id` is 1'],
       [
@@ -266,7 +268,7 @@ describe('xgboost', () => {
         expect(() => score(content, [[0]])).to.throw(message);
       });
 
-    it('is refused as UBJSON that goes on after its end, or names something twice', () => {
+    it('is refused as UBJSON with data after its end, or with a duplicate name', () => {
       const binary = writeUbjson(model({}));
       expect(() => readUbjson(Buffer.concat([binary, Buffer.from('}')]))).to.throw(
         `ends at byte ${binary.length} of`,
@@ -292,14 +294,14 @@ describe('xgboost', () => {
     });
     const read = (
       trees: readonly unknown[],
-      told: ToldOfDump = {},
-      predict: Prediction = 'raw',
+      told: DumpOptions = {},
+      predict: Predict = 'raw',
       iterations: Iterations = 'best',
     ): Booster => readBooster(Buffer.from(JSON.stringify(trees)), predict, iterations, told);
     const sums = (booster: Booster, ...values: readonly number[]): number[] =>
       'ensemble' in booster.scored ? interpret(booster.scored.ensemble, values) : expect.fail('it is linear');
 
-    it('goes by the names of features, a category of a set and a number below the threshold to `yes`', () => {
+    it('binds features by name, and sends a category of the set and a number below the threshold to `yes`', () => {
       const set = node({ split: 'kind', split_condition: [1, 3], yes: 2, no: 1, missing: 1 });
       const booster = read([node(), JSON.stringify(set)]);
       expect(booster.columns).to.deep.equal({ names: ['price', 'kind'], unnamed: false });
@@ -309,20 +311,20 @@ describe('xgboost', () => {
       expect(sums(booster, 0.2, 3)).to.deep.equal([40]);
     });
 
-    it('has columns up to the last that it splits by, where features have no names', () => {
+    it('has columns up to the last one used, if features have no names', () => {
       const booster = read([node({ split: 'f2' }), node({ split: 'f0' })]);
       expect(booster.columns).to.deep.equal({ names: ['f0', 'f1', 'f2'], unnamed: true });
       expect(sums(booster, 0, 5, 1)).to.deep.equal([30]);
     });
 
-    it('starts at the base_score that is told, and predicts by the objective', () => {
+    it('starts at the given base_score, and predicts with the objective', () => {
       const told = { objective: 'binary:logistic', base_score: 0.25 };
       expect(sums(read([node()], told), 0)).to.deep.equal([Math.fround(10 - Math.log(3))]);
       expect(read([node()], told, 'objective').transform).to.be.a('function');
       expect(sums(read([node()]), 0)).to.deep.equal([10]);
     });
 
-    it('deals trees out to classes, several at a time', () => {
+    it('assigns trees to classes, several at a time', () => {
       const trees = [1, 2, 4, 8].map((leaf) => ({ nodeid: 0, leaf }));
       expect(sums(read(trees, { num_class: 2 }))).to.deep.equal([5, 10]);
       expect(sums(read(trees, { num_class: 2, num_parallel_tree: 2 }))).to.deep.equal([3, 12]);
@@ -388,8 +390,8 @@ describe('xgboost', () => {
       ],
       ['a child of another number', node({ yes: 5 }), 'the children of node 0 are not 5 and 2'],
       ['a way of missing values that leads nowhere', node({ missing: 7 }), 'sends missing values to 7'],
-      ['a depth that is not its own', node({ depth: 3 }), 'node 0 stands at depth 0'],
-      ['an indicator', node({ split_condition: undefined }), 'its feature map calls it an indicator'],
+      ['a depth that is not its own', node({ depth: 3 }), 'node 0 is at depth 0'],
+      ['an indicator', node({ split_condition: undefined }), 'its feature map declares an indicator'],
       ['a dump of gblinear', { bias: [1], weight: [2] }, 'it is a dump of gblinear'],
       ['a text that is no tree', '0:[f0<1] yes=1,no=2', 'tree 0 is not JSON'],
       ['something else', { name: 1 }, 'it has no `nodeid`'],
@@ -399,11 +401,11 @@ describe('xgboost', () => {
         expect(() => read([tree])).to.throw(message);
       });
 
-    it('refuses a number of trees that does not fit, and a list of inputs for names without an order', async () => {
+    it('refuses a wrong number of trees, and a list of inputs for names without an order', async () => {
       expect(() => read([node(), node(), node()], { num_class: 2 })).to.throw(
         'it has 3 trees, 2 for each iteration',
       );
-      expect(() => read([node()], {}, 'raw', 2)).to.throw('it has 1 iterations, and 2 are asked for');
+      expect(() => read([node()], {}, 'raw', 2)).to.throw('it has 1 iterations, and 2 are requested');
       const step = new FakeStep(0);
       const options = {
         model: projectFile('m.json', JSON.stringify([node()])),
@@ -413,7 +415,7 @@ describe('xgboost', () => {
       };
       let found: unknown;
       await Promise.resolve(createComponent(plugin, options)).catch((error: unknown) => (found = error));
-      expect(String(found)).to.include('does not hold the order of the columns');
+      expect(String(found)).to.include('does not have the order of the columns');
     });
 
     it('warns of numbers that old versions rounded', () => {
@@ -424,14 +426,14 @@ describe('xgboost', () => {
     });
   });
 
-  it('stops at the best iteration where the file has one', () => {
+  it('stops at the best iteration if the file has one', () => {
     const trees = [1, 2, 4, 8].map(leaf);
     const attributes = { best_iteration: '1' };
     const content = model({ trees, attributes });
     expect(score(content, [[0]])).to.deep.equal([[3]]);
     expect(score(content, [[0]], 'raw', 'all')).to.deep.equal([[15]]);
     expect(score(content, [[0]], 'raw', 3)).to.deep.equal([[7]]);
-    expect(() => score(content, [[0]], 'raw', 5)).to.throw('it has 4 iterations, and 5 are asked for');
+    expect(() => score(content, [[0]], 'raw', 5)).to.throw('it has 4 iterations, and 5 are requested');
     const forest = { gbtree_model_param: { num_parallel_tree: '2', num_trees: '4' } };
     expect(score(model({ trees, model: forest }), [[0]], 'raw', 1)).to.deep.equal([[3]]);
     expect(score(model({ trees, model: { iteration_indptr: [0, 3, 4] } }), [[0]], 'raw', 1)).to.deep.equal([
@@ -439,7 +441,7 @@ describe('xgboost', () => {
     ]);
   });
 
-  it('makes of raw scores what the objective does', () => {
+  it('transforms raw scores like the objective', () => {
     const predicted = (objective: string, raw: number): number | undefined =>
       score(
         model({ objective, base: BASES.get(objective) ?? '0.5', trees: [leaf(raw)] }),
@@ -455,7 +457,7 @@ describe('xgboost', () => {
     expect(score(two, [[0]], 'objective')).to.deep.equal([[0.5, 0.5]]);
   });
 
-  it('ignores nodes that pruning left behind, and statistics that are no numbers', () => {
+  it('ignores pruned nodes, and statistics that are not numbers', () => {
     const pruned = stump({
       left_children: [3, -1, -1, -1],
       right_children: [2, -1, -1, -1],
@@ -470,7 +472,7 @@ describe('xgboost', () => {
     expect(readBooster(content, 'raw', 'best').outputs).to.equal(1);
   });
 
-  it('reads numbers that JSON has no words for, and leaves texts that look like them', () => {
+  it('reads NaN and Infinity as numbers, and does not change texts that look like them', () => {
     const text = JSON.stringify(
       model({ trees: [stump({ split_conditions: ['Infinity', 10, 20] })], names: ['a:NaN,b'] }),
     ).replaceAll('"Infinity"', 'Infinity');
@@ -490,7 +492,9 @@ describe('xgboost', () => {
     }).to.throw('tree 0: a leaf is not finite');
     // Versions 1.6 to 3.0 have NaN as the threshold of a categorical node.
     checkEnsemble(ensembleOf(CATEGORICAL, null, 10, 20));
-    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw('`split_indices` holds');
+    expect(() => ensembleOf({ split_indices: [null, 0, 0] }, 1, 10, 20)).to.throw(
+      '`split_indices` has an element',
+    );
   });
 
   it('refuses a number of iterations for gblinear, which has none', () => {
@@ -498,7 +502,7 @@ describe('xgboost', () => {
     expect(() => score(linear, [[1]], 'raw', 5)).to.throw('gblinear has no iterations');
   });
 
-  it('reads UBJSON like JSON', () => {
+  it('reads UBJSON with the same result as JSON', () => {
     const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
     const json: unknown = JSON.parse(text);
     const binary = writeUbjson(json);
@@ -510,7 +514,7 @@ describe('xgboost', () => {
       );
   });
 
-  it('maps texts to the categories that a file of 3.1 holds', async () => {
+  it('maps texts to the categories of a file from XGBoost 3.1', async () => {
     const categorical = stump(CATEGORICAL);
     const values = [...Buffer.from('blueréd')].map((byte) => (byte > 127 ? byte - 256 : byte));
     const cats = { enc: [{ offsets: [0, 4, 8], values }], feature_segments: [0, 2], sorted_idx: [] };
@@ -542,7 +546,17 @@ describe('xgboost', () => {
     [
       'a circle',
       JSON.stringify(model({ trees: [stump({ left_children: [0, -1, -1] })] })),
-      'a node leads nowhere',
+      'tree 0: it leads to node 0 twice',
+    ],
+    [
+      'a leaf of two branches',
+      JSON.stringify(model({ trees: [stump({ right_children: [1, -1, -1] })] })),
+      'tree 0: it leads to node 1 twice',
+    ],
+    [
+      'a child that is not there',
+      JSON.stringify(model({ trees: [stump({ right_children: [3, -1, -1] })] })),
+      'tree 0: it leads to node 3 of 3',
     ],
     [
       'an unknown feature',
@@ -554,7 +568,7 @@ describe('xgboost', () => {
       JSON.stringify(
         model({ model: { cats: { enc: [{ offsets: [0, 1, 2], values: [-61, -97] }] } }, names: ['colour'] }),
       ),
-      'the categories of column 0 are not whole',
+      'the categories of column 0 are damaged',
     ],
     [
       'columns of unlike length',
@@ -584,7 +598,7 @@ describe('xgboost', () => {
     });
   }
 
-  it('scores every candidate, with what is missing as NaN', async () => {
+  it('scores every candidate, with missing values as NaN', async () => {
     const text = readFileSync(repositoryPath('plugins/xgboost/models/example.json'), 'utf8');
     const step = new FakeStep(4);
     const inputs = [step.number([10, 10, 100, absent]), step.number([3, 5, 4, absent])];

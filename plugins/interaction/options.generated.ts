@@ -1,0 +1,32 @@
+// `npm run generate` writes this file from options.schema.json.
+import type { Input } from 'millrace/api';
+
+export type OutputsEntryEvent =
+  'impression' | 'click' | 'cart' | 'order' | readonly ('impression' | 'click' | 'cart' | 'order')[];
+
+export const OUTPUTS_ENTRY_VALUE = ['count', 'items', 'has', 'seconds_since'] as const;
+export type OutputsEntryValue = (typeof OUTPUTS_ENTRY_VALUE)[number];
+
+export interface OutputsEntry {
+  /** The event type to count, or a list of types that are counted together. */
+  readonly event: OutputsEntryEvent;
+  /** The time window in which events count, e.g. 30m, 1h, 7d; at most 366d. */
+  readonly window: string;
+  /**
+   * count: the number of events; items: the sum of their quantities; has: whether there is an event;
+   * seconds_since: the age of the newest event in seconds.
+   */
+  readonly value: OutputsEntryValue;
+}
+
+export interface Options {
+  /** The entity of the request whose events are counted, e.g. user. */
+  readonly of: Input;
+  /**
+   * What the events are counted by: the candidate itself (product), or an attribute of it that is an id,
+   * a text or a list of either (product.brand, product.categories).
+   */
+  readonly with: Input;
+  /** The outputs by name, each with what it counts. */
+  readonly outputs: Readonly<Record<string, OutputsEntry>>;
+}
