@@ -106,7 +106,7 @@ describe('models in a pipeline', () => {
     const [warning, ...others] = aged.app.warnings.filter(({ code }) => code === 'component_warning');
     await aged.close();
     expect(others).to.deep.equal([]);
-    expect(warning?.message).to.include('`lightgbm`: `models/old.txt` is of LightGBM 2.0 or 2.1');
+    expect(warning?.message).to.include('`lightgbm`: `models/old.txt` was written by LightGBM 2.0 or 2.1');
     expect(warning?.help).to.include('save it again');
   });
 
@@ -136,7 +136,7 @@ describe('models in a pipeline', () => {
   it('report a column that is bound to the wrong input, with its place', async () => {
     const mistakes: readonly (readonly [components: string, message: string])[] = [
       ['{ model: models/unnamed.txt }', 'the columns of the model have no names'],
-      ['{ model: models/unnamed.txt, inputs: [product.price] }', 'the model has 2 columns, and `inputs` 1'],
+      ['{ model: models/unnamed.txt, inputs: [product.price] }', 'the model has 2 columns, and `inputs` has 1'],
       ['{ model: models/first.txt, inputs: { price: product.price } }', 'the model has no column `price`'],
       [
         '{ model: models/first.txt, inputs: { product__price: product.title } }',
