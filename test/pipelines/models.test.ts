@@ -140,7 +140,7 @@ describe('models in a pipeline', () => {
       ['{ model: models/first.txt, inputs: { price: product.price } }', 'the model has no column `price`'],
       [
         '{ model: models/first.txt, inputs: { product__price: product.title } }',
-        "the model's column `product__price` needs a number, and `product.title` is none",
+        "the model's column `product__price` needs a number, and `product.title` is not one",
       ],
       ['{ model: models/first.txt, inputs: { product__price: product.prise } }', 'product.prise'],
       ['{ model: models/named.txt }', '`first'],
