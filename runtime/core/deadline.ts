@@ -25,7 +25,10 @@ export class Deadline {
   }
 
   readonly #gone = (): void => {
-    this.#controller.abort(new MillraceError('deadline_exceeded', 'the client is gone'));
+    const reason: unknown = this.#client?.reason;
+    this.#controller.abort(
+      reason instanceof MillraceError ? reason : new MillraceError('deadline_exceeded', 'the client is gone'),
+    );
   };
 
   get signal(): AbortSignal {
@@ -74,6 +77,7 @@ export class Deadline {
   }
 }
 
-function exceeded(ms: number): MillraceError {
+/** The error of a request whose limit of so many milliseconds is over. */
+export function exceeded(ms: number): MillraceError {
   return new MillraceError('deadline_exceeded', `the limit of ${ms} ms is over`);
 }

@@ -1,6 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MillraceError } from '../api/errors.js';
+import {
+  Connections,
+  DEFAULT_CONNECTIONS,
+  type ConnectionClosing,
+  type ConnectionLimits,
+} from './connections.js';
 import { drain, trackRequests } from './drain.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
@@ -14,6 +20,7 @@ export interface HttpServer {
   readonly server: Server;
   /** The port that it listens on. */
   readonly port: number;
+  readonly connections: Connections;
   /**
    * Takes no more connections, answers what is in flight, and resolves when all connections are closed; those that
    * are still open after `drainMs` are cut.
@@ -21,22 +28,20 @@ export interface HttpServer {
   close(drainMs?: number): Promise<void>;
 }
 
-export interface ListenOptions {
+export interface ListenOptions extends Partial<ConnectionLimits> {
   /** Told the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
-  /** A client may take this long to send a request whole, milliseconds. */
-  readonly requestMs?: number;
-  /** A connection on which nothing moves for so long, not even an answer that its client does not take, is cut. */
-  readonly stalledMs?: number;
+  /** Told of each connection that is closed because of the limits. */
+  readonly closed?: (why: ConnectionClosing) => void;
+  /** A client may take this long to send a whole request, milliseconds. */
+  readonly receiveMs?: number;
 }
 
-/** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
+/** Longer than load balancers keep idle connections (60 s is usual), so that they close them first. */
 const KEEP_ALIVE_MS = 65_000;
-const REQUEST_MS = 60_000;
-/** Longer than a request may take to arrive, so that one that does not is told. */
-const STALLED_MS = 120_000;
-/** How often connections are looked over for requests that take too long. */
-const CHECK_MS = 30_000;
+const RECEIVE_MS = 10_000;
+/** How often node looks for requests that take too long, at least. */
+const CHECK_MS = 500;
 const DRAIN_MS = 10_000;
 
 /**
@@ -46,12 +51,13 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: ListenOptions = {},
+  { refused = () => undefined, closed, receiveMs = RECEIVE_MS, ...limits }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
+    headersTimeout: receiveMs,
+    requestTimeout: receiveMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
     const fault = faultOfHead(req);
@@ -62,9 +68,11 @@ export async function listen(
     refused(fault.status);
     endThrough(res, fault);
   });
-  server.setTimeout(stalledMs);
-  // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
-  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  const connections = new Connections({ ...DEFAULT_CONNECTIONS, ...limits }, closed);
+  connections.watch(server);
+  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app answers 100-continue.
+  for (const event of ['checkExpectation', 'checkContinue'])
+    server.on(event, (req, res) => server.emit('request', req, res));
   const inFlight = trackRequests(server);
   answerProtocolErrors(server, refused);
   await new Promise<void>((resolve, reject) => {
@@ -75,6 +83,7 @@ export async function listen(
   return {
     server,
     port: (server.address() as AddressInfo).port,
+    connections,
     close: (drainMs = DRAIN_MS) => (closing ??= drain(server, inFlight, drainMs)),
   };
 }

@@ -10,17 +10,19 @@ import { sendJson } from './respond.js';
 export const MOST_VIOLATIONS = 50;
 /** Longest pointer or detail of one violation: the names in them come from the body. */
 const LONGEST_TEXT = 500;
-const RETRY_AFTER_SECONDS = 1;
+export const RETRY_AFTER_SECONDS = 1;
 
 /** Answers an error as a problem document (RFC 9457), and logs those that are not the client's. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
   // Express takes a handler for one of errors by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _req, res, _next) => {
+    // The request was answered when its time was over, and its handler ended later.
+    if (res.writableEnded) return;
     const problem = asMillraceError(error);
     log(logger, res, problem);
     if (res.headersSent) {
-      res.destroy(); // too late for an answer: the client sees that it was cut short
+      res.destroy(); // too late for a problem document: the client sees that the answer is cut off
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);

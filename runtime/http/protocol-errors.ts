@@ -5,8 +5,10 @@ import { MillraceError } from '../api/errors.js';
 import { problemDocument } from './problem.js';
 import { sendJson } from './respond.js';
 
-/** A client may go on sending while it is refused: what comes is dropped, for so long. Else a reset could outrun the answer. */
-const LINGER_MS = 2_000;
+/** A client may still be sending when it is refused. So long is the rest read and dropped: a reset could overtake the answer. */
+const LINGER_MS = 1_000;
+/** Most bytes that are dropped so. */
+const MOST_DROPPED = 256 * 1024;
 
 /**
  * Answers what is no request by HTTP's own rules, and so never reaches the app, as a problem document, and ends the
@@ -14,7 +16,8 @@ const LINGER_MS = 2_000;
  * @param refused told the status of each that the app does not count
  */
 export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
-  const ending = new WeakSet<Socket>();
+  /** Connections that end, with the bytes that were read of each until then. */
+  const ending = new WeakMap<Socket, number>();
   const newest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
@@ -29,7 +32,11 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (ending.has(socket)) return; // the rest of what was refused
+    const read = ending.get(socket);
+    if (read !== undefined) {
+      if (socket.bytesRead - read > MOST_DROPPED) socket.destroy();
+      return;
+    }
     const problem = problemOf(error);
     const last = newest.get(socket);
     const isWithin = last?.req.complete === false;
@@ -37,7 +44,7 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
       socket.destroy();
       return;
     }
-    ending.add(socket);
+    ending.set(socket, socket.bytesRead);
     const refuse = (): void => {
       if (!socket.writable) return;
       refused(problem.status);

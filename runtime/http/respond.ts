@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { MillraceError } from '../api/errors.js';
 import { inTurns } from '../core/pieces.js';
 import { writeJson } from '../core/json-writer.js';
+import { prepareEarlyAnswer } from './early-answer.js';
 
 /** Answers a small value as JSON, written once. */
 export function sendJson(
@@ -29,6 +30,7 @@ export async function sendLargeJson(res: ServerResponse, value: unknown): Promis
 
 /** Answers a text of the given media type. */
 export function sendText(res: ServerResponse, status: number, type: string, text: string): void {
+  if (prepareEarlyAnswer(res.req, res)) res.setHeader('Connection', 'close');
   res.statusCode = status;
   res.setHeader('Content-Type', type);
   res.setHeader('Content-Length', Buffer.byteLength(text));

@@ -3,6 +3,8 @@ import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
+import type { Usage } from '../core/usage.js';
+import type { Admission } from './admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
@@ -21,6 +23,11 @@ export interface HttpServices {
   /** Of Millrace, for the reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
+  readonly times?: Partial<TimeLimits>;
+  /** Of the process; a new one unless it has one already. */
+  readonly admission?: Admission;
+  /** Counts the admitted requests in flight. */
+  readonly usage?: Usage;
   /** What /metrics answers; new ones unless the process has some already. */
   readonly metrics?: HttpMetrics;
   /** Of the project's files, for /readyz. */
@@ -40,10 +47,14 @@ export interface FeatureService {
 }
 
 export interface OnlineFeatureService {
-  /** @param gone aborted when the client is */
+  /**
+   * @param gone aborted when the client is
+   * @param arrived when the request arrived, by `performance.now()`
+   */
   read(
     body: unknown,
     gone?: AbortSignal,
+    arrived?: number,
   ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
 }
 
@@ -60,6 +71,15 @@ export interface BodyLimits {
   /** Of every other route. */
   readonly otherBytes: number;
 }
+
+/** Time limits of requests that no pipeline limits, milliseconds. */
+export interface TimeLimits {
+  readonly onlineMs: number;
+  /** Of every other route. */
+  readonly requestMs: number;
+}
+
+export const DEFAULT_TIMES: TimeLimits = { onlineMs: 1000, requestMs: 15_000 };
 
 export const DEFAULT_LIMITS: BodyLimits = {
   rankingBytes: 2 * 1024 * 1024,

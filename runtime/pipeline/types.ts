@@ -10,6 +10,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** Aborted when the client is gone; the pipeline adds its own deadline. */
   readonly signal?: AbortSignal;
+  /** When the request arrived, by `performance.now()`: its time limit counts from here. By default, from the call. */
+  readonly arrived?: number;
   /** Marks the events of this run, made up when absent: a request's id may come with several pages and tries. */
   readonly runId?: string;
 }
@@ -44,6 +46,8 @@ export interface Pipeline {
   readonly name: string;
   readonly route: string;
   readonly task: 'rank' | 'score';
+  /** Time limit of a request, milliseconds. */
+  readonly limitMs: number;
   /**
    * Runs a request from its parsed body to its answer.
    * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed

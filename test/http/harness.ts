@@ -116,6 +116,7 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
     name: 'ranking',
     route: '/api/v1/ranking',
     task: 'rank',
+    limitMs: 10_000,
     run: (body, context) => {
       calls.bodies.push(body);
       calls.contexts.push(context);

@@ -38,6 +38,7 @@ const READINESS: Schema = {
 export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
+  class: 'health',
   handler: ({ store, logger, projectVersion }) => {
     const checkStore = onceAtATime(() => pingWithin(store, logger));
     return async (_req, res) => {
