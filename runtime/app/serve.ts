@@ -31,6 +31,7 @@ export async function startService(settings: Settings, overrides: Overrides = {}
     const connectionMetrics = new ConnectionMetrics(app.metrics.registry);
     const server = await listen(app.http(), settings, {
       ...connectionLimits(settings),
+      accepted: () => app.admission.connectionAccepted(),
       refused: (status) => app.metrics.refused(status),
       closed: (why) => connectionMetrics.closed(why),
     });

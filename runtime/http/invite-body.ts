@@ -3,19 +3,20 @@ import { MillraceError } from '../api/errors.js';
 
 const EXPECTS = /^100-continue$/i;
 
-/** Answers `Expect: 100-continue`, unless the body is known to be too large. A request that is refused gets no 100. */
+/**
+ * Refuses a body that is too large by its head, and answers `Expect: 100-continue`. A request that is refused gets no
+ * 100.
+ * @param limit in bytes
+ */
 export function inviteBody(limit: number): RequestHandler {
   return ({ headers }, res, next) => {
-    if (headers.expect === undefined || !EXPECTS.test(headers.expect)) {
-      next();
-      return;
-    }
-    if (Number(headers['content-length'] ?? 0) > limit)
+    const { expect, 'content-length': length, 'content-encoding': encoding } = headers;
+    if (encoding === undefined && Number(length ?? 0) > limit)
       throw new MillraceError(
         'body_too_large',
         `the body is larger than ${limit} bytes, the limit of this route`,
       );
-    res.writeContinue();
+    if (expect !== undefined && EXPECTS.test(expect)) res.writeContinue();
     next();
   };
 }

@@ -31,6 +31,8 @@ export interface HttpServer {
 export interface ListenOptions extends Partial<ConnectionLimits> {
   /** Told the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
+  /** Told of each connection that is accepted. */
+  readonly accepted?: () => void;
   /** Told of each connection that is closed because of the limits. */
   readonly closed?: (why: ConnectionClosing) => void;
   /** A client may take this long to send a whole request, milliseconds. */
@@ -51,7 +53,7 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, closed, receiveMs = RECEIVE_MS, ...limits }: ListenOptions = {},
+  { refused = () => undefined, accepted, closed, receiveMs = RECEIVE_MS, ...limits }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -70,6 +72,7 @@ export async function listen(
   });
   const connections = new Connections({ ...DEFAULT_CONNECTIONS, ...limits }, closed);
   connections.watch(server);
+  if (accepted !== undefined) server.on('connection', () => accepted());
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app answers 100-continue.
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));

@@ -11,6 +11,7 @@ import {
 import { Turns } from '../sdk/turns.js';
 import { portOf, type AllowedHosts } from '../settings/allowed-hosts.js';
 import { CircuitBreaker } from './circuit-breaker.js';
+import { afterSilence } from '../core/after-silence.js';
 
 /** How long a connection may take to be made, and how long an idle one is kept, milliseconds. */
 const CONNECT_MS = 2_000;
@@ -113,9 +114,8 @@ class PoolClient implements OutboundClient {
     request.signal.throwIfAborted();
     request.signal.addEventListener('abort', stop, { once: true });
     const { timeoutMs } = request;
-    const timer = setTimeout(
-      () => limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
-      timeoutMs,
+    const stopTimer = afterSilence(timeoutMs, () =>
+      limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
     );
     try {
       return await this.#turns.take(limit.signal, () => this.#send(request, limit.signal));
@@ -123,7 +123,7 @@ class PoolClient implements OutboundClient {
       if (limit.signal.aborted) throw limit.signal.reason;
       throw this.#faultOf(error);
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       request.signal.removeEventListener('abort', stop);
     }
   }

@@ -7,7 +7,7 @@ import { withService, type ProvedService } from './support/service.js';
 
 const STORES = ['embedded', 'redis'] as const;
 const FACTORS = [0.5, 1, 1.5, 2, 3, 5];
-const CLIENTS = 64;
+const CLIENTS = 512;
 /** An admitted request may be late by so much, to the last byte, milliseconds. */
 const TOLERANCE_MS = 50;
 /** Parts of the peak that the goodput keeps, and of the memory at 0.5 × that it may gain. */

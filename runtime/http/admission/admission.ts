@@ -66,6 +66,11 @@ export class Admission implements AdmissionSource {
     return this.#clock.arrived(now);
   }
 
+  /** Call for each connection that is accepted. */
+  connectionAccepted(): void {
+    this.#queue.connectionAccepted();
+  }
+
   inFlight(name: RequestClass): number {
     return this.#inFlight[CLASS_NUMBER[name]] ?? 0;
   }

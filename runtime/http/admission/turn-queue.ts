@@ -3,9 +3,12 @@ import { CLASS_NUMBER, REQUEST_CLASSES, type RequestClass } from './request-clas
 import { StartPace } from './start-pace.js';
 
 /** Requests may start for so many milliseconds in one turn of the event loop; then replies and new requests are read. */
-const SLICE_MS = 2;
+const SLICE_MS = 0.5;
 /** Most requests that start in one turn. */
 const MOST_STARTS = 8;
+/** Bounds of the time in which connections are accepted and nothing starts, milliseconds. */
+const LEAST_POSTPONED_MS = 1;
+const MOST_POSTPONED_MS = 50;
 /** A queue that has not been empty for so long is a standing queue, in milliseconds (the interval of RFC 8289). */
 const STANDING_MS = 100;
 
@@ -34,6 +37,11 @@ export class TurnQueue {
   #steps = 0;
   #sliceEnd = 0;
   #timer: NodeJS.Timeout | undefined;
+  #hasAccepted = false;
+  #postponedUntil = 0;
+  /** When the last request started, and how long it kept the loop. */
+  #startedAt = 0;
+  #startMs = 0;
 
   /** @param inProgress how many requests have started and are not finished */
   constructor(inProgress: () => number) {
@@ -74,6 +82,15 @@ export class TurnQueue {
     return ahead === 0 ? 0 : Math.max(ahead * this.#pace.cost, now - oldest);
   }
 
+  /**
+   * Says that a connection was accepted in this turn. Node accepts one connection a turn, and nothing tells how many wait
+   * behind it with their requests. So that those are seen soon, nothing starts while connections are accepted, for as long
+   as the last start took: at most half of the time goes to accepting.
+   */
+  connectionAccepted(): void {
+    this.#hasAccepted = true;
+  }
+
   #schedule(): void {
     if (this.#steps > 0 || this.#timer !== undefined) return;
     const steps = Math.min(this.#length, MOST_STARTS);
@@ -86,7 +103,9 @@ export class TurnQueue {
   readonly #step = (): void => {
     this.#steps--;
     const now = performance.now();
-    if (this.#sliceEnd === 0) this.#sliceEnd = now + SLICE_MS;
+    if (this.#startedAt > 0) this.#startMs = now - this.#startedAt;
+    this.#startedAt = 0;
+    if (this.#sliceEnd === 0) this.#sliceEnd = now + (this.#isPostponed(now) ? 0 : SLICE_MS);
     if (this.#length > 0 && now < this.#sliceEnd) {
       const wait = this.#pace.wait(now, this.#inProgress());
       if (wait === 0) this.#beginNext(now);
@@ -95,12 +114,23 @@ export class TurnQueue {
     if (this.#steps === 0 && this.#length > 0) this.#schedule();
   };
 
+  #isPostponed(now: number): boolean {
+    const hasAccepted = this.#hasAccepted;
+    this.#hasAccepted = false;
+    if (hasAccepted && this.#postponedUntil === 0)
+      this.#postponedUntil = now + Math.min(MOST_POSTPONED_MS, Math.max(LEAST_POSTPONED_MS, this.#startMs));
+    if (hasAccepted && now < this.#postponedUntil) return true;
+    this.#postponedUntil = 0;
+    return false;
+  }
+
   #beginNext(now: number): void {
     while (this.#length > 0) {
       const next = this.#byClass.find(({ length }) => length > 0)?.shift();
       this.#length--;
       if (next?.begin(now) !== true) continue;
       this.#pace.started();
+      this.#startedAt = now;
       return;
     }
   }

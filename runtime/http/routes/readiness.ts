@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { MillraceError } from '../../api/errors.js';
+import { afterSilence } from '../../core/after-silence.js';
 import { describeError } from '../../core/describe-error.js';
 import { plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
@@ -63,11 +64,11 @@ export const readiness: GetRoute = {
 };
 
 async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
-  let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
   const late = new Promise<Check>((resolve) => {
-    timer = setTimeout(() => {
+    stop = afterSilence(PING_MS, () => {
       resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
-    }, PING_MS);
+    });
   });
   const pinged = store.ping().then(
     (): Check => ({ status: 'OK' }),
@@ -76,7 +77,7 @@ async function pingWithin(store: HttpServices['store'], logger: Logger): Promise
       return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
     },
   );
-  return Promise.race([pinged, late]).finally(() => clearTimeout(timer));
+  return Promise.race([pinged, late]).finally(() => stop());
 }
 
 /** Calls that come while one is under way share it: probes of a store that hangs must not pile up on it. */

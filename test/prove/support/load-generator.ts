@@ -21,12 +21,16 @@ export interface LoadResult {
   readonly failed: number;
   /** Requests without an answer at the end. */
   readonly unanswered: number;
-  /** When the schedule began, milliseconds since the epoch. */
+  /** Connections at the end. */
   readonly connections: number;
+  /** Longest time that the generator itself was late, milliseconds. */
+  readonly latest: number;
 }
 
 /** Longest wait for answers after the last request, milliseconds. */
 const TAIL_MS = 5_000;
+/** Time to open the connections, milliseconds. */
+const CONNECT_MS = 300;
 
 const REQUESTS = rankingBodies(32).map((body) =>
   Buffer.from(
@@ -89,8 +93,6 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
     const all = new Set<Client>();
     const free: Client[] = [];
     const random = randomNumbers(17);
-    const started = performance.now();
-    const end = started + seconds * 1000;
 
     const open = (): Client => {
       const client = new Client(port, onAnswer, onBroken);
@@ -118,6 +120,7 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       pending++;
       client.send(REQUESTS[sent++ % REQUESTS.length] as Buffer, due);
     };
+    let latest = 0;
     let finished = false;
     const finish = (): void => {
       if (finished) return;
@@ -131,7 +134,7 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       const ascending = (a: number, b: number): number => a - b;
       okMs.sort(ascending);
       refusedMs.sort(ascending);
-      resolve({ sent, okMs, refusedMs, failed, unanswered, connections });
+      resolve({ sent, okMs, refusedMs, failed, unanswered, connections, latest });
     };
     const stop = (): void => {
       hasEnded = true;
@@ -139,15 +142,19 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       else setTimeout(finish, TAIL_MS);
     };
 
+    let end = performance.now() + seconds * 1000;
     if (rate === 0) {
       for (let i = 0; i < clients; i++) send(open(), performance.now());
       setTimeout(stop, seconds * 1000);
       return;
     }
     for (let i = 0; i < clients; i++) free.push(open());
-    let next = started;
+    // The connections stand before the schedule begins, as those of a load balancer do.
+    let next = performance.now() + CONNECT_MS;
+    end = next + seconds * 1000;
     const tick = (): void => {
       const now = performance.now();
+      latest = Math.max(latest, now - next);
       while (next <= now && next < end) {
         send(free.pop() ?? open(), next);
         next += (-Math.log(1 - random()) * 1000) / rate;
