@@ -85,7 +85,7 @@ export class Admission implements AdmissionSource {
     const { share } = REQUEST_CLASSES[CLASS_NUMBER[name]] as { readonly share: number };
     if (share === Infinity) return undefined;
     if (this.#total >= Math.max(1, this.#limits.maxInFlight * share)) return 'in_flight';
-    const wait = now - arrived + this.#queue.waitOf(name, now);
+    const wait = now - arrived + this.#queue.waitOf(name);
     if (wait <= NO_WAIT_MS) return undefined;
     const bearable = Math.min(this.#limits.queueMs * share, limitMs * WAITED_PART);
     if (wait > bearable && this.#queue.isStanding(now)) return 'queue';

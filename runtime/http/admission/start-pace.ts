@@ -19,15 +19,11 @@ const CHARGED = 0.9;
 export class StartPace {
   #credit = BURST_MS;
   #creditAt = performance.now();
+  /** CPU time of one request in milliseconds; 0 while it is not known. */
   #cost = 0;
   #measured = performance.eventLoopUtilization();
   #measuredAt = performance.now();
   #starts = 0;
-
-  /** CPU time of one request in milliseconds; 0 while it is not known. */
-  get cost(): number {
-    return this.#cost;
-  }
 
   /** Milliseconds until the next request may start; 0 for now. */
   wait(now: number, inProgress: number): number {

@@ -9,6 +9,8 @@ const MOST_STARTS = 8;
 /** Bounds of the time in which connections are accepted and nothing starts, milliseconds. */
 const LEAST_POSTPONED_MS = 1;
 const MOST_POSTPONED_MS = 50;
+/** Weight of the newest interval between two starts in the estimate. */
+const NEWEST = 0.05;
 /** A queue that has not been empty for so long is a standing queue, in milliseconds (the interval of RFC 8289). */
 const STANDING_MS = 100;
 
@@ -37,9 +39,13 @@ export class TurnQueue {
   #steps = 0;
   #sliceEnd = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Time from one start to the next. */
+  #intervalMs = 0;
+  /** When the last request started; 0 if none waited behind it. */
+  #lastStart = 0;
   #hasAccepted = false;
   #postponedUntil = 0;
-  /** When the last request started, and how long it kept the loop. */
+  /** When the last request of this turn started, and how long it kept the loop. */
   #startedAt = 0;
   #startMs = 0;
 
@@ -68,18 +74,11 @@ export class TurnQueue {
   }
 
   /** Estimated wait of a request that enters now, in milliseconds: of those that would start before it. */
-  waitOf(name: RequestClass, now: number): number {
+  waitOf(name: RequestClass): number {
     if (this.#length === 0) return 0;
     let ahead = 0;
-    let oldest = now;
-    for (let number = 0; number <= CLASS_NUMBER[name]; number++) {
-      const queue = this.#byClass[number];
-      const first = queue?.first;
-      if (queue === undefined || first === undefined) continue;
-      ahead += queue.length;
-      oldest = Math.min(oldest, first.since);
-    }
-    return ahead === 0 ? 0 : Math.max(ahead * this.#pace.cost, now - oldest);
+    for (let number = 0; number <= CLASS_NUMBER[name]; number++) ahead += this.#byClass[number]?.length ?? 0;
+    return ahead * this.#intervalMs;
   }
 
   /**
@@ -131,8 +130,15 @@ export class TurnQueue {
       if (next?.begin(now) !== true) continue;
       this.#pace.started();
       this.#startedAt = now;
+      this.#noteInterval(now);
       return;
     }
+  }
+
+  /** Between two starts the queue was not empty: so long does each of those that wait make the next one wait. */
+  #noteInterval(now: number): void {
+    if (this.#lastStart > 0) this.#intervalMs += (now - this.#lastStart - this.#intervalMs) * NEWEST;
+    this.#lastStart = this.#length > 0 ? now : 0;
   }
 
   #sleep(ms: number): void {
@@ -150,10 +156,6 @@ class Fifo {
 
   get length(): number {
     return this.#items.length - this.#head;
-  }
-
-  get first(): Waiting | undefined {
-    return this.#items[this.#head];
   }
 
   push(request: Waiting): void {
