@@ -56,7 +56,7 @@ async function proveOn(
 ): Promise<ProofResult> {
   const { port } = service;
   const closedLoop = (seconds: number): Promise<LoadResult> =>
-    generator.send({ port, rate: 0, seconds, clients: 8 });
+    generator.send({ port, rate: 0, seconds, clients: 16 });
   await closedLoop(short ? 2 : 5);
   const measured = short ? 1.5 : 5;
   const capacity = (await closedLoop(measured)).okMs.length / measured;

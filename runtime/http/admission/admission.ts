@@ -14,7 +14,7 @@ export interface AdmissionLimits {
 export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 25 };
 
 /** Part of its time limit after which a request is expected to be answered, when it is admitted. */
-const EXPECTED_PART = 0.8;
+const EXPECTED_PART = 0.6;
 /** While the queue stands, a request waits at most this part of its time limit. */
 const WAITED_PART = 0.25;
 /** A request that waited less is not refused for its wait, milliseconds. */

@@ -2,13 +2,17 @@ import { performance } from 'node:perf_hooks';
 import { CLASS_NUMBER, REQUEST_CLASSES, type RequestClass } from './request-class.js';
 import { StartPace } from './start-pace.js';
 
-/** Requests may start for so many milliseconds in one turn of the event loop; then replies and new requests are read. */
-const SLICE_MS = 0.5;
+/**
+ * Requests may start for half of the estimated wait in one turn of the event loop, within these bounds in milliseconds.
+ * Then replies and new requests are read. The more requests come, the larger are the batches in which they are read and
+ * answered, and the less each costs: its client is woken less often.
+ */
+const SHORTEST_SLICE_MS = 0.5;
+const LONGEST_SLICE_MS = 8;
 /** Most requests that start in one turn. */
-const MOST_STARTS = 8;
-/** Bounds of the time in which connections are accepted and nothing starts, milliseconds. */
-const LEAST_POSTPONED_MS = 1;
-const MOST_POSTPONED_MS = 50;
+const MOST_STARTS = 16;
+/** Connections are accepted for so long at a time while nothing starts, milliseconds. */
+const ACCEPTING_MS = 8;
 /** Weight of the newest interval between two starts in the estimate. */
 const NEWEST = 0.05;
 /** A queue that has not been empty for so long is a standing queue, in milliseconds (the interval of RFC 8289). */
@@ -44,10 +48,7 @@ export class TurnQueue {
   /** When the last request started; 0 if none waited behind it. */
   #lastStart = 0;
   #hasAccepted = false;
-  #postponedUntil = 0;
-  /** When the last request of this turn started, and how long it kept the loop. */
-  #startedAt = 0;
-  #startMs = 0;
+  #acceptingUntil = 0;
 
   /** @param inProgress how many requests have started and are not finished */
   constructor(inProgress: () => number) {
@@ -83,8 +84,7 @@ export class TurnQueue {
 
   /**
    * Says that a connection was accepted in this turn. Node accepts one connection a turn, and nothing tells how many wait
-   * behind it with their requests. So that those are seen soon, nothing starts while connections are accepted, for as long
-   as the last start took: at most half of the time goes to accepting.
+   * behind it with their requests. So that those are seen soon, nothing starts for a while as long as connections come.
    */
   connectionAccepted(): void {
     this.#hasAccepted = true;
@@ -102,9 +102,7 @@ export class TurnQueue {
   readonly #step = (): void => {
     this.#steps--;
     const now = performance.now();
-    if (this.#startedAt > 0) this.#startMs = now - this.#startedAt;
-    this.#startedAt = 0;
-    if (this.#sliceEnd === 0) this.#sliceEnd = now + (this.#isPostponed(now) ? 0 : SLICE_MS);
+    if (this.#sliceEnd === 0) this.#sliceEnd = now + this.#sliceMs(now);
     if (this.#length > 0 && now < this.#sliceEnd) {
       const wait = this.#pace.wait(now, this.#inProgress());
       if (wait === 0) this.#beginNext(now);
@@ -113,14 +111,14 @@ export class TurnQueue {
     if (this.#steps === 0 && this.#length > 0) this.#schedule();
   };
 
-  #isPostponed(now: number): boolean {
+  /** How long requests may start in this turn. */
+  #sliceMs(now: number): number {
     const hasAccepted = this.#hasAccepted;
     this.#hasAccepted = false;
-    if (hasAccepted && this.#postponedUntil === 0)
-      this.#postponedUntil = now + Math.min(MOST_POSTPONED_MS, Math.max(LEAST_POSTPONED_MS, this.#startMs));
-    if (hasAccepted && now < this.#postponedUntil) return true;
-    this.#postponedUntil = 0;
-    return false;
+    if (hasAccepted && this.#acceptingUntil === 0) this.#acceptingUntil = now + ACCEPTING_MS;
+    if (hasAccepted && now < this.#acceptingUntil) return 0;
+    this.#acceptingUntil = 0;
+    return Math.min(LONGEST_SLICE_MS, Math.max(SHORTEST_SLICE_MS, (this.#length * this.#intervalMs) / 2));
   }
 
   #beginNext(now: number): void {
@@ -129,7 +127,6 @@ export class TurnQueue {
       this.#length--;
       if (next?.begin(now) !== true) continue;
       this.#pace.started();
-      this.#startedAt = now;
       this.#noteInterval(now);
       return;
     }
