@@ -46,7 +46,8 @@ export const ERROR_CODES = {
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send it again on a new connection. The whole request must arrive within 10 s (MILLRACE_RECEIVE_MS).',
+    remedy:
+      'Send it again on a new connection. The whole request must arrive within 10 s (MILLRACE_RECEIVE_MS).',
   },
   body_too_large: {
     status: 413,

@@ -22,8 +22,8 @@ export interface HttpServer {
   readonly port: number;
   readonly connections: Connections;
   /**
-   * Takes no more connections, answers what is in flight, and resolves when all connections are closed; those that
-   * are still open after `drainMs` are cut.
+   * Accepts no more connections, answers the requests in flight, and resolves when all connections are closed. Those
+   * that are still open after `drainMs` are cut.
    */
   close(drainMs?: number): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { inTurns } from '../core/pieces.js';
 import { writeJson } from '../core/json-writer.js';
 import { prepareEarlyAnswer } from './early-answer.js';
 
-/** Answers a small value as JSON, written once. */
+/** Answers a small value as JSON, in one write. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -14,7 +14,7 @@ export function sendJson(
   sendText(res, status, type, JSON.stringify(value));
 }
 
-/** Answers a value that may be large, written in turns of the event loop; not at all once the client is gone. */
+/** Answers a value that may be large. It is serialized in turns of the event loop, and no more once the client is gone. */
 export async function sendLargeJson(res: ServerResponse, value: unknown): Promise<void> {
   const { chunks, length } = await inTurns(writeJson(value), () => {
     if (res.closed) throw new MillraceError('deadline_exceeded', 'the client is gone');

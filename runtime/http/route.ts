@@ -37,7 +37,7 @@ interface CommonRoute {
   readonly operation?: (api: ApiParts) => Operation;
   /** Schemas that its operation and its body refer to, by name. */
   readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
-  /** The answer to an unknown path never suggests this route. */
+  /** True if the answer to an unknown path must not suggest this route. */
   readonly isPrivate?: true;
 }
 

@@ -15,22 +15,22 @@ export interface HttpServices {
   readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
   readonly store: { ping(): Promise<void> };
-  /** For the reference. */
+  /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
-  /** For the reference. */
+  /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly logger: Logger;
-  /** Of Millrace, for the reference. */
+  /** Version of Millrace, for the API reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
   readonly times?: Partial<TimeLimits>;
-  /** Of the process; a new one unless it has one already. */
+  /** The admission of the process; by default a new one. */
   readonly admission?: Admission;
   /** Counts the admitted requests in flight. */
   readonly usage?: Usage;
-  /** What /metrics answers; new ones unless the process has some already. */
+  /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
-  /** Of the project's files, for /readyz. */
+  /** Version of the project's files, for /readyz. */
   readonly projectVersion?: string;
 }
 

@@ -80,7 +80,7 @@ async function pingWithin(store: HttpServices['store'], logger: Logger): Promise
   return Promise.race([pinged, late]).finally(() => stop());
 }
 
-/** Calls that come while one is under way share it: probes of a store that hangs must not pile up on it. */
+/** Calls during a call share its result: probes must not pile up on a store that hangs. */
 function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
