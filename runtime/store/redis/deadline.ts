@@ -22,5 +22,5 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal | undef
 /** Not `store_unavailable`: the time may be over for another reason than the store. */
 function reasonOf({ reason }: AbortSignal): MillraceError {
   if (reason instanceof MillraceError) return reason;
-  return new MillraceError('deadline_exceeded', 'the request ended before the store answered');
+  return new MillraceError('deadline_exceeded', 'the deadline of the request passed before the store answered');
 }
