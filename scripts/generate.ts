@@ -11,6 +11,8 @@ import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
+import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
+import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
 import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
@@ -85,6 +87,9 @@ function metricTable(): string {
   const { registry } = new HttpMetrics();
   new OutboundMetrics().register(registry);
   new StrayMetrics().register(registry);
+  const admission = new AdmissionMetrics(registry);
+  admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
+  new ConnectionMetrics(registry).watch({ count: 0 });
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

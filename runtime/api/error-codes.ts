@@ -46,7 +46,8 @@ export const ERROR_CODES = {
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send it again on a new connection. The whole request must arrive within 60 s.',
+    remedy:
+      'Send it again on a new connection. The whole request must arrive within 10 s (MILLRACE_RECEIVE_MS).',
   },
   body_too_large: {
     status: 413,
@@ -84,6 +85,12 @@ export const ERROR_CODES = {
     title: 'A stored record cannot be read',
     remedy:
       'Upload the entity again. If this happens for many entities, the store has lost the layouts of its records.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'The service is overloaded',
+    remedy:
+      'Retry after Retry-After, with increasing pauses. If this happens often, add instances; millrace_requests_shed_total has the causes.',
   },
   deadline_exceeded: {
     status: 503,

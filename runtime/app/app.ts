@@ -12,6 +12,7 @@ import type { EntityIndex } from '../index/entity-index.js';
 import type { FeatureStore } from '../index/feature-store.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
+import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
@@ -41,6 +42,7 @@ export interface App {
   readonly store: Store;
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
+  readonly admission: Admission;
   /** Answers each request by the project as it serves when the request comes. */
   http(): RequestListener;
   /** Has the project as its files are now take over, if it has no errors. Never rejects. */
@@ -72,6 +74,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.store),
     services.resolve(TOKENS.logger),
     metrics,
+    services.resolve(TOKENS.admission),
   );
 }
 
@@ -142,6 +145,7 @@ class ReloadableApp implements App {
     readonly store: Store,
     readonly logger: Logger,
     readonly metrics: HttpMetrics,
+    readonly admission: Admission,
   ) {
     this.#reloader = reloader;
   }

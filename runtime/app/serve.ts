@@ -5,7 +5,8 @@ import { logConsole } from './console-log.js';
 import type { Overrides } from './container/services.js';
 import { strayPlugin, type StrayKind } from './container/stray-errors.js';
 import { describeError } from '../core/describe-error.js';
-import { listen } from '../http/listen.js';
+import { listen, type ListenOptions } from '../http/listen.js';
+import { ConnectionMetrics } from '../metrics/connection-metrics.js';
 import { StrayMetrics } from '../metrics/stray-metrics.js';
 import { placeOf } from './project/reloader.js';
 import { listFiles } from './project/snapshot.js';
@@ -27,9 +28,14 @@ export async function startService(settings: Settings, overrides: Overrides = {}
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
   const app = await createApp(settings, overrides);
   try {
+    const connectionMetrics = new ConnectionMetrics(app.metrics.registry);
     const server = await listen(app.http(), settings, {
+      ...connectionLimits(settings),
+      accepted: () => app.admission.connectionAccepted(),
       refused: (status) => app.metrics.refused(status),
+      closed: (why) => connectionMetrics.closed(why),
     });
+    connectionMetrics.watch(server.connections);
     const watcher = watch?.(app);
     return {
       app,
@@ -45,6 +51,11 @@ export async function startService(settings: Settings, overrides: Overrides = {}
     await app.close();
     throw error;
   }
+}
+
+function connectionLimits(settings: Settings): ListenOptions {
+  const { receiveMs, stallMs, maxConnections, maxConnectionsPerAddress } = settings;
+  return { receiveMs, stallMs, maxConnections, maxConnectionsPerAddress };
 }
 
 /** Notes the project's files before they are loaded; then watches for those that become others. */

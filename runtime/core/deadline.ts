@@ -25,7 +25,12 @@ export class Deadline {
   }
 
   readonly #gone = (): void => {
-    this.#controller.abort(new MillraceError('deadline_exceeded', 'the client closed the connection'));
+    const reason: unknown = this.#client?.reason;
+    this.#controller.abort(
+      reason instanceof MillraceError
+        ? reason
+        : new MillraceError('deadline_exceeded', 'the client closed the connection'),
+    );
   };
 
   get signal(): AbortSignal {
@@ -74,6 +79,7 @@ export class Deadline {
   }
 }
 
-function exceeded(ms: number): MillraceError {
+/** The error of a request that exceeded its limit. */
+export function exceeded(ms: number): MillraceError {
   return new MillraceError('deadline_exceeded', `the time limit of ${ms} ms is over`);
 }

@@ -1,38 +1,77 @@
 import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
+import { Admission, type RouteLoad } from './admission/admission.js';
+import { isSpare } from './connections.js';
+import { inviteBody } from './invite-body.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
 import { readBody } from './read-body.js';
+import { refuseOverload } from './refuse-overload.js';
 import { beginRequest, requestState } from './request-state.js';
 import type { Route, RouteParts } from './route.js';
 import { routesOf } from './routes.js';
-import { DEFAULT_LIMITS, type BodyLimits, type HttpServices } from './services.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
 
 /**
- * Mounts the routes of the service. Nothing is read or looked up here beyond what the request needs; the services check
- * bodies.
+ * Mounts the routes of the service. A request is admitted or refused by its head, before Express sees it: during an
+ * overload most requests are refused. Its body is read next, and then it waits for its turn.
  */
 export function createHttpApp(services: HttpServices): RequestListener {
-  const { logger } = services;
+  const { logger, usage } = services;
   const metrics = services.metrics ?? new HttpMetrics();
+  const admission = services.admission ?? new Admission();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
+  const times = { ...DEFAULT_TIMES, ...services.times };
   const routes = routesOf(services.pipelines);
   const parts = { ...services, metrics, routes };
 
   const app = createExpress();
-  app.use(beginRequest(metrics, logger));
-  for (const route of routes) mount(app, route, limits, parts);
+  const loads = new Map<string, RouteLoad>();
+  for (const route of routes) {
+    const limitMs = route.limitMs?.(times) ?? times.requestMs;
+    const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
+    loads.set(route.path, load);
+    mount(app, route, limits, parts, admission);
+  }
+  /** Of requests that no route takes. */
+  const otherLoad: RouteLoad = { class: 'explain', limitMs: times.requestMs, serviceMs: 0 };
   app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
-  app.use(answerProblem(logger));
+  const answerError = answerProblem(logger);
+  app.use(answerError);
+
+  const fail = (error: unknown, req: IncomingMessage, res: ServerResponse): void => {
+    void answerError(error, req as Request, res as Response, () => undefined);
+  };
+  const request = { admission, metrics, logger, usage, fail };
   return (req, res) => {
+    const now = performance.now();
+    const arrived = admission.arrived(now);
+    const path = pathOf(req.url ?? '/');
+    const load = loads.get(path) ?? otherLoad;
+    const isLast = isSpare(req.socket) && load.class !== 'health';
+    const cause = isLast ? 'connections' : admission.refuses(load, arrived, now);
+    if (cause !== undefined) {
+      admission.shed(load.class, cause);
+      metrics.shed(load === otherLoad ? undefined : path);
+      refuseOverload(req, res, isLast);
+      return;
+    }
+    beginRequest(request, req, res, load, arrived, now);
     app(req as Request, res as Response, giveUp(res, logger));
   };
 }
 
-/** In the place of Express's last handler, which prints a stack and answers with it: an error that was not answered. */
+/** The path as the routes are mounted: without a query, and without a slash at its end. */
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  const path = query < 0 ? url : url.slice(0, query);
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Replaces Express's last handler, which answers with a stack: an error that was not answered. */
 function giveUp(res: ServerResponse, logger: Logger): (error?: unknown) => void {
   return (error) => {
     logger.error({ error: describeError(error) }, 'a request could not be answered');
@@ -49,11 +88,21 @@ function createExpress(): Express {
   return app;
 }
 
-function mount(app: Express, route: Route, limits: BodyLimits, parts: RouteParts): void {
+function mount(
+  app: Express,
+  route: Route,
+  limits: BodyLimits,
+  parts: RouteParts,
+  admission: Admission,
+): void {
   const mounted = app.route(literalPath(route.path)).all(matched(route.path));
   const handler = route.handler(parts);
-  if (route.method === 'GET') mounted.get(handler).all(refuseMethod(['GET', 'HEAD']));
-  else mounted.post(readBody(limits[route.body.limit]), handler).all(refuseMethod(['POST']));
+  const steps = route.class === 'health' ? [handler] : [waitForTurn(admission), handler];
+  if (route.method === 'GET') mounted.get(...steps).all(refuseMethod(['GET', 'HEAD']));
+  else {
+    const limit = limits[route.body.limit];
+    mounted.post(inviteBody(limit), readBody(limit), ...steps).all(refuseMethod(['POST']));
+  }
 }
 
 /** A path that express matches as it stands: its pattern signs are escaped. */
@@ -65,5 +114,11 @@ function matched(path: string): RequestHandler {
   return (_req, res, next) => {
     requestState(res).route = path;
     next();
+  };
+}
+
+function waitForTurn(admission: Admission): RequestHandler {
+  return (_req, res, next) => {
+    admission.takeTurn(requestState(res), next);
   };
 }

@@ -1,6 +1,13 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { MillraceError } from '../api/errors.js';
+import {
+  Connections,
+  DEFAULT_CONNECTIONS,
+  type ConnectionClosing,
+  type ConnectionLimits,
+} from './connections.js';
+import { drain, trackRequests } from './drain.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
 export interface Address {
@@ -13,29 +20,30 @@ export interface HttpServer {
   readonly server: Server;
   /** The port that it listens on. */
   readonly port: number;
+  readonly connections: Connections;
   /**
-   * Takes no more connections, answers what is in flight, and resolves when all connections are closed; those that
-   * are still open after `drainMs` are cut.
+   * Accepts no more connections, answers the requests in flight, and resolves when all connections are closed. Those
+   * that are still open after `drainMs` are cut.
    */
   close(drainMs?: number): Promise<void>;
 }
 
-export interface ListenOptions {
+export interface ListenOptions extends Partial<ConnectionLimits> {
   /** Told the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
-  /** A client may take this long to send a request whole, milliseconds. */
-  readonly requestMs?: number;
-  /** A connection on which nothing moves for so long, not even an answer that its client does not take, is cut. */
-  readonly stalledMs?: number;
+  /** Told of each connection that is accepted. */
+  readonly accepted?: () => void;
+  /** Told of each connection that is closed because of the limits. */
+  readonly closed?: (why: ConnectionClosing) => void;
+  /** A client may take this long to send a whole request, milliseconds. */
+  readonly receiveMs?: number;
 }
 
-/** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
+/** Longer than load balancers keep idle connections (60 s is usual), so that they close them first. */
 const KEEP_ALIVE_MS = 65_000;
-const REQUEST_MS = 60_000;
-/** Longer than a request may take to arrive, so that one that does not is told. */
-const STALLED_MS = 120_000;
-/** How often connections are looked over for requests that take too long. */
-const CHECK_MS = 30_000;
+const RECEIVE_MS = 10_000;
+/** How often node looks for requests that take too long, at least. */
+const CHECK_MS = 500;
 const DRAIN_MS = 10_000;
 
 /**
@@ -45,12 +53,13 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: ListenOptions = {},
+  { refused = () => undefined, accepted, closed, receiveMs = RECEIVE_MS, ...limits }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
+    headersTimeout: receiveMs,
+    requestTimeout: receiveMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
     const fault = faultOfHead(req);
@@ -61,9 +70,12 @@ export async function listen(
     refused(fault.status);
     endThrough(res, fault);
   });
-  server.setTimeout(stalledMs);
-  // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
-  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  const connections = new Connections({ ...DEFAULT_CONNECTIONS, ...limits }, closed);
+  connections.watch(server);
+  if (accepted !== undefined) server.on('connection', () => accepted());
+  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app answers 100-continue.
+  for (const event of ['checkExpectation', 'checkContinue'])
+    server.on(event, (req, res) => server.emit('request', req, res));
   const inFlight = trackRequests(server);
   answerProtocolErrors(server, refused);
   await new Promise<void>((resolve, reject) => {
@@ -74,60 +86,9 @@ export async function listen(
   return {
     server,
     port: (server.address() as AddressInfo).port,
+    connections,
     close: (drainMs = DRAIN_MS) => (closing ??= drain(server, inFlight, drainMs)),
   };
-}
-
-/**
- * The responses that are not over. Where a client sends several requests at once and goes, node closes the response whose
- * turn it is; those after it have no connection yet, and would never hear that it is lost: they, and what they use, would
- * be in flight for ever. So they are closed here.
- */
-function trackRequests(server: Server): ReadonlySet<ServerResponse> {
-  const inFlight = new Set<ServerResponse>();
-  const byConnection = new WeakMap<Socket, Set<ServerResponse>>();
-  server.on('connection', (socket) => {
-    const its = new Set<ServerResponse>();
-    byConnection.set(socket, its);
-    socket.once('close', () => {
-      for (const res of its) if (res.socket === null) closeOrphan(res);
-    });
-  });
-  server.prependListener('request', ({ socket }, res: ServerResponse) => {
-    if (!server.listening) res.setHeader('Connection', 'close');
-    const its = byConnection.get(socket);
-    inFlight.add(res);
-    its?.add(res);
-    res.once('close', () => {
-      inFlight.delete(res);
-      its?.delete(res);
-    });
-  });
-  return inFlight;
-}
-
-/** As node does with the one that has the connection: from now on what is written to it is dropped. */
-function closeOrphan(res: ServerResponse): void {
-  res.destroy();
-  res.emit('close');
-}
-
-async function drain(server: Server, inFlight: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> {
-  // A connection kept alive would go on sending requests.
-  for (const res of inFlight) if (!res.headersSent) res.setHeader('Connection', 'close');
-  const cut = setTimeout(() => {
-    server.closeAllConnections();
-  }, drainMs);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.close((error) => {
-        if (error === undefined) resolve();
-        else reject(error);
-      });
-    });
-  } finally {
-    clearTimeout(cut);
-  }
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): MillraceError {

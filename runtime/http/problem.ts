@@ -8,19 +8,21 @@ import { sendJson } from './respond.js';
 
 /** Most violations that an answer lists; `violation_count` is of all. */
 export const MOST_VIOLATIONS = 50;
-/** Longest pointer or detail of one violation: the names in them come from the body. */
+/** Longest pointer or detail of one violation; both contain names from the body. */
 const LONGEST_TEXT = 500;
-const RETRY_AFTER_SECONDS = 1;
+export const RETRY_AFTER_SECONDS = 1;
 
-/** Answers an error as a problem document (RFC 9457), and logs those that are not the client's. */
+/** Answers an error as a problem document (RFC 9457), and logs it unless it is a fault of the client. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
-  // Express takes a handler for one of errors by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _req, res, _next) => {
+    // The request was answered when its time was over, and its handler ended later.
+    if (res.writableEnded) return;
     const problem = asMillraceError(error);
     log(logger, res, problem);
     if (res.headersSent) {
-      res.destroy(); // too late for an answer: the client sees that it was cut short
+      res.destroy(); // too late for a problem document: the client sees that the answer is cut off
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
@@ -29,7 +31,7 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Answers what no route has taken; of the routes there are, it tells the one that was most likely meant. */
+/** Answers requests to unknown paths, and suggests the nearest route. */
 export function refuseRoute(routes: readonly string[]): RequestHandler {
   return (req, _res, next) => {
     const guess = nearest(req.path, routes);
@@ -38,7 +40,7 @@ export function refuseRoute(routes: readonly string[]): RequestHandler {
   };
 }
 
-/** Answers methods that a route does not take, and OPTIONS. */
+/** Answers OPTIONS, and the methods that a route does not support. */
 export function refuseMethod(allowed: readonly string[]): RequestHandler {
   const allow = [...allowed, 'OPTIONS'].join(', ');
   return (req, res) => {
@@ -51,7 +53,7 @@ export function refuseMethod(allowed: readonly string[]): RequestHandler {
   };
 }
 
-/** The document. Extensions stand last, and cannot stand in for its own members. */
+/** The document. Extensions come last, and cannot replace its own members. */
 export function problemDocument(error: MillraceError, requestId: string): Record<string, unknown> {
   const { violations } = error;
   const { violation_count: count = violations.length, ...extensions } = error.extensions;
@@ -85,7 +87,7 @@ function asMillraceError(error: unknown): MillraceError {
 function log(logger: Logger, res: Response, error: MillraceError): void {
   const { id, route, gone } = requestState(res);
   if (error.status < 500 || gone.aborted) return;
-  // While a store is away every request is refused: a stack each would bury the log, and tells nothing of the store.
+  // While the store is down, every request is refused. A stack for each would flood the log and say nothing of the store.
   const isRefusal = error.status === 503;
   const line = { request_id: id, route, code: error.code, error: describeError(error, !isRefusal) };
   if (isRefusal) logger.warn(line, 'refused for now');

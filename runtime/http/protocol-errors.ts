@@ -5,21 +5,24 @@ import { MillraceError } from '../api/errors.js';
 import { problemDocument } from './problem.js';
 import { sendJson } from './respond.js';
 
-/** A client may go on sending while it is refused: what comes is dropped, for so long. Else a reset could outrun the answer. */
-const LINGER_MS = 2_000;
+/** A client may still be sending when it is refused. For so long the rest is read and dropped, so that it can read the answer. */
+const LINGER_MS = 1_000;
+/** Most bytes of the rest that are read. */
+const MOST_DROPPED = 256 * 1024;
 
 /**
- * Answers what is no request by HTTP's own rules, and so never reaches the app, as a problem document, and ends the
- * connection. Answers that come before it on the connection go out first; none that has begun is written into.
- * @param refused told the status of each that the app does not count
+ * Answers input that is not valid HTTP, which never reaches the app, with a problem document, and closes the connection.
+ * Earlier answers on the connection are sent first. An answer that has begun is never written into.
+ * @param refused told the status of each answer that the app does not count
  */
 export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
-  const ending = new WeakSet<Socket>();
+  /** Connections that end, with the bytes that were read of each until then. */
+  const ending = new WeakMap<Socket, number>();
   const newest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
     newest.set(socket, res);
-    // An idle connection would keep its last response, and so all that served it, such as a project since replaced.
+    // Otherwise an idle connection would keep its last response in memory, and with it a project that has been replaced.
     const forget = (): void => {
       if (newest.get(socket) === res) newest.delete(socket);
     };
@@ -29,7 +32,11 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (ending.has(socket)) return; // the rest of what was refused
+    const read = ending.get(socket);
+    if (read !== undefined) {
+      if (socket.bytesRead - read > MOST_DROPPED) socket.destroy();
+      return;
+    }
     const problem = problemOf(error);
     const last = newest.get(socket);
     const isWithin = last?.req.complete === false;
@@ -37,7 +44,7 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
       socket.destroy();
       return;
     }
-    ending.add(socket);
+    ending.set(socket, socket.bytesRead);
     const refuse = (): void => {
       if (!socket.writable) return;
       refused(problem.status);
@@ -45,20 +52,20 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     };
     if (last === undefined || (last.closed && !isWithin)) refuse();
     else if (!isWithin) last.once('close', refuse);
-    // Answered before its body was read: what is wrong with that changes nothing.
+    // The request was answered before its body was read: a fault in the body changes nothing.
     else if (last.closed) socket.destroySoon();
     else if (last.headersSent) last.once('close', () => socket.destroySoon());
     else endThrough(last, problem);
   });
 }
 
-/** Why a request that was read well is refused before the app sees it: HTTP/1.1 asks for a Host. */
+/** Why a request that the parser accepts is refused before the app sees it: HTTP/1.1 requires a Host header. */
 export function faultOfHead({ httpVersion, headers }: IncomingMessage): MillraceError | undefined {
   if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
   return new MillraceError('malformed_request', 'expected a Host header, and there is none');
 }
 
-/** Answers a problem through the response of its request, as the last one of the connection. */
+/** Answers a problem through the response of its request, and closes the connection after it. */
 export function endThrough(res: ServerResponse, problem: MillraceError): void {
   const id = res.getHeader('X-Request-Id') ?? randomUUID();
   const body = problemDocument(problem, String(id));
@@ -86,7 +93,7 @@ function endWith(socket: Socket, problem: MillraceError): void {
   socket.once('close', () => clearTimeout(cut));
 }
 
-/** What the errors of node's HTTP server mean to a client; undefined where the connection itself is lost. */
+/** The problem that an error of node's HTTP server means for a client; undefined if the connection is lost. */
 function problemOf({ code = '', message }: NodeJS.ErrnoException): MillraceError | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new MillraceError('request_timeout', 'the request did not arrive whole in time');

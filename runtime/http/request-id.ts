@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { idText } from '../core/ids.js';
 
-/** Visible ASCII, with spaces inside only: what a header carries unchanged. */
+/** Printable ASCII without a space at either end: a header carries it unchanged. */
 const SAFE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
 
 /** Whether a value can be the request's id in the header `X-Request-Id`: 1 to 128 characters of plain ASCII. */
@@ -9,14 +9,14 @@ export function isSafeRequestId(value: unknown): value is string {
   return typeof value === 'string' && SAFE.test(value);
 }
 
-/** The id that the client's header gives, or one made up. */
+/** The id in the client's header, or a generated one. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return isSafeRequestId(header) ? header : randomUUID();
 }
 
 /**
- * The id of a ranking: the body's `request_id` where a header can carry it, a made-up one where it cannot, and
- * `otherwise` where the body has none.
+ * The id of a ranking: the body's `request_id`, or a generated id if a header cannot carry that one, or `otherwise` if the
+ * body has none.
  */
 export function rankingRequestId(body: unknown, otherwise: string): string {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'request_id')) return otherwise;

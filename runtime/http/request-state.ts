@@ -1,28 +1,31 @@
-import type { RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { exceeded } from '../core/deadline.js';
+import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
+import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
 import { requestIdOf } from './request-id.js';
 
-/** What is known of a request on its way through the app. */
-export interface RequestState {
+/** What is known of an admitted request on its way through the app. */
+export interface RequestState extends Admitted {
   id: string;
   /** The route as it is mounted, never the path as it was sent; undefined while none has matched. */
   route: string | undefined;
-  /** Aborted when the client is gone before its answer. */
+  /** Aborted when the client is gone or the time limit is over. */
   readonly gone: AbortSignal;
 }
 
-const states = new WeakMap<Response, RequestState>();
+const states = new WeakMap<ServerResponse, RequestState>();
 
 /** The state that `beginRequest` gave the request of this response. */
-export function requestState(res: Response): RequestState {
+export function requestState(res: ServerResponse): RequestState {
   const state = states.get(res);
   if (state === undefined) throw new Error('beginRequest runs first');
   return state;
 }
 
-/** Names the request in its answer, and in whatever is logged of it from now on. */
-export function setRequestId(res: Response, id: string): void {
+/** Names the request in its answer, and in everything that is logged of it from now on. */
+export function setRequestId(res: ServerResponse, id: string): void {
   requestState(res).id = id;
   res.setHeader('X-Request-Id', id);
 }
@@ -30,28 +33,63 @@ export function setRequestId(res: Response, id: string): void {
 /** The status that the metrics give a request whose client left, after nginx's. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** The first handler of every request: its id, its common headers, and what is counted when it ends. */
-export function beginRequest(metrics: HttpMetrics, logger: Logger): RequestHandler {
-  return (req, res, next) => {
-    const started = performance.now();
-    const leaving = new AbortController();
-    const state: RequestState = {
-      id: requestIdOf(req.headers['x-request-id']),
-      route: undefined,
-      gone: leaving.signal,
-    };
-    states.set(res, state);
-    res.setHeader('X-Request-Id', state.id);
-    res.setHeader('X-Content-Type-Options', 'nosniff');
-    res.setHeader('Cache-Control', 'no-store');
-    res.once('close', () => {
-      const answered = res.writableFinished;
-      if (!answered) leaving.abort();
-      const status = answered ? res.statusCode : CLIENT_CLOSED_REQUEST;
-      const ms = performance.now() - started;
-      metrics.answered(state.route, status, ms / 1000);
-      logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
-    });
-    next();
+/** What requests are counted in, and who answers those that take too long. */
+export interface RequestParts {
+  readonly admission: Admission;
+  readonly metrics: HttpMetrics;
+  readonly logger: Logger;
+  readonly usage: Usage | undefined;
+  /** Answers a request with an error, unless it is answered. */
+  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
+}
+
+/** Begins an admitted request: its id, its common headers, its time limit, and what is counted when it ends. */
+export function beginRequest(
+  parts: RequestParts,
+  req: IncomingMessage,
+  res: ServerResponse,
+  load: RouteLoad,
+  arrived: number,
+  headAt: number,
+): void {
+  const { admission, metrics, logger, usage } = parts;
+  const leaving = new AbortController();
+  const state: RequestState = {
+    id: requestIdOf(req.headers['x-request-id']),
+    route: undefined,
+    gone: leaving.signal,
+    load,
+    arrived,
+    headAt,
+    begunAt: 0,
+    get isOver() {
+      return res.writableEnded || res.closed;
+    },
   };
+  states.set(res, state);
+  res.setHeader('X-Request-Id', state.id);
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Cache-Control', 'no-store');
+  const late = setTimeout(
+    () => {
+      if (res.headersSent) return;
+      const error = exceeded(load.limitMs);
+      leaving.abort(error);
+      parts.fail(error, req, res);
+    },
+    arrived + load.limitMs - headAt,
+  );
+  usage?.begin();
+  admission.enter(state);
+  res.once('close', () => {
+    clearTimeout(late);
+    const answered = res.writableFinished;
+    if (!answered) leaving.abort();
+    const status = answered ? res.statusCode : CLIENT_CLOSED_REQUEST;
+    admission.leave(state, answered && status < 300);
+    usage?.end();
+    const ms = performance.now() - arrived;
+    metrics.answered(state.route, status, ms / 1000);
+    logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
+  });
 }

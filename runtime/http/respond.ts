@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { MillraceError } from '../api/errors.js';
 import { inTurns } from '../core/pieces.js';
 import { writeJson } from '../core/json-writer.js';
+import { prepareEarlyAnswer } from './early-answer.js';
 
-/** Answers a small value as JSON, written once. */
+/** Answers a small value as JSON, in one write. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -13,7 +14,7 @@ export function sendJson(
   sendText(res, status, type, JSON.stringify(value));
 }
 
-/** Answers a value that may be large, written in turns of the event loop; not at all once the client is gone. */
+/** Answers a value that may be large. It is serialized in turns of the event loop, and no more once the client is gone. */
 export async function sendLargeJson(res: ServerResponse, value: unknown): Promise<void> {
   const { chunks, length } = await inTurns(writeJson(value), () => {
     if (res.closed) throw new MillraceError('deadline_exceeded', 'the client closed the connection');
@@ -29,6 +30,7 @@ export async function sendLargeJson(res: ServerResponse, value: unknown): Promis
 
 /** Answers a text of the given media type. */
 export function sendText(res: ServerResponse, status: number, type: string, text: string): void {
+  if (prepareEarlyAnswer(res.req, res)) res.setHeader('Connection', 'close');
   res.statusCode = status;
   res.setHeader('Content-Type', type);
   res.setHeader('Content-Length', Buffer.byteLength(text));

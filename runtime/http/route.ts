@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Operation, Schema } from './openapi/types.js';
-import type { BodyLimits, HttpServices } from './services.js';
+import type { RequestClass } from './admission/request-class.js';
+import type { BodyLimits, HttpServices, TimeLimits } from './services.js';
 
 /** What the OpenAPI document is made of. */
 export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
@@ -24,6 +25,10 @@ export interface RouteBody {
 
 interface CommonRoute {
   readonly path: string;
+  /** Decides what is refused first during an overload. */
+  readonly class: RequestClass;
+  /** Time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */
+  readonly limitMs?: (times: TimeLimits) => number;
   /** A folder, with a slash at its end: no pipeline can have a route in it. */
   readonly folder?: string;
   /** Makes the handler, once for each generation. */
@@ -32,7 +37,7 @@ interface CommonRoute {
   readonly operation?: (api: ApiParts) => Operation;
   /** Schemas that its operation and its body refer to, by name. */
   readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
-  /** The answer to an unknown path never suggests this route. */
+  /** True if the answer to an unknown path must not suggest this route. */
   readonly isPrivate?: true;
 }
 

@@ -40,7 +40,7 @@ export function routesOf(pipelines: readonly Pipeline[]): readonly Route[] {
   return [...pipelines.flatMap((pipeline) => [rank(pipeline), explain(pipeline)]), ...SERVICE_ROUTES];
 }
 
-/** Where no pipeline can have its route: at these paths, and in the folders among them, which end with a slash. */
+/** Paths that a pipeline cannot use as its route. An entry that ends with a slash reserves the whole folder. */
 export const RESERVED_ROUTES: readonly string[] = [
   ...new Set(SERVICE_ROUTES.flatMap(({ path, folder }) => [path, ...(folder === undefined ? [] : [folder])])),
 ];

@@ -3,6 +3,8 @@ import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
+import type { Usage } from '../core/usage.js';
+import type { Admission } from './admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
@@ -13,17 +15,22 @@ export interface HttpServices {
   readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
   readonly store: { ping(): Promise<void> };
-  /** For the reference. */
+  /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
-  /** For the reference. */
+  /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly logger: Logger;
-  /** Of Millrace, for the reference. */
+  /** Version of Millrace, for the API reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
-  /** What /metrics answers; new ones unless the process has some already. */
+  readonly times?: Partial<TimeLimits>;
+  /** The admission of the process; by default a new one. */
+  readonly admission?: Admission;
+  /** Counts the admitted requests in flight. */
+  readonly usage?: Usage;
+  /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
-  /** Of the project's files, for /readyz. */
+  /** Version of the project's files, for /readyz. */
   readonly projectVersion?: string;
 }
 
@@ -40,10 +47,14 @@ export interface FeatureService {
 }
 
 export interface OnlineFeatureService {
-  /** @param gone aborted when the client is */
+  /**
+   * @param gone aborted when the client is
+   * @param arrived when the request arrived, by `performance.now()`
+   */
   read(
     body: unknown,
     gone?: AbortSignal,
+    arrived?: number,
   ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
 }
 
@@ -60,6 +71,15 @@ export interface BodyLimits {
   /** Of every other route. */
   readonly otherBytes: number;
 }
+
+/** Time limits of requests that no pipeline limits, milliseconds. */
+export interface TimeLimits {
+  readonly onlineMs: number;
+  /** Of every other route. */
+  readonly requestMs: number;
+}
+
+export const DEFAULT_TIMES: TimeLimits = { onlineMs: 1000, requestMs: 15_000 };
 
 export const DEFAULT_LIMITS: BodyLimits = {
   rankingBytes: 2 * 1024 * 1024,

@@ -31,6 +31,7 @@ export class HttpMetrics {
   readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
 
+  readonly #shed = new Map<string, number>();
   readonly #statuses = new StatusCounts();
   readonly #onlineRoundTrips: Counter;
   readonly #onlineKeysRead: Counter;
@@ -39,12 +40,18 @@ export class HttpMetrics {
   constructor(registry = new Registry()) {
     this.registry = registry;
     const registers = [registry];
+    const shed = this.#shed;
     collectDefaultMetrics({ register: registry });
     this.#requests = new Counter({
       name: 'millrace_http_requests_total',
       help: 'Requests by route and status; status 499 means that the client disconnected before the answer.',
       labelNames: ['route', 'status'],
       registers,
+      // Counted in a plain map first, since a refusal must be cheap.
+      collect() {
+        for (const [route, refused] of shed) this.inc({ route, status: 503 }, refused);
+        shed.clear();
+      },
     });
     this.#seconds = new Histogram({
       name: 'millrace_http_request_duration_seconds',
@@ -160,6 +167,12 @@ export class HttpMetrics {
     const labels = { route: route ?? NO_ROUTE, status };
     this.#requests.inc(labels);
     this.#seconds.observe(labels, seconds);
+  }
+
+  /** Counts a request that was refused by its head. It is not in the histogram of durations. */
+  shed(route: string | undefined): void {
+    const key = route ?? NO_ROUTE;
+    this.#shed.set(key, (this.#shed.get(key) ?? 0) + 1);
   }
 
   /** Counts a request that was rejected before it was read. Its time is zero. */

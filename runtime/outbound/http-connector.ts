@@ -11,6 +11,7 @@ import {
 import { Turns } from '../sdk/turns.js';
 import { portOf, type AllowedHosts } from '../settings/allowed-hosts.js';
 import { CircuitBreaker } from './circuit-breaker.js';
+import { afterSilence } from '../core/after-silence.js';
 
 /** The time limit for opening a connection, and how long an idle connection is kept, in milliseconds. */
 const CONNECT_MS = 2_000;
@@ -118,9 +119,8 @@ class PoolClient implements OutboundClient {
     request.signal.throwIfAborted();
     request.signal.addEventListener('abort', stop, { once: true });
     const { timeoutMs } = request;
-    const timer = setTimeout(
-      () => limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
-      timeoutMs,
+    const stopTimer = afterSilence(timeoutMs, () =>
+      limit.abort(new OutboundError('timeout', `${this.#host} did not answer within ${timeoutMs} ms`)),
     );
     try {
       return await this.#turns.take(limit.signal, () => this.#send(request, limit.signal));
@@ -128,7 +128,7 @@ class PoolClient implements OutboundClient {
       if (limit.signal.aborted) throw limit.signal.reason;
       throw this.#faultOf(error);
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       request.signal.removeEventListener('abort', stop);
     }
   }

@@ -51,11 +51,12 @@ export async function runPipeline(
   context: RequestContext,
   isExplained = false,
 ): Promise<PipelineRun> {
-  const stages = new StageRunner(plan.definition.limits.time, context.signal, services.usage);
+  const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
   const check = (): void => deadline.check();
   const reads = readsOf(services, stages);
   try {
+    check(); // it may have waited too long already
     const { request, frame } = await stages.run('read', () =>
       openRequest(plan, body, context.requestId, services.now),
     );

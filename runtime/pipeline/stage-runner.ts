@@ -1,15 +1,19 @@
 import { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import { StageClock, type StageName } from './stages.js';
+import type { RequestContext } from './types.js';
 
 /** Runs the stages of one request: it times each stage, and ends the request at its deadline. */
 export class StageRunner {
   readonly clock = new StageClock();
   readonly deadline: Deadline;
 
-  /** @param client aborted when the client disconnects */
-  constructor(limitMs: number, client: AbortSignal | undefined, usage: Usage | undefined) {
-    this.deadline = new Deadline(limitMs, client, usage, this.clock.started);
+  constructor(
+    limitMs: number,
+    { signal, arrived }: Pick<RequestContext, 'signal' | 'arrived'>,
+    usage: Usage | undefined,
+  ) {
+    this.deadline = new Deadline(limitMs, signal, usage, arrived ?? this.clock.started);
   }
 
   /** @throws MillraceError deadline_exceeded, also after a stage that computed without a pause */

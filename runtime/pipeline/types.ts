@@ -10,6 +10,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** Aborted when the client disconnects; the pipeline adds its own deadline. */
   readonly signal?: AbortSignal;
+  /** When the request arrived, by `performance.now()`; its time limit counts from here. By default, from the call. */
+  readonly arrived?: number;
   /**
    * Identifies the events of this run; generated if absent, because several pages and retries may share a request id.
    */
@@ -46,6 +48,8 @@ export interface Pipeline {
   readonly name: string;
   readonly route: string;
   readonly task: 'rank' | 'score';
+  /** Time limit of a request, milliseconds. */
+  readonly limitMs: number;
   /**
    * Processes a request from its parsed body to its answer.
    * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed

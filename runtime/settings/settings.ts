@@ -10,6 +10,7 @@ import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './redis-target.js';
+import { TRAFFIC_SETTINGS } from './traffic-settings.js';
 
 export type { SettingRow } from './setting-row.js';
 
@@ -115,6 +116,7 @@ export const SETTINGS = {
     expected: 'a number of milliseconds, 1 to 60000',
     parse: wholeNumber(1, 60_000),
   }),
+  ...TRAFFIC_SETTINGS,
   ...FEATURE_SETTINGS,
   linkedFolders: row({
     env: 'MILLRACE_LINKED_FOLDERS',

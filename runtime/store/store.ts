@@ -7,7 +7,7 @@ import type { RecordBatch } from './codec/record-batch.js';
 export interface Store {
   /**
    * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
-   * @throws MillraceError store_unavailable, also when the deadline passes.
+   * @throws MillraceError store_unavailable; the reason of the signal, or deadline_exceeded, when it is aborted
    */
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
 

@@ -104,9 +104,9 @@ describe('the redis store', () => {
     process.kill(server.pid(), 'SIGSTOP');
     try {
       const error = await failure(opened.read(['k'], AbortSignal.timeout(30)));
-      expect(error.code).to.equal('store_unavailable');
+      expect(error.code).to.equal('deadline_exceeded');
       expect(error.message).to.contain('deadline');
-      expect((await failure(opened.read(['k'], AbortSignal.abort()))).code).to.equal('store_unavailable');
+      expect((await failure(opened.read(['k'], AbortSignal.abort()))).code).to.equal('deadline_exceeded');
     } finally {
       process.kill(server.pid(), 'SIGCONT');
     }

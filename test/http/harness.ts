@@ -3,9 +3,10 @@ import { pino, type Logger } from 'pino';
 import type { ValueType } from '../../runtime/api/types.js';
 import type { EntityType, FeatureView } from '../../runtime/config/project/model.js';
 import { SourceFile } from '../../runtime/config/yaml/source.js';
+import { Admission } from '../../runtime/http/admission/admission.js';
 import { createHttpApp } from '../../runtime/http/app.js';
 import { StatusCounts } from '../../runtime/index/status-counts.js';
-import { listen } from '../../runtime/http/listen.js';
+import { listen, type ListenOptions } from '../../runtime/http/listen.js';
 import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
 import type { HttpServices } from '../../runtime/http/services.js';
 import type { Explanation } from '../../runtime/pipeline/explain/explanation.js';
@@ -116,6 +117,7 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
     name: 'ranking',
     route: '/api/v1/ranking',
     task: 'rank',
+    limitMs: 10_000,
     run: (body, context) => {
       calls.bodies.push(body);
       calls.contexts.push(context);
@@ -204,16 +206,21 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
 }
 
 /** Starts the app with fakes on a free port. */
-export async function start(over: Fakes = {}): Promise<Running> {
+export async function start(over: Fakes = {}, options: ListenOptions = {}): Promise<Running> {
   const calls: Calls = { bodies: [], contexts: [] };
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const metrics = new HttpMetrics();
-  const app = createHttpApp(fakeServices(calls, logger, { metrics, ...over }));
+  const admission = over.admission ?? new Admission();
+  const app = createHttpApp(fakeServices(calls, logger, { metrics, admission, ...over }));
   const server = await listen(
     app,
     { host: '127.0.0.1', port: 0 },
-    { refused: (status) => metrics.refused(status) },
+    {
+      refused: (status) => metrics.refused(status),
+      accepted: () => admission.connectionAccepted(),
+      ...options,
+    },
   );
   return {
     url: `http://127.0.0.1:${server.port}`,

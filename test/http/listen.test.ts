@@ -137,7 +137,7 @@ describe('listen', () => {
         begun.resolve();
       },
       { host: '127.0.0.1', port: 0 },
-      { stalledMs: 50 },
+      { stallMs: 100 },
     );
     const client = connect(server.port, '127.0.0.1');
     client.on('error', () => undefined);

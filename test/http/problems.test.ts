@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { ERROR_CODES, type ErrorCode } from '../../runtime/api/error-codes.js';
 import { MillraceError } from '../../runtime/api/errors.js';
+import { Admission, type RouteLoad } from '../../runtime/http/admission/admission.js';
 import { HttpMetrics } from '../../runtime/metrics/http-metrics.js';
 import { answerProblem } from '../../runtime/http/problem.js';
 import { beginRequest } from '../../runtime/http/request-state.js';
@@ -111,7 +112,19 @@ describe('problem documents', () => {
     const lines: string[] = [];
     const logger = pino({}, { write: (line: string) => lines.push(line) });
     const late = express();
-    late.use(beginRequest(new HttpMetrics(), logger));
+    const parts = {
+      admission: new Admission(),
+      metrics: new HttpMetrics(),
+      logger,
+      usage: undefined,
+      fail: () => undefined,
+    };
+    const load: RouteLoad = { class: 'explain', limitMs: 10_000, serviceMs: 0 };
+    late.use((req, res, next) => {
+      const now = performance.now();
+      beginRequest(parts, req, res, load, now, now);
+      next();
+    });
     late.get('/late', (_req, res) => {
       res.write('half');
       throw new Error('too late');

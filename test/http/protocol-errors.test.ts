@@ -142,7 +142,7 @@ describe('what is no request of HTTP', () => {
     const server = await listen(
       (req, res) => void req.resume().once('end', () => res.end()),
       { host: '127.0.0.1', port: 0 },
-      { refused: (status) => statuses.push(status), requestMs: 30 },
+      { refused: (status) => statuses.push(status), receiveMs: 30 },
     );
     try {
       for (const sent of ['GET / HTTP/1.1\r\nHos', `${POST}Content-Length: 20\r\n\r\n{`]) {

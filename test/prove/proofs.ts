@@ -1,4 +1,6 @@
+import { overload } from './overload.js';
 import type { Proof } from './proof.js';
+import { slowConnections } from './slow-connections.js';
 
 /** All proofs, in the order of docs/reliability.md. */
-export const PROOFS: readonly Proof[] = [];
+export const PROOFS: readonly Proof[] = [overload, slowConnections];

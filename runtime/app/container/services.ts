@@ -1,6 +1,8 @@
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { Admission } from '../../http/admission/admission.js';
+import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -33,6 +35,14 @@ export async function registerServices(
   container.register(TOKENS.clock, { useValue: overrides.clock ?? Date.now });
   container.register(TOKENS.metrics, {
     useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
+  });
+  container.register(TOKENS.admission, {
+    useFactory: instanceCachingFactory((c) => {
+      const metrics = new AdmissionMetrics(c.resolve(TOKENS.metrics).registry);
+      const admission = new Admission(settings, metrics);
+      metrics.watch(admission);
+      return admission;
+    }),
   });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });

@@ -16,7 +16,7 @@ import type { ResidentTables } from '../../resident/resident-tables.js';
 import { version as millraceVersion } from '../../settings/version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
-/** Far longer than a request can take: two minutes to arrive, one in its pipeline, two to be taken by its client. */
+/** Far longer than a request can take: to arrive, to run, and to be read by its client. */
 const RETIRE_MS = 10 * 60_000;
 
 /** A model that serves. */
@@ -124,28 +124,28 @@ function wire(
     loadedAt: Date.now(),
     files: compiled.files,
     http: () =>
-      (listener ??= counted(
-        usage,
-        createHttpApp({
-          entities,
-          features,
-          online,
-          feedback,
-          pipelines,
-          store: {
-            async ping() {
-              await Promise.all([store.ping(), sources.ping()]);
-            },
+      (listener ??= createHttpApp({
+        entities,
+        features,
+        online,
+        feedback,
+        pipelines,
+        store: {
+          async ping() {
+            await Promise.all([store.ping(), sources.ping()]);
           },
-          metrics: services.resolve(TOKENS.metrics),
-          entityTypes: config.entities,
-          views: config.views,
-          logger,
-          version: millraceVersion,
-          projectVersion: version,
-          limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
-        }),
-      )),
+        },
+        metrics: services.resolve(TOKENS.metrics),
+        entityTypes: config.entities,
+        views: config.views,
+        logger,
+        version: millraceVersion,
+        projectVersion: version,
+        limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
+        times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
+        admission: services.resolve(TOKENS.admission),
+        usage,
+      })),
     retire: (limitMs = RETIRE_MS) =>
       (retired ??= (async () => {
         if (!(await usage.idle(limitMs)))
@@ -157,14 +157,5 @@ function wire(
           logger.warn({ error: describeError(error) }, 'a component could not be closed');
         await release();
       })()),
-  };
-}
-
-/** Every request is in use of the generation from its head to the end of its answer. */
-function counted(usage: Usage, listener: RequestListener): RequestListener {
-  return (req, res) => {
-    usage.begin();
-    res.once('close', () => usage.end());
-    listener(req, res);
   };
 }

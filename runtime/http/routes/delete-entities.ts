@@ -22,6 +22,7 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
     path: `${folder}delete`,
     folder,
     method: 'POST',
+    class: 'upload',
     body: {
       limit: 'otherBytes',
       schema: () => schemaRef('entity_ids'),

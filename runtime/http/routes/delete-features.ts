@@ -18,6 +18,7 @@ export const deleteFeatures: PostRoute = {
   path: '/api/v1/features/delete',
   folder: '/api/v1/features/',
   method: 'POST',
+  class: 'upload',
   body: {
     limit: 'otherBytes',
     schema: ({ views, entityTypes }) =>

@@ -20,6 +20,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     path: explainPath(pipeline.route),
     isPrivate: true,
     method: 'POST',
+    class: 'explain',
     body: {
       limit: 'rankingBytes',
       schema: () => schemaRef(requestSchemaName(name)),

@@ -35,6 +35,7 @@ const EVENT_FIELDS: Schema = {
 export const feedback: PostRoute = {
   path: '/api/v1/feedback',
   method: 'POST',
+  class: 'feedback',
   body: {
     limit: 'otherBytes',
     schema: bodySchema,

@@ -25,6 +25,7 @@ export const getEntities: PostRoute = {
   path: '/api/v1/entities/get',
   folder: '/api/v1/entities/',
   method: 'POST',
+  class: 'online_features',
   body: {
     limit: 'otherBytes',
     schema: () => schemaRef('entity_ids'),

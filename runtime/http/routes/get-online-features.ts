@@ -83,6 +83,8 @@ const ANSWER: Schema = {
 export const getOnlineFeatures: PostRoute = {
   path: '/feature/get-online-features',
   method: 'POST',
+  class: 'online_features',
+  limitMs: ({ onlineMs }) => onlineMs,
   body: {
     limit: 'otherBytes',
     schema: ({ views }) => bodySchema(views),
@@ -97,8 +99,8 @@ export const getOnlineFeatures: PostRoute = {
   handler:
     ({ online, metrics }) =>
     async (req, res) => {
-      const { gone } = requestState(res);
-      const { answer, report } = await withBody(req, (body) => online.read(body, gone));
+      const { gone, arrived } = requestState(res);
+      const { answer, report } = await withBody(req, (body) => online.read(body, gone, arrived));
       metrics.read(report);
       await sendLargeJson(res, answer);
     },

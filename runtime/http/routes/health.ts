@@ -17,6 +17,7 @@ function livenessAt(path: string, operationId: string): GetRoute {
   return {
     path,
     method: 'GET',
+    class: 'health',
     handler: () => (_req, res) => {
       sendJson(res, 200, { status: 'OK' });
     },

@@ -4,6 +4,7 @@ import type { GetRoute } from '../route.js';
 export const metrics: GetRoute = {
   path: '/metrics',
   method: 'GET',
+  class: 'health',
   handler:
     ({ metrics: { registry } }) =>
     async (_req, res) => {

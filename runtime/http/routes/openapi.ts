@@ -6,6 +6,7 @@ import type { GetRoute } from '../route.js';
 export const openapi: GetRoute = {
   path: '/openapi.json',
   method: 'GET',
+  class: 'explain',
   handler: (parts) => {
     const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
     return (_req, res) => {

@@ -16,6 +16,7 @@ export const pushFeatures: PostRoute = {
   path: '/api/v1/features/push',
   folder: '/api/v1/features/',
   method: 'POST',
+  class: 'upload',
   body: {
     limit: 'uploadBytes',
     schema: ({ views }) => rowsSchema(writableViews(views), ({ name }) => schemaRef(rowSchemaName(name))),

@@ -6,6 +6,7 @@ import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
+import { requestState } from '../request-state.js';
 import { sendJson, sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -35,6 +36,8 @@ export function rank(pipeline: Pipeline): PostRoute {
   return {
     path: pipeline.route,
     method: 'POST',
+    class: 'ranking',
+    limitMs: () => pipeline.limitMs,
     body: {
       limit: 'rankingBytes',
       schema: () => schemaRef(requestName),
@@ -44,7 +47,9 @@ export function rank(pipeline: Pipeline): PostRoute {
       ({ metrics }) =>
       async (req, res) => {
         await withBody(req, async (body) => {
-          const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
+          const { arrived } = requestState(res);
+          const context = { ...pipelineContext(req, res, body), arrived };
+          const { answer, report } = await pipeline.run(body, context);
           metrics.ranked(name, report);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { MillraceError } from '../../api/errors.js';
+import { afterSilence } from '../../core/after-silence.js';
 import { describeError } from '../../core/describe-error.js';
 import { plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
@@ -38,6 +39,7 @@ const READINESS: Schema = {
 export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
+  class: 'health',
   handler: ({ store, logger, projectVersion }) => {
     const checkStore = onceAtATime(() => pingWithin(store, logger));
     return async (_req, res) => {
@@ -62,11 +64,11 @@ export const readiness: GetRoute = {
 };
 
 async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
-  let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
   const late = new Promise<Check>((resolve) => {
-    timer = setTimeout(() => {
+    stop = afterSilence(PING_MS, () => {
       resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
-    }, PING_MS);
+    });
   });
   const pinged = store.ping().then(
     (): Check => ({ status: 'OK' }),
@@ -75,10 +77,10 @@ async function pingWithin(store: HttpServices['store'], logger: Logger): Promise
       return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
     },
   );
-  return Promise.race([pinged, late]).finally(() => clearTimeout(timer));
+  return Promise.race([pinged, late]).finally(() => stop());
 }
 
-/** Calls that come while one is under way share it: probes of a store that hangs must not pile up on it. */
+/** Calls during a call share its result: probes must not pile up on a store that hangs. */
 function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

@@ -16,6 +16,7 @@ export const redocBundle: GetRoute = {
   path: '/redoc/redoc.standalone.js',
   folder: '/redoc/',
   method: 'GET',
+  class: 'explain',
   handler: () => {
     let bundle: Promise<Bundle> | undefined;
     return async (req, res) => {

@@ -26,6 +26,7 @@ export const redoc: GetRoute = {
   path: '/redoc',
   folder: '/redoc/',
   method: 'GET',
+  class: 'explain',
   handler: () => {
     const page = localPage();
     const policy = contentPolicy(page);

@@ -25,6 +25,7 @@ export const uploadEntities: PostRoute = {
   path: '/api/v1/entities/upload',
   folder: '/api/v1/entities/',
   method: 'POST',
+  class: 'upload',
   body: {
     limit: 'uploadBytes',
     schema: ({ entityTypes }) =>

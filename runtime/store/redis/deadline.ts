@@ -5,11 +5,11 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal | undef
   if (signal === undefined) return promise;
   if (signal.aborted) {
     promise.catch(() => undefined);
-    throw deadlinePassed();
+    throw reasonOf(signal);
   }
   let abort = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(deadlinePassed());
+    abort = () => reject(reasonOf(signal));
     signal.addEventListener('abort', abort, { once: true });
   });
   try {
@@ -19,6 +19,11 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
-function deadlinePassed(): MillraceError {
-  return new MillraceError('store_unavailable', 'The store did not answer by the deadline of the request');
+/** Not `store_unavailable`: the time may be over for another reason than the store. */
+function reasonOf({ reason }: AbortSignal): MillraceError {
+  if (reason instanceof MillraceError) return reason;
+  return new MillraceError(
+    'deadline_exceeded',
+    'the deadline of the request passed before the store answered',
+  );
 }

@@ -32,7 +32,7 @@ describe('the stage clock', () => {
 
 describe('the stages of a request', () => {
   it('end a request at its deadline, even if a stage computes without a pause', async () => {
-    const stages = new StageRunner(10, undefined, undefined);
+    const stages = new StageRunner(10, {}, undefined);
     try {
       const error: unknown = await stages.run('read', () => compute(30)).catch((reason: unknown) => reason);
       expect(error).to.include({ code: 'deadline_exceeded' });

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Most connections in all. */
+  readonly maxConnections: number;
+  /** Most connections of one client address; 0 for no such limit. */
+  readonly maxConnectionsPerAddress: number;
+  /** A connection whose client reads nothing of an answer for so long is closed, milliseconds. */
+  readonly stallMs: number;
+}
+
+export const DEFAULT_CONNECTIONS: ConnectionLimits = {
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 0,
+  stallMs: 30_000,
+};
+
+/** Why a connection was closed; a label of /metrics. */
+export type ConnectionClosing = 'idle' | 'refused' | 'stalled';
+
+/** Connections beyond the limits that may ask for the health of the service. */
+const SPARE = 16;
+/** Files that the service itself needs: the store, the log, model files during a reload. */
+const OWN_FILES = 64;
+/** Looks at a connection within `stallMs`. */
+const LOOKS = 10;
+
+/** Connections beyond the limits. */
+const spare = new WeakSet<Socket>();
+
+/** Whether a connection was accepted beyond the limits, so that it may only ask for the health of the service. */
+export function isSpare(socket: Socket): boolean {
+  return spare.has(socket);
+}
+
+/** The connections of one address, or all of them. */
+interface Group {
+  count: number;
+  /** Those without a request in flight, the longest idle one first. */
+  readonly idle: Set<Socket>;
+}
+
+/** What is known of one connection. */
+interface Connection {
+  readonly address: string;
+  readonly groups: readonly Group[];
+  /** Requests in flight. */
+  requests: number;
+  /** Whether it has sent a request. */
+  isUsed: boolean;
+  /** Looks in a row that found it stalled, and the time of the last one. */
+  stalls: number;
+  stalledAt: number;
+}
+
+/**
+ * Limits the connections of a server. When a limit is reached, the longest idle connection gives its place to the new
+ * one. If all are busy, a few spare connections are accepted, for health checks; the app refuses their other requests.
+ *
+ * Also closes connections whose clients do not read their answers.
+ */
+export class Connections {
+  readonly #known = new WeakMap<Socket, Connection>();
+  readonly #all: Group = { count: 0, idle: new Set() };
+  readonly #byAddress = new Map<string, Group>();
+  readonly #limits: ConnectionLimits;
+  readonly #max: number;
+  readonly #closed: (why: ConnectionClosing) => void;
+  #spares = 0;
+
+  /** @param closed told of each connection that it closes */
+  constructor(limits: ConnectionLimits, closed: (why: ConnectionClosing) => void = () => undefined) {
+    this.#limits = limits;
+    this.#max = Math.max(1, Math.min(limits.maxConnections, openFilesLimit() - OWN_FILES - SPARE));
+    this.#closed = closed;
+  }
+
+  get count(): number {
+    return this.#all.count;
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => this.#accept(socket));
+    server.prependListener('request', ({ socket }, res: ServerResponse) => {
+      const connection = this.#known.get(socket);
+      if (connection === undefined) return;
+      connection.isUsed = true;
+      if (connection.requests++ === 0) for (const { idle } of connection.groups) idle.delete(socket);
+      res.once('close', this.#requestEnds(socket, connection));
+    });
+    server.setTimeout(Math.ceil(this.#limits.stallMs / LOOKS));
+    server.on('timeout', (socket: Socket) => this.#look(socket));
+  }
+
+  #accept(socket: Socket): void {
+    const name = socket.remoteAddress ?? '';
+    const address = this.#groupOf(name);
+    const { maxConnectionsPerAddress: maxOfAddress } = this.#limits;
+    const isFull =
+      (maxOfAddress > 0 && address.count >= maxOfAddress && !this.#makeRoom(address)) ||
+      (this.#all.count >= this.#max && !this.#makeRoom(this.#all));
+    if (isFull) {
+      if (this.#spares >= SPARE) {
+        this.#closed('refused');
+        socket.destroy();
+        return;
+      }
+      this.#spares++;
+      spare.add(socket);
+      socket.once('close', () => this.#spares--);
+      return;
+    }
+    const groups = [this.#all, address];
+    const connection = { address: name, groups, requests: 0, isUsed: false, stalls: 0, stalledAt: 0 };
+    this.#known.set(socket, connection);
+    for (const group of connection.groups) {
+      group.count++;
+      group.idle.add(socket);
+    }
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  /** Closes the longest idle connection of a group, if there is one. */
+  #makeRoom({ idle }: Group): boolean {
+    const [longest] = idle;
+    if (longest === undefined) return false;
+    this.#closed('idle');
+    this.#forget(longest);
+    longest.destroy();
+    return true;
+  }
+
+  #forget(socket: Socket): void {
+    const connection = this.#known.get(socket);
+    if (connection === undefined) return;
+    this.#known.delete(socket);
+    for (const group of connection.groups) {
+      group.count--;
+      group.idle.delete(socket);
+    }
+    if (this.#byAddress.get(connection.address)?.count === 0) this.#byAddress.delete(connection.address);
+  }
+
+  #groupOf(address: string): Group {
+    let group = this.#byAddress.get(address);
+    if (group === undefined) this.#byAddress.set(address, (group = { count: 0, idle: new Set() }));
+    return group;
+  }
+
+  #requestEnds(socket: Socket, connection: Connection): () => void {
+    return () => {
+      if (--connection.requests > 0 || this.#known.get(socket) !== connection) return;
+      for (const { idle } of connection.groups) idle.add(socket);
+    };
+  }
+
+  /**
+   * Called when a connection made no progress for a part of `stallMs`, or was idle for the keep-alive time. Node's own
+   * timeout can take twice as long as it says, because it first notes how much is left to write. In short steps the error
+   * is small.
+   */
+  #look(socket: Socket): void {
+    const connection = this.#known.get(socket);
+    if (connection === undefined || connection.requests === 0) {
+      // Node's own check closes a new connection that sends no head.
+      if (connection?.isUsed !== false) socket.destroy();
+      return;
+    }
+    const step = Math.ceil(this.#limits.stallMs / LOOKS);
+    if (socket.writableLength === 0) {
+      socket.setTimeout(step); // the client waits for the service
+      return;
+    }
+    const now = performance.now();
+    // If it made progress since the last look, that look is longer ago than one step.
+    connection.stalls = now - connection.stalledAt < 1.5 * step ? connection.stalls + 1 : 1;
+    connection.stalledAt = now;
+    // Node notes the progress of the first step without a call.
+    if (connection.stalls < LOOKS - 1) {
+      socket.setTimeout(step);
+      return;
+    }
+    this.#closed('stalled');
+    socket.destroy();
+  }
+}
+
+/** The soft limit of open files of this process; unlimited where the system does not tell. */
+function openFilesLimit(): number {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity;
+  }
+}

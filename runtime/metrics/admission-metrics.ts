@@ -1,0 +1,85 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Why a request is refused: see the help of `millrace_requests_shed_total`. */
+export type ShedCause = 'connections' | 'in_flight' | 'queue' | 'deadline';
+
+/** Told of each request that is refused or that had to wait. */
+export interface AdmissionObserver {
+  shed(requestClass: string, cause: ShedCause): void;
+  waited(requestClass: string, seconds: number): void;
+}
+
+/** What is asked for each scrape. */
+export interface AdmissionSource<Class extends string = string> {
+  readonly classes: readonly Class[];
+  readonly waiting: number;
+  inFlight(requestClass: Class): number;
+}
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+/** Counts what the admission does. */
+export class AdmissionMetrics implements AdmissionObserver {
+  /** Added up in a plain map: a refusal must be cheap. */
+  readonly #counts = new Map<string, number>();
+  readonly #seconds: Histogram<'class'>;
+
+  constructor(readonly registry: Registry) {
+    const registers = [registry];
+    const counts = this.#counts;
+    new Counter({
+      name: 'millrace_requests_shed_total',
+      help:
+        'Requests refused with overloaded, by class and cause: in_flight (MILLRACE_MAX_IN_FLIGHT is reached), queue (the wait would ' +
+        'be longer than MILLRACE_QUEUE_MS), deadline (the time limit would be exceeded), connections ' +
+        '(MILLRACE_MAX_CONNECTIONS is reached).',
+      labelNames: ['class', 'cause'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [key, value] of counts) {
+          const [requestClass = '', cause = ''] = key.split(' ');
+          this.inc({ class: requestClass, cause }, value);
+        }
+      },
+    });
+    this.#seconds = new Histogram({
+      name: 'millrace_queue_duration_seconds',
+      help: 'Time that an admitted request waited until it could use the CPU, including the estimated wait in its socket.',
+      labelNames: ['class'],
+      buckets: SECONDS,
+      registers,
+    });
+  }
+
+  shed(requestClass: string, cause: ShedCause): void {
+    const key = `${requestClass} ${cause}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  waited(requestClass: string, seconds: number): void {
+    this.#seconds.observe({ class: requestClass }, seconds);
+  }
+
+  /** Adds the gauges of what is in flight now. */
+  watch<Class extends string>(source: AdmissionSource<Class>): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: 'millrace_requests_in_flight',
+      help: 'Admitted requests that are not answered yet, by class.',
+      labelNames: ['class'],
+      registers,
+      collect() {
+        for (const name of source.classes) this.set({ class: name }, source.inFlight(name));
+      },
+    });
+    new Gauge({
+      name: 'millrace_requests_waiting',
+      help: 'Admitted requests that wait until they can use the CPU.',
+      registers,
+      collect() {
+        this.set(source.waiting);
+      },
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Counts client connections. */
+export class ConnectionMetrics {
+  readonly #closed: Counter<'cause'>;
+
+  constructor(readonly registry: Registry) {
+    this.#closed = new Counter({
+      name: 'millrace_connections_closed_total',
+      help:
+        'Client connections that were closed because of a limit, by cause: idle (it gave its place to a new connection), refused ' +
+        '(there was no place), stalled (the client did not read its answer).',
+      labelNames: ['cause'],
+      registers: [registry],
+    });
+  }
+
+  closed(cause: string): void {
+    this.#closed.inc({ cause });
+  }
+
+  watch(connections: { readonly count: number }): void {
+    new Gauge({
+      name: 'millrace_connections',
+      help: 'Open client connections.',
+      registers: [this.registry],
+      collect() {
+        this.set(connections.count);
+      },
+    });
+  }
+}

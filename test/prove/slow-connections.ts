@@ -1,0 +1,152 @@
+import { connect, type Socket } from 'node:net';
+import { median, percentile } from '../../bench/support/measure.js';
+import type { Proof } from './proof.js';
+import { startGenerator, type Generator } from './support/generator.js';
+import { ROUTE } from './support/ranking-project.js';
+import { withService, type ProvedService } from './support/service.js';
+
+/** The settings let slow connections live as long as the measurement. */
+const SETTINGS = {
+  MILLRACE_RECEIVE_MS: '120000',
+  MILLRACE_STALL_MS: '120000',
+  MILLRACE_MAX_IN_FLIGHT: '100000',
+};
+const RATE = 200;
+/** Median of the pairs: CPU of a ranking, and its p99, with slow connections against none. */
+const MOST_CPU = 1.25;
+const MOST_P99 = 2;
+/** How often each slow connection sends a byte, milliseconds. */
+const TRICKLE_MS = 1_000;
+
+const HEAD = `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+
+interface Kind {
+  readonly name: string;
+  /** Sent at once. */
+  readonly first: string;
+  /** Sent again and again. */
+  readonly trickle?: string;
+  readonly isReading: boolean;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: 'idle', first: '', isReading: true },
+  {
+    name: 'slow heads',
+    first: 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n',
+    trickle: 'X: 1\r\n',
+    isReading: true,
+  },
+  // The route has a long time limit, so that the body is waited for.
+  {
+    name: 'slow bodies',
+    first: `${HEAD.replace(ROUTE, '/api/v1/entities/get')}Content-Length: 1000\r\n\r\n`,
+    trickle: ' ',
+    isReading: true,
+  },
+  // Answers of some 100 kB each, which are not read.
+  {
+    name: 'stalled readers',
+    first: 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8),
+    isReading: false,
+  },
+];
+
+interface Sample {
+  readonly cpuMs: number;
+  readonly p99: number;
+}
+
+export const slowConnections: Proof = {
+  name: 'slow-connections',
+  summary: 'CPU and p99 of rankings beside 2,000 slow connections of each kind, against none',
+  run: async ({ short }) => {
+    const count = short ? 300 : 2000;
+    const pairs = short ? 2 : 5;
+    const seconds = short ? 0.7 : 5;
+    const generator = startGenerator();
+    const rows: string[] = [];
+    const missed: string[] = [];
+    try {
+      await withService('embedded', { ...SETTINGS, MILLRACE_REQUEST_MS: '120000' }, async (service) => {
+        await sample(service, generator, short ? 1 : 5);
+        for (const kind of KINDS) {
+          const results: (readonly [Sample, Sample])[] = [];
+          for (let pair = 0; pair < pairs; pair++) {
+            const without = await sample(service, generator, seconds);
+            const slow = await openSlow(service.port, kind, count);
+            const beside = await sample(service, generator, seconds);
+            slow.close();
+            await pause(300);
+            results.push([without, beside]);
+          }
+          const ratio = (of: (one: Sample) => number): number =>
+            median(results.map(([without, beside]) => of(beside) / of(without)).sort((a, b) => a - b));
+          const middle = (side: 0 | 1, of: (one: Sample) => number): string =>
+            median(results.map((pair) => of(pair[side])).sort((a, b) => a - b)).toFixed(2);
+          const [cpu, p99] = [ratio((one) => one.cpuMs), ratio((one) => one.p99)];
+          const cells = [
+            `${count} ${kind.name}`,
+            middle(0, (one) => one.cpuMs),
+            middle(1, (one) => one.cpuMs),
+            cpu.toFixed(2),
+            middle(0, (one) => one.p99),
+            middle(1, (one) => one.p99),
+            p99.toFixed(2),
+          ];
+          rows.push(`| ${cells.join(' | ')} |`);
+          if (cpu > MOST_CPU)
+            missed.push(`${kind.name}: CPU a ranking × ${cpu.toFixed(2)}, above ${MOST_CPU}`);
+          if (p99 > MOST_P99) missed.push(`${kind.name}: p99 × ${p99.toFixed(2)}, above ${MOST_P99}`);
+        }
+      });
+    } finally {
+      generator.close();
+    }
+    const head = [
+      '| connections | CPU ms a ranking, none | beside them | ratio | p99 ms, none | beside them | ratio |',
+      '| --- | --- | --- | --- | --- | --- | --- |',
+    ];
+    return { markdown: [...head, ...rows].join('\n'), missed };
+  },
+};
+
+async function sample(service: ProvedService, generator: Generator, seconds: number): Promise<Sample> {
+  const before = await service.usage();
+  const { okMs } = await generator.send({ port: service.port, rate: RATE, seconds, clients: 16 });
+  const after = await service.usage();
+  return { cpuMs: (after.cpuMs - before.cpuMs) / okMs.length, p99: percentile(okMs, 99) };
+}
+
+/** Opens slow connections, and waits until all of them are there. */
+async function openSlow(port: number, kind: Kind, count: number): Promise<{ close(): void }> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    if (!kind.isReading) socket.pause();
+    if (kind.first !== '') socket.write(kind.first);
+    sockets.push(socket);
+    if (i % 50 === 49) await pause(20);
+  }
+  const { trickle } = kind;
+  let next = 0;
+  const step = Math.ceil(count / 100);
+  const timer =
+    trickle === undefined
+      ? undefined
+      : setInterval(() => {
+          for (let i = 0; i < step; i++) sockets[next++ % count]?.write(trickle);
+        }, TRICKLE_MS / 100);
+  await pause(500);
+  return {
+    close: () => {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,172 @@
+import { connect, type Socket } from 'node:net';
+import { randomNumbers } from '../../support/random-ensemble.js';
+import { rankingBodies, ROUTE } from './ranking-project.js';
+
+/** An order to send load; `rate` 0: as fast as `clients` connections get answers (closed loop). */
+export interface LoadOrder {
+  readonly port: number;
+  /** Requests a second, at random times (Poisson), whatever the answers take (open loop). */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly clients: number;
+}
+
+export interface LoadResult {
+  readonly sent: number;
+  /** Milliseconds from the time that the schedule gives to the last byte, of each answer 200, sorted. */
+  readonly okMs: readonly number[];
+  /** The same of each 503, sorted. */
+  readonly refusedMs: readonly number[];
+  /** Answers with another status, and connections that broke. */
+  readonly failed: number;
+  /** Requests without an answer at the end. */
+  readonly unanswered: number;
+  /** Connections at the end. */
+  readonly connections: number;
+  /** Longest time that the generator itself was late, milliseconds. */
+  readonly latest: number;
+}
+
+/** Longest wait for answers after the last request, milliseconds. */
+const TAIL_MS = 5_000;
+/** Time to open the connections, milliseconds. */
+const CONNECT_MS = 300;
+
+const REQUESTS = rankingBodies(32).map((body) =>
+  Buffer.from(
+    `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  ),
+);
+
+/** One connection. Reads answers with a Content-Length, one at a time, and knows nothing else of HTTP. */
+class Client {
+  readonly #socket: Socket;
+  #text = '';
+  #due = 0;
+  isBusy = false;
+
+  constructor(
+    port: number,
+    private readonly onAnswer: (client: Client, status: number, ms: number) => void,
+    private readonly onBroken: (client: Client) => void,
+  ) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#socket.setEncoding('latin1');
+    this.#socket.on('data', (chunk) => this.#read(String(chunk)));
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => this.onBroken(this));
+  }
+
+  send(request: Buffer, due: number): void {
+    this.isBusy = true;
+    this.#due = due;
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: string): void {
+    this.#text += chunk;
+    const head = this.#text.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const at = this.#text.indexOf('Content-Length: ');
+    const length = Number.parseInt(this.#text.slice(at + 16, at + 26), 10);
+    if (this.#text.length < head + 4 + length) return;
+    const status = Number(this.#text.slice(9, 12));
+    this.#text = '';
+    this.isBusy = false;
+    this.onAnswer(this, status, performance.now() - this.#due);
+  }
+}
+
+function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
+  return new Promise((resolve) => {
+    const okMs: number[] = [];
+    const refusedMs: number[] = [];
+    let failed = 0;
+    let sent = 0;
+    let pending = 0;
+    let hasEnded = false;
+    const all = new Set<Client>();
+    const free: Client[] = [];
+    const random = randomNumbers(17);
+
+    const open = (): Client => {
+      const client = new Client(port, onAnswer, onBroken);
+      all.add(client);
+      return client;
+    };
+    const onAnswer = (client: Client, status: number, ms: number): void => {
+      pending--;
+      if (status === 200) okMs.push(ms);
+      else if (status === 503) refusedMs.push(ms);
+      else failed++;
+      if (rate > 0) free.push(client);
+      else if (performance.now() < end) send(client, performance.now());
+      if (hasEnded && pending === 0) finish();
+    };
+    const onBroken = (client: Client): void => {
+      all.delete(client);
+      const index = free.indexOf(client);
+      if (index >= 0) free.splice(index, 1);
+      if (!client.isBusy) return;
+      failed++;
+      pending--;
+    };
+    const send = (client: Client, due: number): void => {
+      pending++;
+      client.send(REQUESTS[sent++ % REQUESTS.length] as Buffer, due);
+    };
+    let latest = 0;
+    let finished = false;
+    const finish = (): void => {
+      if (finished) return;
+      finished = true;
+      const connections = all.size;
+      const unanswered = pending;
+      for (const client of all) {
+        client.isBusy = false;
+        client.close();
+      }
+      const ascending = (a: number, b: number): number => a - b;
+      okMs.sort(ascending);
+      refusedMs.sort(ascending);
+      resolve({ sent, okMs, refusedMs, failed, unanswered, connections, latest });
+    };
+    const stop = (): void => {
+      hasEnded = true;
+      if (pending === 0) finish();
+      else setTimeout(finish, TAIL_MS);
+    };
+
+    let end = performance.now() + seconds * 1000;
+    if (rate === 0) {
+      for (let i = 0; i < clients; i++) send(open(), performance.now());
+      setTimeout(stop, seconds * 1000);
+      return;
+    }
+    for (let i = 0; i < clients; i++) free.push(open());
+    // The connections stand before the schedule begins, as those of a load balancer do.
+    let next = performance.now() + CONNECT_MS;
+    end = next + seconds * 1000;
+    const tick = (): void => {
+      const now = performance.now();
+      latest = Math.max(latest, now - next);
+      while (next <= now && next < end) {
+        send(free.pop() ?? open(), next);
+        next += (-Math.log(1 - random()) * 1000) / rate;
+      }
+      if (next < end) setTimeout(tick, Math.max(1, Math.min(next - now, 5)));
+      else stop();
+    };
+    tick();
+  });
+}
+
+process.on('message', (order: LoadOrder) => {
+  void run(order).then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit());

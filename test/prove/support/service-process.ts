@@ -1,0 +1,15 @@
+import { startService } from '../../../runtime/app/serve.js';
+import { loadSettings } from '../../../runtime/settings/settings.js';
+import type { ServiceUsage } from './service.js';
+
+/** The service in a process of its own, with the settings of the environment. Answers each message with its usage. */
+const service = await startService(loadSettings(process.env));
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({
+    cpuMs: (user + system) / 1000,
+    rssBytes: process.memoryUsage.rss(),
+  } satisfies ServiceUsage);
+});
+process.on('disconnect', () => process.exit());
+process.send?.(service.port);
