@@ -85,6 +85,12 @@ export const ERROR_CODES = {
     remedy:
       'Upload the entity again. If this happens for many entities, the store has lost the layouts of its records.',
   },
+  overloaded: {
+    status: 503,
+    title: 'The service is overloaded',
+    remedy:
+      'Retry after Retry-After, with increasing pauses. If this happens often, add instances; millrace_requests_shed_total has the causes.',
+  },
   deadline_exceeded: {
     status: 503,
     title: 'The request was not answered by its deadline',

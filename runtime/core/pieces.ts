@@ -1,5 +1,7 @@
 /** The pieces of a turn take so long together before others have theirs, milliseconds. */
 const SLICE_MS = 4;
+/** The same for work in the background while a ranking is in flight. */
+const SHORT_SLICE_MS = 1;
 
 /** Long work that can be laid down wherever it yields. */
 export type Pieces<T> = Generator<undefined, T>;
@@ -10,25 +12,58 @@ interface Job {
   run(until: number): boolean;
 }
 
-/** What has to be done, in the order of its turns: one turn of the event loop has one slice, however many jobs there are. */
-const jobs: Job[] = [];
+/** Jobs in the order of their turns: one turn of the event loop has one slice, however many jobs there are. */
+class Lane {
+  readonly #jobs: Job[] = [];
+  readonly #sliceMs: () => number;
 
-function turn(): void {
-  const until = performance.now() + SLICE_MS;
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
-    if (job.run(until)) continue;
-    jobs.push(job);
-    break;
+  constructor(sliceMs: () => number) {
+    this.#sliceMs = sliceMs;
   }
-  if (jobs.length > 0) setImmediate(turn);
+
+  add(job: Job): void {
+    if (this.#jobs.push(job) === 1) setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    const until = performance.now() + this.#sliceMs();
+    for (let job = this.#jobs[0]; job !== undefined; job = this.#jobs[0]) {
+      const isOver = job.run(until);
+      this.#jobs.shift();
+      if (isOver) continue;
+      this.#jobs.push(job);
+      break;
+    }
+    if (this.#jobs.length > 0) setImmediate(this.#turn);
+  };
 }
+
+let urgent = 0;
+
+/** Says that a request is in flight that others are not to delay: until it ends, work in the background has short turns. */
+export function beginUrgent(): () => void {
+  urgent++;
+  return () => urgent--;
+}
+
+const foreground = new Lane(() => SLICE_MS);
+const background = new Lane(() => (urgent > 0 ? SHORT_SLICE_MS : SLICE_MS));
 
 /**
  * Divides work among turns of the event loop: a service that takes up a new model, or writes a long answer, goes on
  * answering.
  * @param check called before each slice; what it throws ends the work
  */
-export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
+export function inTurns<T>(work: Pieces<T>, check?: () => void): Promise<T> {
+  return inLane(foreground, work, check);
+}
+
+/** The same for work that nobody waits for as for a ranking: uploads. */
+export function inBackground<T>(work: Pieces<T>, check?: () => void): Promise<T> {
+  return inLane(background, work, check);
+}
+
+function inLane<T>(lane: Lane, work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const run = (until: number): boolean => {
       try {
@@ -45,18 +80,21 @@ export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined)
         return true;
       }
     };
-    if (jobs.push({ run }) === 1) setImmediate(turn);
+    lane.add({ run });
   });
 }
 
-/** Maps a list, an element a piece. */
-export function* eachPiece<T, U>(list: readonly T[], map: (element: T, index: number) => U): Pieces<U[]> {
-  const mapped: U[] = [];
-  for (let i = 0; i < list.length; i++) {
-    mapped.push(map(list[i] as T, i));
-    yield;
-  }
-  return mapped;
+/**
+ * Begins the work at once and returns its value if it takes no longer than a slice; the rest is divided among turns of the
+ * event loop. For work that is short, unless a client sends what is long.
+ */
+export function soon<T>(work: Pieces<T>, check?: () => void): T | Promise<T> {
+  const until = performance.now() + SLICE_MS;
+  do {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  } while (performance.now() < until);
+  return inTurns(work, check);
 }
 
 /** Does all of it before it returns. */

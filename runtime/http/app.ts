@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
+import { BodyMemory } from './bodies/body-memory.js';
 import { readBody } from './read-body.js';
 import { beginRequest, requestState } from './request-state.js';
 import type { Route, RouteParts } from './route.js';
@@ -19,12 +20,13 @@ export function createHttpApp(services: HttpServices): RequestListener {
   const { logger } = services;
   const metrics = services.metrics ?? new HttpMetrics();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
+  const memory = services.bodyMemory ?? new BodyMemory();
   const routes = routesOf(services.pipelines);
   const parts = { ...services, metrics, routes };
 
   const app = createExpress();
   app.use(beginRequest(metrics, logger));
-  for (const route of routes) mount(app, route, limits, parts);
+  for (const route of routes) mount(app, route, { limits, memory }, parts);
   app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
   app.use(answerProblem(logger));
   return (req, res) => {
@@ -49,11 +51,17 @@ function createExpress(): Express {
   return app;
 }
 
-function mount(app: Express, route: Route, limits: BodyLimits, parts: RouteParts): void {
+/** How much the bodies of requests may take: each of them, and all together. */
+interface BodyBounds {
+  readonly limits: BodyLimits;
+  readonly memory: BodyMemory;
+}
+
+function mount(app: Express, route: Route, { limits, memory }: BodyBounds, parts: RouteParts): void {
   const mounted = app.route(literalPath(route.path)).all(matched(route.path));
   const handler = route.handler(parts);
   if (route.method === 'GET') mounted.get(handler).all(refuseMethod(['GET', 'HEAD']));
-  else mounted.post(readBody(limits[route.body.limit]), handler).all(refuseMethod(['POST']));
+  else mounted.post(readBody(limits[route.body.limit], memory), handler).all(refuseMethod(['POST']));
 }
 
 /** A path that express matches as it stands: its pattern signs are escaped. */

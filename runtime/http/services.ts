@@ -3,6 +3,7 @@ import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
+import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
@@ -21,6 +22,8 @@ export interface HttpServices {
   /** Of Millrace, for the reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
+  /** For the bodies of all requests; a new one unless the process has one already. */
+  readonly bodyMemory?: BodyMemory;
   /** What /metrics answers; new ones unless the process has some already. */
   readonly metrics?: HttpMetrics;
   /** Of the project's files, for /readyz. */

@@ -1,5 +1,6 @@
 import { MillraceError } from '../api/errors.js';
-import { eachPiece, inTurns } from '../core/pieces.js';
+import { isBodyList, type BodyList } from '../core/json-list.js';
+import { inBackground, type Pieces } from '../core/pieces.js';
 import type { EntityType, FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
@@ -13,6 +14,7 @@ import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } f
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
+import { writePortions } from './write-portions.js';
 
 /** Most rows of a push or a deletion. */
 export const MAX_ROWS = 1000;
@@ -55,6 +57,12 @@ export interface DeleteAnswer {
 interface StoredView extends RowShape {
   readonly definition: FeatureView;
   readonly id: Buffer;
+}
+
+/** A row as the store takes it. */
+interface PackedRow extends SegmentWrite {
+  /** Epoch milliseconds. */
+  readonly eventTime: number;
 }
 
 /** The online feature store: takes rows of feature views, and deletes them. */
@@ -110,16 +118,15 @@ export class FeatureStore {
   }
 
   /** As `push`, for any number of rows. */
-  async pushRows(viewName: string, rows: readonly unknown[]): Promise<PushAnswer> {
+  async pushRows(viewName: string, rows: BodyList): Promise<PushAnswer> {
     const view = this.#viewOf(viewName);
     const now = this.#now();
-    const checked = await this.#check(rows, view, now, checkRow, 'The push');
-    const outcomes = await this.#merge('stored', view, checked, ({ eventTime, features }) =>
+    const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
     );
+    const outcomes = await this.#merge('stored', view, segments);
     const ttl = view.definition.ttl ?? Infinity;
-    const isStored = (_: unknown, i: number): boolean => outcomes[i] === 'stored';
-    const stored = checked.filter(isStored);
+    const stored = segments.filter((_, i) => outcomes[i] === 'stored');
     const expired = stored.filter(({ eventTime }) => now - eventTime > ttl).length;
     return { view: view.view, stored: stored.length, older: rows.length - stored.length, expired };
   }
@@ -138,17 +145,17 @@ export class FeatureStore {
     const now = this.#now();
     // A row that is pushed next without an event time is newer than the deletion.
     this.#next = now + 1;
-    const keys = await this.#check(rows, view, now, checkKey, 'The deletion');
     const kept = deletionsKept(view.definition);
-    const outcomes = await this.#merge('deleted', view, keys, ({ eventTime }) =>
+    const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }) =>
       encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
     );
+    const outcomes = await this.#merge('deleted', view, tombstones);
     const deleted = outcomes.filter((outcome) => outcome === 'stored').length;
     return { view: view.view, deleted, older: outcomes.length - deleted };
   }
 
   /** The view and the rows of a body; the rows are not checked. @throws MillraceError invalid_body, unknown_view */
-  #read(body: unknown): { readonly view: string; readonly rows: readonly unknown[] } {
+  #read(body: unknown): { readonly view: string; readonly rows: BodyList } {
     const violations = new Violations();
     if (!isJsonObject(body)) {
       violations.add('', 'wrong_type', `expected an object with view and rows, found ${describe(body)}`);
@@ -161,31 +168,52 @@ export class FeatureStore {
       const code = name === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/view', code, `view: expected the name of a feature view, found ${describe(name)}`);
     } else this.#viewOf(name);
-    if (!Array.isArray(rows)) {
+    if (!isBodyList(rows)) {
       const code = rows === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/rows', code, `rows: expected a list, found ${describe(rows)}`);
     } else if (rows.length > MAX_ROWS) {
       violations.add('/rows', 'too_many', `rows: at most ${MAX_ROWS}, found ${rows.length}`);
     }
     violations.throwIfAny('The body');
-    return { view: name as string, rows: rows as readonly unknown[] };
+    return { view: name as string, rows: rows as BodyList };
   }
 
-  /** @throws MillraceError invalid_body, with all that is wrong with the rows */
-  async #check<T>(
-    rows: readonly unknown[],
+  /**
+   * Checks rows and packs each before the next one is looked at.
+   * @throws MillraceError invalid_body, with all that is wrong with the rows
+   */
+  async #pack<T extends RowKey>(
+    rows: BodyList,
     view: StoredView,
     now: number,
     check: (row: unknown, shape: RowShape, arrival: Arrival, at: string, into: Violations) => T | undefined,
     what: string,
-  ): Promise<readonly T[]> {
+    segmentOf: (row: T) => Buffer,
+  ): Promise<readonly PackedRow[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };
-    const checked = await inTurns(
-      eachPiece(rows, (row, i) => check(row, view, arrival, pointerTo('/rows', i), violations)),
-    );
+    const { group, of } = view.definition;
+    const prefix = this.#prefix;
+    const work = function* (): Pieces<readonly PackedRow[]> {
+      const packed: PackedRow[] = [];
+      let i = 0;
+      for (const sent of rows) {
+        const row = check(sent, view, arrival, pointerTo('/rows', i), violations);
+        yield;
+        if (row !== undefined && violations.count === 0)
+          packed.push({
+            key: featureKey(prefix, group, of, row.ids),
+            segment: segmentOf(row),
+            eventTime: row.eventTime,
+          });
+        i++;
+        yield;
+      }
+      return packed;
+    };
+    const packed = await inBackground(work());
     violations.throwIfAny(what);
-    return checked as readonly T[];
+    return packed;
   }
 
   /**
@@ -200,26 +228,22 @@ export class FeatureStore {
   }
 
   /** @param done what is said of a row that is written */
-  async #merge<T extends RowKey>(
+  async #merge(
     done: 'stored' | 'deleted',
     view: StoredView,
-    rows: readonly T[],
-    segmentOf: (row: T) => Buffer,
+    segments: readonly SegmentWrite[],
   ): Promise<SegmentOutcome[]> {
-    if (rows.length === 0) return [];
-    const { group, of } = view.definition;
-    const segments = await inTurns(
-      eachPiece(rows, (row): SegmentWrite => ({
-        key: featureKey(this.#prefix, group, of, row.ids),
-        segment: segmentOf(row),
-      })),
-    );
+    if (segments.length === 0) return [];
     try {
       // The layout first: in a cluster it may lie on another server than the segments that need it.
       if (done === 'stored') await this.#store.write([this.#layouts.record(view.layout)]);
-      return await this.#store.mergeSegments(segments);
+      return await writePortions(
+        segments,
+        ({ segment }) => segment.length,
+        (portion) => this.#store.mergeSegments(portion),
+      );
     } catch (error) {
-      throw error instanceof StoreWriteError ? writeFailure(error, rows.length, done) : error;
+      throw error instanceof StoreWriteError ? writeFailure(error, segments.length, done) : error;
     }
   }
 

@@ -1,6 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -34,6 +35,7 @@ export async function registerServices(
   container.register(TOKENS.metrics, {
     useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
   });
+  container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

@@ -143,6 +143,7 @@ function wire(
           logger,
           version: millraceVersion,
           projectVersion: version,
+          bodyMemory: services.resolve(TOKENS.bodyMemory),
           limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
         }),
       )),

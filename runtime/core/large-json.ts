@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer';
+import { JsonList } from './json-list.js';
+import { scanJson, type JsonUnit, type ListSpan } from './json-scan.js';
+import { faultError, MOST_NESTING, notUtf8, withoutMark } from './parse-json.js';
+import type { Pieces } from './pieces.js';
+import { Violations } from './violations.js';
+
+/** Most bytes of one element of the list of a large body, and of everything beside that list. */
+export const MOST_UNIT_BYTES = 1024 * 1024;
+/** Most names, lists and objects of the same. */
+export const MOST_UNIT_PARTS = 10_000;
+
+/** Bytes that are looked through for the ends of lines between two breaks. */
+const STEP = 256 * 1024;
+
+/**
+ * Parses a large body in pieces, none of which takes longer than some milliseconds. What a body may hold is bounded
+ * before anything of it is parsed. Its value, and what is refused as no JSON, are those of `parseJson`.
+ * @param listName the field of the body whose list becomes a `JsonList`; everything else is parsed
+ * @throws MillraceError malformed_json; invalid_body for a body that nests too deep or has too large a part
+ */
+export function* parseLarge(sent: Buffer, listName?: string): Pieces<unknown> {
+  if (!isUtf8(sent)) throw notUtf8();
+  const bytes = withoutMark(sent);
+  const violations = new Violations();
+  const { fault, spans, list, isTooDeep } = yield* scanJson(bytes, listName, (unit) => {
+    checkUnit(unit, listName ?? '', violations);
+  });
+  if (fault !== undefined) throw faultError(fault, bytes.length, yield* placeOf(bytes, fault.offset));
+  if (isTooDeep) violations.add('', 'too_deep', `lists and objects nest deeper than ${MOST_NESTING} levels`);
+  violations.throwIfAny('The body');
+  const body: unknown = JSON.parse(withoutLists(bytes, spans));
+  yield;
+  if (list !== undefined && listName !== undefined)
+    (body as Record<string, unknown>)[listName] = new JsonList(bytes, list);
+  return body;
+}
+
+function checkUnit({ element, bytes, parts }: JsonUnit, listName: string, violations: Violations): void {
+  const isElement = element !== undefined;
+  if (bytes > MOST_UNIT_BYTES)
+    violations.add(isElement ? `/${listName}/${element}` : '', 'too_large', () => {
+      return `${isElement ? 'an element' : rest(listName)} has at most ${MOST_UNIT_BYTES} bytes, found ${bytes}`;
+    });
+  if (parts > MOST_UNIT_PARTS)
+    violations.add(isElement ? `/${listName}/${element}` : '', 'too_many', () => {
+      const subject = isElement ? 'an element' : rest(listName);
+      return `${subject} has at most ${MOST_UNIT_PARTS} names, lists and objects, found ${parts}`;
+    });
+}
+
+function rest(listName: string): string {
+  return listName === '' ? 'a body' : `what a body has beside ${listName}`;
+}
+
+/** The text of a body with a zero in the place of each of the lists. */
+function withoutLists(bytes: Buffer, spans: readonly ListSpan[]): string {
+  let text = '';
+  let from = 0;
+  for (const { start, end } of spans) {
+    text += `${bytes.toString('utf8', from, start)}0`;
+    from = end;
+  }
+  return text + bytes.toString('utf8', from);
+}
+
+/** 1-based line and column (in UTF-16 code units) of an offset in bytes. */
+function* placeOf(bytes: Buffer, offset: number): Pieces<{ line: number; column: number }> {
+  let line = 1;
+  let column = 1;
+  for (let at = 0; at < offset; at++) {
+    const byte = bytes[at] as number;
+    if (byte === 0x0a) {
+      line++;
+      column = 1;
+      // The bytes of a character after its first begin with the bits 10; from four bytes on it has two units.
+    } else if ((byte & 0xc0) !== 0x80) column += byte >= 0xf0 ? 2 : 1;
+    if (at % STEP === STEP - 1) yield;
+  }
+  return { line, column };
+}
