@@ -8,12 +8,14 @@ export interface ElementGroups {
   readonly ends: readonly number[];
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * A list of a large body. It is parsed a group of elements at a time while it is iterated, so that the values of a
- * group are gone before those of the next one are made.
+ * group are gone before those of the next one are made. It can be gone through once: then it lets go of the body.
  */
 export class JsonList implements Iterable<JsonValue> {
-  readonly #bytes: Buffer;
+  #bytes: Buffer;
   readonly #groups: ElementGroups;
 
   constructor(bytes: Buffer, groups: ElementGroups) {
@@ -27,6 +29,7 @@ export class JsonList implements Iterable<JsonValue> {
 
   *[Symbol.iterator](): Generator<JsonValue, void> {
     for (let group = 0; group < this.#groups.starts.length; group++) yield* this.#parse(group);
+    this.#bytes = NOTHING;
   }
 
   /** All elements at once. */
@@ -36,6 +39,7 @@ export class JsonList implements Iterable<JsonValue> {
       for (const element of this.#parse(group)) all.push(element);
       yield;
     }
+    this.#bytes = NOTHING;
     return all;
   }
 

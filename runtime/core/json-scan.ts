@@ -12,8 +12,10 @@ export interface JsonUnit {
   /** Position in the list; undefined for what is beside it. */
   readonly element: number | undefined;
   readonly bytes: number;
-  /** Names, lists and objects in it: what costs time to parse, check and store. */
+  /** Names, lists and objects in it: what costs the most time to parse, check and store. */
   readonly parts: number;
+  /** Values of any kind in it. */
+  readonly values: number;
 }
 
 /** A list that stands in the outermost object, and where its elements are. */
@@ -85,6 +87,7 @@ class Scanner {
   #depth = 0;
   #deepest = 0;
   #parts = 0;
+  #values = 0;
   /** Where the name that is being read, or was read last, starts; of those of the outermost object. */
   #nameAt = 0;
   /** Whether the field of the outermost object that is being read has the list's name. */
@@ -95,8 +98,10 @@ class Scanner {
   #list: ListSpan | undefined;
   #elementAt = 0;
   #elementParts = 0;
-  /** Parts in lists that were taken apart, and their bytes. */
+  #elementValues = 0;
+  /** Of the lists that were taken apart, together. */
   #listParts = 0;
+  #listValues = 0;
   #listBytes = 0;
 
   constructor(bytes: Buffer, listName: string | undefined, unit: (unit: JsonUnit) => void) {
@@ -141,6 +146,7 @@ class Scanner {
             break;
           }
           if (this.#depth === 2 && this.#span !== undefined) this.#startElement(at);
+          this.#values++;
           if (byte === OPEN_LIST) {
             this.#openList(at);
             at++;
@@ -204,6 +210,7 @@ class Scanner {
       element: undefined,
       bytes: length - this.#listBytes,
       parts: this.#parts - this.#listParts,
+      values: this.#values - this.#listValues,
     });
     return {
       fault: this.#fault,
@@ -238,6 +245,7 @@ class Scanner {
     if (this.#depth !== 2 || !this.#isNamed) return;
     this.#span = { start: at, end: at, length: 0, starts: [], ends: [], firsts: [] };
     this.#listParts -= this.#parts;
+    this.#listValues -= this.#values;
   }
 
   #close(end: number): void {
@@ -248,6 +256,7 @@ class Scanner {
     else if (this.#depth === 1) {
       span.end = end;
       this.#listParts += this.#parts;
+      this.#listValues += this.#values;
       this.#listBytes += end - span.start;
       this.#spans.push(span);
       this.#list = span;
@@ -258,6 +267,7 @@ class Scanner {
   #startElement(at: number): void {
     this.#elementAt = at;
     this.#elementParts = this.#parts;
+    this.#elementValues = this.#values;
   }
 
   #endElement(end: number): void {
@@ -270,7 +280,12 @@ class Scanner {
       span.ends.push(end);
       span.firsts.push(span.length);
     }
-    this.#unit({ element: span.length, bytes: end - start, parts: this.#parts - this.#elementParts });
+    this.#unit({
+      element: span.length,
+      bytes: end - start,
+      parts: this.#parts - this.#elementParts,
+      values: this.#values - this.#elementValues,
+    });
     span.length++;
   }
 

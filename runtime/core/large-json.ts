@@ -9,6 +9,14 @@ import { Violations } from './violations.js';
 export const MOST_UNIT_BYTES = 1024 * 1024;
 /** Most names, lists and objects of the same. */
 export const MOST_UNIT_PARTS = 10_000;
+/** Most values of the same. */
+export const MOST_UNIT_VALUES = 100_000;
+
+const UNIT_BOUNDS = [
+  { of: 'bytes', most: MOST_UNIT_BYTES, code: 'too_large', what: 'bytes' },
+  { of: 'parts', most: MOST_UNIT_PARTS, code: 'too_many', what: 'names, lists and objects' },
+  { of: 'values', most: MOST_UNIT_VALUES, code: 'too_many', what: 'values' },
+] as const;
 
 /** Bytes that are looked through for the ends of lines between two breaks. */
 const STEP = 256 * 1024;
@@ -36,17 +44,15 @@ export function* parseLarge(sent: Buffer, listName?: string): Pieces<unknown> {
   return body;
 }
 
-function checkUnit({ element, bytes, parts }: JsonUnit, listName: string, violations: Violations): void {
-  const isElement = element !== undefined;
-  if (bytes > MOST_UNIT_BYTES)
-    violations.add(isElement ? `/${listName}/${element}` : '', 'too_large', () => {
-      return `${isElement ? 'an element' : rest(listName)} has at most ${MOST_UNIT_BYTES} bytes, found ${bytes}`;
-    });
-  if (parts > MOST_UNIT_PARTS)
-    violations.add(isElement ? `/${listName}/${element}` : '', 'too_many', () => {
-      const subject = isElement ? 'an element' : rest(listName);
-      return `${subject} has at most ${MOST_UNIT_PARTS} names, lists and objects, found ${parts}`;
-    });
+function checkUnit(unit: JsonUnit, listName: string, violations: Violations): void {
+  for (const { of, most, code, what } of UNIT_BOUNDS) {
+    const found = unit[of];
+    if (found <= most) continue;
+    const isElement = unit.element !== undefined;
+    const subject = isElement ? 'an element' : rest(listName);
+    const pointer = isElement ? `/${listName}/${unit.element}` : '';
+    violations.add(pointer, code, () => `${subject} has at most ${most} ${what}, found ${found}`);
+  }
 }
 
 function rest(listName: string): string {

@@ -15,18 +15,13 @@ interface Job {
 /** Jobs in the order of their turns: one turn of the event loop has one slice, however many jobs there are. */
 class Lane {
   readonly #jobs: Job[] = [];
-  readonly #sliceMs: () => number;
-
-  constructor(sliceMs: () => number) {
-    this.#sliceMs = sliceMs;
-  }
 
   add(job: Job): void {
     if (this.#jobs.push(job) === 1) setImmediate(this.#turn);
   }
 
   readonly #turn = (): void => {
-    const until = performance.now() + this.#sliceMs();
+    const until = performance.now() + SLICE_MS;
     for (let job = this.#jobs[0]; job !== undefined; job = this.#jobs[0]) {
       const isOver = job.run(until);
       this.#jobs.shift();
@@ -38,6 +33,49 @@ class Lane {
   };
 }
 
+/** Slices after which a job in the background counts as long. */
+const SHORT_JOB = 5;
+
+/**
+ * Jobs that may wait. Short ones take turns with each other; of the long ones the first goes on until it is done, so that
+ * few of them hold what they have made so far. A slice of the one kind follows one of the other. While something urgent
+ * is in flight the slices are shorter.
+ */
+class Background {
+  readonly #short: { readonly job: Job; slices: number }[] = [];
+  readonly #long: Job[] = [];
+  #isLongNext = false;
+
+  add(job: Job): void {
+    if (this.#short.push({ job, slices: 0 }) + this.#long.length === 1) setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    const until = performance.now() + (urgent > 0 ? SHORT_SLICE_MS : SLICE_MS);
+    do {
+      const isLong = this.#short.length === 0 || (this.#isLongNext && this.#long.length > 0);
+      this.#isLongNext = !isLong;
+      if (isLong) this.#runLong(until);
+      else this.#runShort(until);
+    } while (performance.now() < until && this.#short.length + this.#long.length > 0);
+    if (this.#short.length + this.#long.length > 0) setImmediate(this.#turn);
+  };
+
+  #runLong(until: number): void {
+    if (this.#long[0]?.run(until) === true) this.#long.shift();
+  }
+
+  #runShort(until: number): void {
+    const [first] = this.#short;
+    if (first === undefined) return;
+    const isOver = first.job.run(until);
+    this.#short.shift();
+    if (isOver) return;
+    if (++first.slices < SHORT_JOB) this.#short.push(first);
+    else this.#long.push(first.job);
+  }
+}
+
 let urgent = 0;
 
 /** Says that a request is in flight that others are not to delay: until it ends, work in the background has short turns. */
@@ -46,8 +84,8 @@ export function beginUrgent(): () => void {
   return () => urgent--;
 }
 
-const foreground = new Lane(() => SLICE_MS);
-const background = new Lane(() => (urgent > 0 ? SHORT_SLICE_MS : SLICE_MS));
+const foreground = new Lane();
+const background = new Background();
 
 /**
  * Divides work among turns of the event loop: a service that takes up a new model, or writes a long answer, goes on
@@ -63,7 +101,11 @@ export function inBackground<T>(work: Pieces<T>, check?: () => void): Promise<T>
   return inLane(background, work, check);
 }
 
-function inLane<T>(lane: Lane, work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
+function inLane<T>(
+  lane: Pick<Lane, 'add'>,
+  work: Pieces<T>,
+  check: () => void = () => undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const run = (until: number): boolean => {
       try {

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { JsonList } from '../core/json-list.js';
 import { parseLarge } from '../core/large-json.js';
 import { checkNesting, parseJson } from '../core/parse-json.js';
-import { inTurns, type Pieces } from '../core/pieces.js';
+import { inBackground, inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
 import { takeBody } from './read-body.js';
 import { sendJson } from './respond.js';
@@ -29,7 +29,7 @@ export async function withBody<T>(
   listName?: string,
 ): Promise<T> {
   const body = takeBody(req);
-  if (body.length > SMALL) return work(await inTurns(parseChunks(body, listName)));
+  if (body.length > SMALL) return work(await inBackground(parseChunks(body, listName)));
   return withSmallBody(wholeOf(body), work);
 }
 

@@ -1,5 +1,5 @@
 import { MillraceError } from '../api/errors.js';
-import { inBackground, inTurns, type Pieces } from '../core/pieces.js';
+import { inBackground, inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
@@ -103,7 +103,7 @@ export class EntityIndex {
    * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable; record_unreadable if a record is damaged
    */
   async get(body: unknown): Promise<EntitiesAnswer> {
-    const { type, ids } = this.#readIds(body, 'The request');
+    const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const unique = [...new Set(ids)];
     const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
     await this.#resolveLayouts(records);
@@ -116,7 +116,7 @@ export class EntityIndex {
    *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were
    */
   async remove(body: unknown): Promise<EntityIdsAnswer> {
-    const { type, ids } = this.#readIds(body, 'The request');
+    const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const keys = ids.map((id) => entityKey(this.#prefix, type.name, id));
     if (keys.length > 0) {
       await this.#change(type.name, ids, 'deleted_ids', () => this.#store.remove(keys));
@@ -178,7 +178,10 @@ export class EntityIndex {
     }
   }
 
-  #readIds(body: unknown, subject: string): { readonly type: IndexedType; readonly ids: readonly string[] } {
+  *#readIds(
+    body: unknown,
+    subject: string,
+  ): Pieces<{ readonly type: IndexedType; readonly ids: readonly string[] }> {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entity_ids', violations);
     const ids: string[] = [];
@@ -188,6 +191,7 @@ export class EntityIndex {
       if (problem === undefined) ids.push(idText(id) ?? '');
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
       i++;
+      yield;
     }
     violations.throwIfAny(subject);
     return { type, ids };

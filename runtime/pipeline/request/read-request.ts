@@ -31,6 +31,8 @@ export const MOST_PAGES = 1_000_000;
 
 /** Candidates that are read between two breaks. */
 const PIECE = 8;
+/** Fields that nothing declares, likewise. */
+const MANY_UNKNOWN = 500;
 
 /** The page of a pipeline that has none. */
 const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
@@ -107,8 +109,12 @@ function* readCandidates(
   /** Without the duplicates; undefined as long as there are none. */
   let kept: JsonValue[] | undefined;
   let carriesMore = false;
+  let unknownBefore = 0;
   for (let i = 0; i < candidates.length; i++) {
-    if (i % PIECE === PIECE - 1) yield;
+    if (i % PIECE === PIECE - 1 || unknown.total - unknownBefore > MANY_UNKNOWN) {
+      unknownBefore = unknown.total;
+      yield;
+    }
     const candidate = candidates[i];
     if (!isJsonObject(candidate)) {
       violations.add(
