@@ -1,7 +1,11 @@
 /** The pieces of a turn take so long together before others have theirs, milliseconds. */
 const SLICE_MS = 4;
-/** The same for work in the background while a ranking is in flight. */
+/** The same for work in the background while something urgent is in flight, or was a moment ago. */
 const SHORT_SLICE_MS = 1;
+/** For so many milliseconds something urgent counts after its end: the next one is probably on its way. */
+const MOMENT_MS = 100;
+/** Work in the background then rests so many times as long as it worked. */
+const REST = 3;
 
 /** Long work that can be laid down wherever it yields. */
 export type Pieces<T> = Generator<undefined, T>;
@@ -39,7 +43,7 @@ const SHORT_JOB = 5;
 /**
  * Jobs that may wait. Short ones take turns with each other; of the long ones the first goes on until it is done, so that
  * few of them hold what they have made so far. A slice of the one kind follows one of the other. While something urgent
- * is in flight the slices are shorter.
+ * is in flight the slices are shorter, with rests between them.
  */
 class Background {
   readonly #short: { readonly job: Job; slices: number }[] = [];
@@ -51,14 +55,18 @@ class Background {
   }
 
   readonly #turn = (): void => {
-    const until = performance.now() + (urgent > 0 ? SHORT_SLICE_MS : SLICE_MS);
+    const started = performance.now();
+    const isBusy = urgent > 0 || started - urgentUntil < MOMENT_MS;
+    const until = started + (isBusy ? SHORT_SLICE_MS : SLICE_MS);
     do {
       const isLong = this.#short.length === 0 || (this.#isLongNext && this.#long.length > 0);
       this.#isLongNext = !isLong;
       if (isLong) this.#runLong(until);
       else this.#runShort(until);
     } while (performance.now() < until && this.#short.length + this.#long.length > 0);
-    if (this.#short.length + this.#long.length > 0) setImmediate(this.#turn);
+    if (this.#short.length + this.#long.length === 0) return;
+    if (isBusy) setTimeout(this.#turn, REST * (performance.now() - started));
+    else setImmediate(this.#turn);
   };
 
   #runLong(until: number): void {
@@ -77,11 +85,16 @@ class Background {
 }
 
 let urgent = 0;
+/** When the last urgent request ended, by `performance.now()`. */
+let urgentUntil = -Infinity;
 
-/** Says that a request is in flight that others are not to delay: until it ends, work in the background has short turns. */
+/** Says that a request is in flight that others are not to delay: until shortly after its end, work in the background has short turns and rests. */
 export function beginUrgent(): () => void {
   urgent++;
-  return () => urgent--;
+  return () => {
+    urgent--;
+    urgentUntil = performance.now();
+  };
 }
 
 const foreground = new Lane();

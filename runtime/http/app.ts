@@ -61,7 +61,12 @@ function mount(app: Express, route: Route, { limits, memory }: BodyBounds, parts
   const mounted = app.route(literalPath(route.path)).all(matched(route.path));
   const handler = route.handler(parts);
   if (route.method === 'GET') mounted.get(handler).all(refuseMethod(['GET', 'HEAD']));
-  else mounted.post(readBody(limits[route.body.limit], memory), handler).all(refuseMethod(['POST']));
+  else {
+    const { limit } = route.body;
+    mounted
+      .post(readBody(limits[limit], memory, limit === 'rankingBytes'), handler)
+      .all(refuseMethod(['POST']));
+  }
 }
 
 /** A path that express matches as it stands: its pattern signs are escaped. */

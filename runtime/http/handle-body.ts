@@ -72,7 +72,8 @@ function* parseWhole(body: CollectedBody, listName: string): Pieces<unknown> {
 function* parseChunks({ chunks, length }: CollectedBody, listName: string | undefined): Pieces<unknown> {
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
-  for (const chunk of chunks) {
+  // Each chunk is let go of as soon as it is copied.
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     at += chunk.copy(bytes, at);
     yield;
   }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
+import { beginUrgent } from '../core/pieces.js';
 import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
 
@@ -13,9 +14,11 @@ const bodies = new WeakMap<Request, HeldBody>();
 /**
  * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `withBody` can parse it.
  * Refuses what is not declared to be JSON before reading it. The memory is given back once the request is over.
+ * @param isUrgent whether work in the background steps back until the request is over
  */
-export function readBody(limit: number, memory: BodyMemory): RequestHandler {
+export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): RequestHandler {
   return async (req, res, next) => {
+    if (isUrgent) res.once('close', beginUrgent());
     checkMediaType(req);
     const share = memory.share();
     res.once('close', () => share.release());

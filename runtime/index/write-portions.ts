@@ -1,3 +1,4 @@
+import { inBackground, type Pieces } from '../core/pieces.js';
 import { StoreWriteError } from '../store/store.js';
 
 /** Bounds of what is handed to the store in one go: it takes a millisecond or two, and other requests wait meanwhile. */
@@ -23,7 +24,8 @@ export async function writePortions<T, U>(
     for (let bytes = 0; end < list.length && end - start < PORTION_COUNT && bytes < PORTION_BYTES; end++)
       bytes += sizeOf(list[end] as T);
     try {
-      for (const result of (await write(list.slice(start, end))) ?? []) results.push(result);
+      const portion = list.slice(start, end);
+      for (const result of (await inBackground(started(() => write(portion)))) ?? []) results.push(result);
     } catch (error) {
       if (!(error instanceof StoreWriteError)) throw error;
       const first = start;
@@ -35,4 +37,10 @@ export async function writePortions<T, U>(
     start = end;
   }
   return results;
+}
+
+/** Begins some work when it is its turn. Others have theirs before the next portion, and before this one's result. */
+// eslint-disable-next-line require-yield
+function* started<T>(begin: () => T): Pieces<T> {
+  return begin();
 }

@@ -122,6 +122,8 @@ interface Latency {
 
 const RATE = 40;
 const WINDOW_MS = 2000;
+/** Products that are loaded again and again, and those of them that are ranked. */
+const [LOADED, RANKED] = [100_000, 20_000];
 const CANDIDATES = 24;
 
 /** Windows with and without a load take turns, so that what else the machine does is in both. */
@@ -132,8 +134,8 @@ async function besideRankings(
 ): Promise<Beside> {
   const service = await startMeasured(env);
   try {
-    const batches = Array.from({ length: 20 }, (_, batch) => products(batch));
-    for (const sent of batches) await service.send(sent);
+    const batches = Array.from({ length: LOADED / 1000 }, (_, batch) => products(batch));
+    for (const sent of batches.slice(0, RANKED / 1000)) await service.send(sent);
     const alone: number[] = [];
     const loaded: number[] = [];
     let entities = 0;
@@ -189,7 +191,7 @@ async function rankings(
 
 function ranking(number: number): Sent {
   const candidates = Array.from({ length: CANDIDATES }, (_, i) => ({
-    product_id: `p${(number * 7919 + i * 104729) % 20_000}`,
+    product_id: `p${(number * 7919 + i * 104729) % RANKED}`,
   }));
   const text = JSON.stringify({ query: { query: 'red shoe' }, user: { user_id: 'u' }, candidates });
   return { path: '/api/v1/ranking', bytes: Buffer.from(text) };

@@ -21,7 +21,7 @@ const INFLATERS: Readonly<Record<string, () => Inflater>> = {
 
 /** A body as it came, inflated. */
 export interface CollectedBody {
-  readonly chunks: readonly Buffer[];
+  readonly chunks: Buffer[];
   readonly length: number;
 }
 
