@@ -16,6 +16,8 @@ export interface JsonUnit {
   readonly parts: number;
   /** Values of any kind in it. */
   readonly values: number;
+  /** Those of them that are texts. */
+  readonly texts: number;
 }
 
 /** A list that stands in the outermost object, and where its elements are. */
@@ -88,6 +90,7 @@ class Scanner {
   #deepest = 0;
   #parts = 0;
   #values = 0;
+  #texts = 0;
   /** Where the name that is being read, or was read last, starts; of those of the outermost object. */
   #nameAt = 0;
   /** Whether the field of the outermost object that is being read has the list's name. */
@@ -99,9 +102,11 @@ class Scanner {
   #elementAt = 0;
   #elementParts = 0;
   #elementValues = 0;
+  #elementTexts = 0;
   /** Of the lists that were taken apart, together. */
   #listParts = 0;
   #listValues = 0;
+  #listTexts = 0;
   #listBytes = 0;
 
   constructor(bytes: Buffer, listName: string | undefined, unit: (unit: JsonUnit) => void) {
@@ -156,6 +161,7 @@ class Scanner {
             at++;
             state = NAME_OR_END;
           } else if (byte === QUOTE) {
+            this.#texts++;
             at++;
             state = IN_TEXT;
           } else {
@@ -211,6 +217,7 @@ class Scanner {
       bytes: length - this.#listBytes,
       parts: this.#parts - this.#listParts,
       values: this.#values - this.#listValues,
+      texts: this.#texts - this.#listTexts,
     });
     return {
       fault: this.#fault,
@@ -246,6 +253,7 @@ class Scanner {
     this.#span = { start: at, end: at, length: 0, starts: [], ends: [], firsts: [] };
     this.#listParts -= this.#parts;
     this.#listValues -= this.#values;
+    this.#listTexts -= this.#texts;
   }
 
   #close(end: number): void {
@@ -257,6 +265,7 @@ class Scanner {
       span.end = end;
       this.#listParts += this.#parts;
       this.#listValues += this.#values;
+      this.#listTexts += this.#texts;
       this.#listBytes += end - span.start;
       this.#spans.push(span);
       this.#list = span;
@@ -268,6 +277,7 @@ class Scanner {
     this.#elementAt = at;
     this.#elementParts = this.#parts;
     this.#elementValues = this.#values;
+    this.#elementTexts = this.#texts;
   }
 
   #endElement(end: number): void {
@@ -285,6 +295,7 @@ class Scanner {
       bytes: end - start,
       parts: this.#parts - this.#elementParts,
       values: this.#values - this.#elementValues,
+      texts: this.#texts - this.#elementTexts,
     });
     span.length++;
   }

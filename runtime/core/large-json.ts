@@ -18,6 +18,9 @@ const UNIT_BOUNDS = [
   { of: 'values', most: MOST_UNIT_VALUES, code: 'too_many', what: 'values' },
 ] as const;
 
+/** Most texts of a body whose values are all used at once. */
+export const MOST_TEXTS = 100_000;
+
 /** Bytes that are looked through for the ends of lines between two breaks. */
 const STEP = 256 * 1024;
 
@@ -25,17 +28,22 @@ const STEP = 256 * 1024;
  * Parses a large body in pieces, none of which takes longer than some milliseconds. What a body may hold is bounded
  * before anything of it is parsed. Its value, and what is refused as no JSON, are those of `parseJson`.
  * @param listName the field of the body whose list becomes a `JsonList`; everything else is parsed
+ * @param isUsedAtOnce whether the work on the body needs all of it together
  * @throws MillraceError malformed_json; invalid_body for a body that nests too deep or has too large a part
  */
-export function* parseLarge(sent: Buffer, listName?: string): Pieces<unknown> {
+export function* parseLarge(sent: Buffer, listName?: string, isUsedAtOnce = false): Pieces<unknown> {
   if (!isUtf8(sent)) throw notUtf8();
   const bytes = withoutMark(sent);
   const violations = new Violations();
+  let texts = 0;
   const { fault, spans, list, isTooDeep } = yield* scanJson(bytes, listName, (unit) => {
     checkUnit(unit, listName ?? '', violations);
+    texts += unit.texts;
   });
   if (fault !== undefined) throw faultError(fault, bytes.length, yield* placeOf(bytes, fault.offset));
   if (isTooDeep) violations.add('', 'too_deep', `lists and objects nest deeper than ${MOST_NESTING} levels`);
+  if (isUsedAtOnce && texts > MOST_TEXTS)
+    violations.add('', 'too_many', `a body has at most ${MOST_TEXTS} texts, found ${texts}`);
   violations.throwIfAny('The body');
   const body: unknown = JSON.parse(withoutLists(bytes, spans));
   yield;

@@ -2,7 +2,8 @@ import type { Request, RequestHandler } from 'express';
 import { JsonList } from '../core/json-list.js';
 import { parseLarge } from '../core/large-json.js';
 import { checkNesting, parseJson } from '../core/parse-json.js';
-import { inBackground, inTurns, type Pieces } from '../core/pieces.js';
+import { inBackground } from '../core/background.js';
+import { inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
 import { takeBody } from './read-body.js';
 import { sendJson } from './respond.js';
@@ -63,13 +64,17 @@ function wholeOf({ chunks }: CollectedBody): Buffer {
 }
 
 function* parseWhole(body: CollectedBody, listName: string): Pieces<unknown> {
-  const value = (yield* parseChunks(body, listName)) as Record<string, unknown>;
+  const value = (yield* parseChunks(body, listName, true)) as Record<string, unknown>;
   const list = typeof value === 'object' && (value as unknown) !== null ? value[listName] : undefined;
   if (list instanceof JsonList) value[listName] = yield* list.whole();
   return value;
 }
 
-function* parseChunks({ chunks, length }: CollectedBody, listName: string | undefined): Pieces<unknown> {
+function* parseChunks(
+  { chunks, length }: CollectedBody,
+  listName: string | undefined,
+  isUsedAtOnce = false,
+): Pieces<unknown> {
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
   // Each chunk is let go of as soon as it is copied.
@@ -77,5 +82,5 @@ function* parseChunks({ chunks, length }: CollectedBody, listName: string | unde
     at += chunk.copy(bytes, at);
     yield;
   }
-  return yield* parseLarge(bytes, listName);
+  return yield* parseLarge(bytes, listName, isUsedAtOnce);
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
-import { beginUrgent } from '../core/pieces.js';
+import { beginUrgent } from '../core/background.js';
 import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
 

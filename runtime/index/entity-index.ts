@@ -1,5 +1,6 @@
 import { MillraceError } from '../api/errors.js';
-import { inBackground, inTurns, soon, type Pieces } from '../core/pieces.js';
+import { inBackground } from '../core/background.js';
+import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';

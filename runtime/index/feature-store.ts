@@ -1,6 +1,7 @@
 import { MillraceError } from '../api/errors.js';
 import { isBodyList, type BodyList } from '../core/json-list.js';
-import { inBackground, type Pieces } from '../core/pieces.js';
+import { inBackground } from '../core/background.js';
+import { type Pieces } from '../core/pieces.js';
 import type { EntityType, FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';

@@ -1,4 +1,5 @@
-import { inBackground, type Pieces } from '../core/pieces.js';
+import { inBackground } from '../core/background.js';
+import { type Pieces } from '../core/pieces.js';
 import { StoreWriteError } from '../store/store.js';
 
 /** Bounds of what is handed to the store in one go: it takes a millisecond or two, and other requests wait meanwhile. */

@@ -106,6 +106,10 @@ type TextOf = (bytes: number) => string;
 const PLACES: Readonly<Record<string, (route: ProvedRoute, textOf: TextOf) => string>> = {
   'in each of 1,000 elements': (route, textOf) => spread(route, textOf, ['extra']),
   'in declared fields of 1,000 elements': (route, textOf) => spread(route, textOf, route.declared),
+  'in one declared field of 1,000 elements': (route, textOf) =>
+    spread(route, textOf, route.declared.slice(0, 1)),
+  'in another declared field of 1,000 elements': (route, textOf) =>
+    spread(route, textOf, route.declared.slice(1, 2)),
   'in one element': (route, textOf) =>
     route.body([route.element(0, textOf(FILLED * Math.min(1024 * 1024, route.limit)))]),
   'in a declared field of one element': (route, textOf) =>

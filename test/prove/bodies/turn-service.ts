@@ -22,10 +22,14 @@ let longest = 0;
 let next: NodeJS.Immediate | undefined;
 
 function turn(): void {
+  note();
+  next = setImmediate(turn);
+}
+
+function note(): void {
   const now = cpuMs();
   if (now - before > longest) longest = now - before;
   before = now;
-  next = setImmediate(turn);
 }
 
 const service = await startService(loadSettings(process.env));
@@ -35,6 +39,8 @@ process.on('message', (message) => {
     before = cpuMs();
     next = setImmediate(turn);
   } else {
+    // What was answered last may have been done in this very turn.
+    note();
     clearImmediate(next);
     process.send?.({ longest, rss: process.memoryUsage.rss() });
   }

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
-import {
-  atOnce,
-  beginUrgent,
-  inBackground,
-  inTurns,
-  soon,
-  type Pieces,
-} from '../../../runtime/core/pieces.js';
+import { beginUrgent, inBackground } from '../../../runtime/core/background.js';
+import { atOnce, inTurns, soon, type Pieces } from '../../../runtime/core/pieces.js';
 
 /** Each piece holds the event loop for longer than a slice. */
 function* work(pieces: number, fails = false): Pieces<string> {
