@@ -7,6 +7,9 @@ const STEP = 32 * 1024;
 /** Elements of a list are parsed together up to so many bytes. The slowest JSON takes JSON.parse some 3 ms of them. */
 const GROUP_BYTES = 32 * 1024;
 
+/** Most characters of a number: it is read in one go. */
+export const MOST_DIGITS = 1024 * 1024;
+
 /** A part of a body: an element of its list, or everything beside the list. */
 export interface JsonUnit {
   /** Position in the list; undefined for what is beside it. */
@@ -40,6 +43,8 @@ export interface JsonScan {
   /** The one that JSON.parse would keep: that of the last field of this name, if its value is a list. */
   readonly list: ListSpan | undefined;
   readonly isTooDeep: boolean;
+  /** Whether a number is longer than `MOST_DIGITS`. What comes after it is not read. */
+  readonly isEndless: boolean;
 }
 
 /** What is expected next. */
@@ -84,6 +89,7 @@ class Scanner {
   #at = 0;
   #state = VALUE;
   #fault: JsonFault | undefined;
+  #isEndless = false;
   /** LIST or OBJECT, by depth. */
   #open = new Uint8Array(256);
   #depth = 0;
@@ -167,6 +173,10 @@ class Scanner {
           } else {
             const end = endOfScalar(bytes, at, byte);
             if (end < 0) return this.#refuse(at, 'a value');
+            if (end - at > MOST_DIGITS) {
+              this.#isEndless = true;
+              return false;
+            }
             at = end;
             state = FOLLOWS;
             if (this.#depth === 2 && this.#span !== undefined) this.#endElement(at);
@@ -210,7 +220,8 @@ class Scanner {
 
   end(): JsonScan {
     const { length } = this.#bytes;
-    if (this.#fault === undefined && (this.#state !== FOLLOWS || this.#depth > 0))
+    const isRead = this.#fault !== undefined || this.#isEndless;
+    if (!isRead && (this.#state !== FOLLOWS || this.#depth > 0))
       this.#refuse(length, expectedIn(this.#state, this.#inside));
     this.#unit({
       element: undefined,
@@ -224,6 +235,7 @@ class Scanner {
       spans: this.#spans,
       list: this.#list,
       isTooDeep: this.#deepest > MOST_NESTING,
+      isEndless: this.#isEndless,
     };
   }
 
@@ -408,8 +420,9 @@ function endOfScalar(bytes: Buffer, at: number, first: number): number {
 }
 
 function endOfDigits(bytes: Buffer, from: number): number {
+  const limit = Math.min(bytes.length, from + MOST_DIGITS + 1);
   let at = from;
-  while (at < bytes.length && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
+  while (at < limit && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
   return at;
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonList } from './json-list.js';
-import { scanJson, type JsonUnit, type ListSpan } from './json-scan.js';
+import { MOST_DIGITS, scanJson, type JsonUnit, type ListSpan } from './json-scan.js';
 import { faultError, MOST_NESTING, notUtf8, withoutMark } from './parse-json.js';
 import type { Pieces } from './pieces.js';
 import { Violations } from './violations.js';
@@ -36,11 +36,12 @@ export function* parseLarge(sent: Buffer, listName?: string, isUsedAtOnce = fals
   const bytes = withoutMark(sent);
   const violations = new Violations();
   let texts = 0;
-  const { fault, spans, list, isTooDeep } = yield* scanJson(bytes, listName, (unit) => {
+  const { fault, spans, list, isTooDeep, isEndless } = yield* scanJson(bytes, listName, (unit) => {
     checkUnit(unit, listName ?? '', violations);
     texts += unit.texts;
   });
   if (fault !== undefined) throw faultError(fault, bytes.length, yield* placeOf(bytes, fault.offset));
+  if (isEndless) violations.add('', 'too_large', `a number has at most ${MOST_DIGITS} characters`);
   if (isTooDeep) violations.add('', 'too_deep', `lists and objects nest deeper than ${MOST_NESTING} levels`);
   if (isUsedAtOnce && texts > MOST_TEXTS)
     violations.add('', 'too_many', `a body has at most ${MOST_TEXTS} texts, found ${texts}`);

@@ -91,7 +91,9 @@ export class EntityIndex {
         writePortions(
           records,
           ({ value }) => value.length,
-          (portion) => this.#store.write([lead, ...portion]),
+          async (portion): Promise<undefined> => {
+            await this.#store.write([lead, ...portion]);
+          },
           1,
         ),
       );

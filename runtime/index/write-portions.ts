@@ -16,7 +16,7 @@ const PORTION_BYTES = 256 * 1024;
 export async function writePortions<T, U>(
   list: readonly T[],
   sizeOf: (element: T) => number,
-  write: (portion: readonly T[]) => Promise<readonly U[] | undefined | void>,
+  write: (portion: readonly T[]) => Promise<readonly U[] | undefined>,
   lead = 0,
 ): Promise<U[]> {
   const results: U[] = [];

@@ -144,15 +144,15 @@ async function besideRankings(
     await rankings(service, 1000, [], count);
     for (let pair = 0; pair < pairs; pair++) {
       await rankings(service, WINDOW_MS, alone, count);
-      let isOver = false;
+      const rounds = { isOver: false };
       const load = (async () => {
-        for (let at = 0; !isOver; at++) {
+        for (let at = 0; !rounds.isOver; at++) {
           count(await service.send(batches[at % batches.length] as Sent));
           entities += 1000;
         }
       })();
       await rankings(service, WINDOW_MS, loaded, count);
-      isOver = true;
+      rounds.isOver = true;
       await load;
     }
     const found = { store, alone: latency(alone), loaded: latency(loaded), entities, failed };

@@ -58,7 +58,7 @@ export async function collectBody(
     share.hold(Math.max(length, inflater === undefined ? sent : 0));
     chunks.push(chunk);
   };
-  await (inflater === undefined ? readAll(req, req, take) : readAll(req, inflater, take));
+  await readAll(req, inflater, take);
   return { chunks, length };
 }
 
@@ -73,15 +73,19 @@ function inflaterOf({ headers }: IncomingMessage): Inflater | undefined {
   );
 }
 
-/** @param source the request itself, or what inflates it */
-function readAll(req: IncomingMessage, source: Readable, take: (chunk: Buffer) => void): Promise<void> {
+/** @param inflater undefined for a body that is not compressed */
+function readAll(
+  req: IncomingMessage,
+  inflater: Inflater | undefined,
+  take: (chunk: Buffer) => void,
+): Promise<void> {
+  const source: Readable = inflater ?? req;
   return new Promise((resolve, reject) => {
-    const isInflated = source !== req;
     const end = (error?: Error): void => {
       source.off('data', data);
-      if (isInflated) {
-        req.unpipe(source as Transform);
-        source.destroy();
+      if (inflater !== undefined) {
+        req.unpipe();
+        inflater.destroy();
       }
       req.resume();
       if (error === undefined) resolve();
@@ -101,9 +105,9 @@ function readAll(req: IncomingMessage, source: Readable, take: (chunk: Buffer) =
     req.once('aborted', aborted);
     // The listeners of errors stay: one that comes once the body is done with concerns nobody.
     req.on('error', failed);
-    if (!isInflated) return;
-    source.on('error', failed);
-    req.pipe(source as Transform);
+    if (inflater === undefined) return;
+    inflater.on('error', failed);
+    req.pipe(inflater);
   });
 }
 

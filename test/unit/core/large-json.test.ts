@@ -203,6 +203,15 @@ describe('parseLarge', () => {
     });
   });
 
+  it('bounds the length of a number', () => {
+    for (const number of ['9'.repeat(3_000_000), `0.${'9'.repeat(3_000_000)}`, `1e${'9'.repeat(3_000_000)}`])
+      for (const body of [number, `{"list":[1,${number}]}`, `{"list":[1,${number}`]) {
+        const found = refusal(body);
+        expect(found).to.have.property('code', 'invalid_body');
+        expect(JSON.stringify(found)).to.match(/characters|2 violations/);
+      }
+  });
+
   it('bounds values', () => {
     const values = (count: number): string => `[${'1,'.repeat(count - 2)}1]`;
     expectSame(Buffer.from(`{"list":[${values(MOST_UNIT_VALUES)},${values(MOST_UNIT_VALUES)}]}`));
