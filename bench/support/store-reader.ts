@@ -1,3 +1,4 @@
+import { atOnce } from '../../runtime/core/pieces.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Plan } from '../../runtime/compile/plan.js';
 import type { Frame } from '../../runtime/frame/frame.js';
@@ -57,7 +58,7 @@ export class StoreReader {
 
   /** Creates a checked request, the argument of `read`. */
   request(ids: readonly string[]): RankingRequest {
-    return readRequest(this.#plan, { candidates: ids.map((item_id) => ({ item_id })) }, 'r');
+    return atOnce(readRequest(this.#plan, { candidates: ids.map((item_id) => ({ item_id })) }, 'r'));
   }
 
   async read(request: RankingRequest): Promise<{ readonly roundTrips: number; readonly keysRead: number }> {

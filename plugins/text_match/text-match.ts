@@ -1,8 +1,10 @@
 import {
   type FeatureComponent,
   type Input,
+  inTurns,
   isKnown,
   type NumberColumn,
+  type Pieces,
   Status,
   statusAt,
   type StepInput,
@@ -38,7 +40,7 @@ export class TextMatch implements FeatureComponent {
   readonly #settings: TextMatchSettings;
   readonly #analyzer: Analyzer;
   /** Scratch memory that all requests share. It is filled and read without an await between. */
-  readonly #scans: readonly TextScan[];
+  #scans: readonly TextScan[];
 
   constructor(settings: TextMatchSettings) {
     this.#settings = settings;
@@ -46,7 +48,7 @@ export class TextMatch implements FeatureComponent {
     this.#scans = settings.fields.map(() => new TextScan());
   }
 
-  compute(input: StepInput, output: StepOutput): void {
+  compute(input: StepInput, output: StepOutput): void | Promise<void> {
     const columns = this.#settings.fields.map((field) => input.column(field.input));
     const found = [output.number('bm25'), output.number('overlap'), output.number('phrase')] as const;
     const text = input.column(this.#settings.query);
@@ -58,26 +60,51 @@ export class TextMatch implements FeatureComponent {
       for (const row of input.rows) for (const column of found) column.status[row] = status;
       return;
     }
-    const searched = this.#search(input.count, columns, query);
-    const idf = this.#inverseFrequencies(input.count, columns, searched, query);
-    this.#write(input.rows, columns, searched, idf, found);
+    const texts = { count: input.count, rows: input.rows, columns };
+    const work = this.#match(texts, query, found);
+    if (work.next().done === true) return undefined;
+    // The texts are long, and other requests run before the rest: they get other scratch memory, and this request copies
+    // what it reads.
+    this.#scans = this.#settings.fields.map(() => new TextScan());
+    texts.rows = texts.rows.slice();
+    texts.columns = columns.map(copyOf);
+    return inTurns(work);
+  }
+
+  *#match(
+    texts: Texts,
+    query: QueryTerms,
+    found: readonly [NumberColumn, NumberColumn, NumberColumn],
+  ): Pieces<void> {
+    const searched = yield* this.#search(texts, query);
+    const idf = this.#inverseFrequencies(texts.count, texts.columns, searched, query);
+    this.#write(texts.rows, texts.columns, searched, idf, found);
   }
 
   /**
    * Scans all candidates, including filtered ones, so that an earlier filter does not change the scores of the others.
    */
-  #search(count: number, columns: readonly SearchedColumn[], query: QueryTerms): Searched[] {
+  *#search(found: Texts, query: QueryTerms): Pieces<Searched[]> {
     const { fields, statistics } = this.#settings;
+    const { count } = found;
+    const scans = this.#scans;
+    let left = FIRST_CHARACTERS;
     const searched: Searched[] = [];
-    for (const [f, column] of columns.entries()) {
-      const scan = this.#scans[f];
+    for (let f = 0; f < found.columns.length; f++) {
+      const scan = scans[f];
       if (scan === undefined) continue;
       scan.reset(count, query.terms.length);
       let tokens = 0;
       let texts = 0;
       for (let row = 0; row < count; row++) {
+        const column = found.columns[f] as SearchedColumn;
         if (!isKnown(column.status[row * column.stride])) continue;
-        this.#scanCell(scan, row, column, query);
+        left -= lengthOf(column, row);
+        if (left < 0) {
+          left = CHARACTERS;
+          yield;
+        }
+        this.#scanCell(scan, row, found.columns[f] as SearchedColumn, query);
         tokens += scan.lengths[row] ?? 0;
         texts++;
       }
@@ -176,6 +203,34 @@ export class TextMatch implements FeatureComponent {
 }
 
 type SearchedColumn = TextColumn | TextsColumn;
+
+/** Characters of texts that are scanned before other requests have their turn: at first, and from then on. */
+const FIRST_CHARACTERS = 256 * 1024;
+const CHARACTERS = 128 * 1024;
+
+/** What a step reads; copies, from the first break on. */
+interface Texts {
+  readonly count: number;
+  rows: Int32Array;
+  columns: readonly SearchedColumn[];
+}
+
+function copyOf(column: SearchedColumn): SearchedColumn {
+  const { stride } = column;
+  const status = column.status.slice();
+  if (column.kind === 'text') return { kind: 'text', stride, status, values: column.values.slice() };
+  return { kind: 'texts', stride, status, values: column.values.slice(), offsets: column.offsets.slice() };
+}
+
+/** In characters. */
+function lengthOf(column: SearchedColumn, row: number): number {
+  const cell = row * column.stride;
+  if (column.kind === 'text') return column.values[cell]?.length ?? 0;
+  let length = 0;
+  const end = column.offsets[cell + 1] ?? 0;
+  for (let i = column.offsets[cell] ?? 0; i < end; i++) length += column.values[i]?.length ?? 0;
+  return length;
+}
 
 /** A field for which at least one candidate has a text. */
 interface Searched {

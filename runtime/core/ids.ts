@@ -30,7 +30,7 @@ export function idProblem(value: unknown): string | undefined {
 
 /** False for a string with a lone surrogate. */
 export function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+  return text.isWellFormed();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MillraceError } from '../api/errors.js';
-import { findJsonFault, lineAndColumn } from './json-fault.js';
+import { findJsonFault, lineAndColumn, type JsonFault } from './json-fault.js';
 
 /**
  * The maximum nesting of lists and objects. JSON.parse has no limit, but code that walks the value afterwards would
@@ -20,13 +20,18 @@ export function parseJson(bytes: Uint8Array): unknown {
     const fault = findJsonFault(text);
     // The text is valid JSON, so JSON.parse failed for another reason. That is not the client's mistake.
     if (fault === undefined) throw error;
-    const { line, column } = lineAndColumn(text, fault.offset);
-    const found = fault.offset === text.length ? ', but the body ends there' : '';
-    throw new MillraceError(
-      'malformed_json',
-      `line ${line}, column ${column}: expected ${fault.expected}${found}`,
-    );
+    throw faultError(fault, text.length, lineAndColumn(text, fault.offset));
   }
+}
+
+/** @param length length of the body, in the unit of the fault's offset */
+export function faultError(
+  { offset, expected }: JsonFault,
+  length: number,
+  { line, column }: { readonly line: number; readonly column: number },
+): MillraceError {
+  const found = offset === length ? ', but the body ends there' : '';
+  return new MillraceError('malformed_json', `line ${line}, column ${column}: expected ${expected}${found}`);
 }
 
 /** @throws MillraceError invalid_body if the JSON in these bytes nests deeper than `MOST_NESTING` */
@@ -38,13 +43,21 @@ export function checkNesting(bytes: Uint8Array): void {
   });
 }
 
-/** Decodes the text without its byte order mark. Some clients send one, although RFC 8259 does not allow it. */
 function decode(bytes: Uint8Array): string {
   if (bytes.length === 0)
     throw new MillraceError('malformed_json', 'the body is empty; expected a JSON document');
-  if (!isUtf8(bytes)) throw new MillraceError('malformed_json', 'the body is not valid UTF-8');
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  if (!isUtf8(bytes)) throw notUtf8();
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return withoutMark(buffer).toString('utf8');
+}
+
+export function notUtf8(): MillraceError {
+  return new MillraceError('malformed_json', 'the body is not valid UTF-8');
+}
+
+/** UTF-8 without its byte order mark, which some clients send although RFC 8259 has none. */
+export function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /** Requires valid JSON. */

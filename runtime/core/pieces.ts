@@ -1,52 +1,29 @@
-/** Maximum time of one slice, in milliseconds. All jobs of a slice share it. */
-const SLICE_MS = 4;
+import { inLane, Lane, SLICE_MS, type Pieces } from './lanes.js';
 
-/** Long work that can be interrupted at each yield. */
-export type Pieces<T> = Generator<undefined, T>;
+export type { Pieces } from './lanes.js';
 
-/** A unit of work whose caller waits for a promise. */
-interface Job {
-  /** Continues until the given time. Returns true when the work has ended. */
-  run(until: number): boolean;
-}
-
-/** The queue of jobs. Each turn of the event loop runs one slice, however many jobs there are. */
-const jobs: Job[] = [];
-
-function turn(): void {
-  const until = performance.now() + SLICE_MS;
-  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
-    if (job.run(until)) continue;
-    jobs.push(job);
-    break;
-  }
-  if (jobs.length > 0) setImmediate(turn);
-}
+const lane = new Lane();
 
 /**
  * Divides work among turns of the event loop, so that the service answers other requests while it loads a model or
  * writes a long answer.
  * @param check called before each slice; an error that it throws ends the work
  */
-export function inTurns<T>(work: Pieces<T>, check: () => void = () => undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const run = (until: number): boolean => {
-      try {
-        check();
-        do {
-          const { done, value } = work.next();
-          if (done !== true) continue;
-          resolve(value);
-          return true;
-        } while (performance.now() < until);
-        return false;
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
-        return true;
-      }
-    };
-    if (jobs.push({ run }) === 1) setImmediate(turn);
-  });
+export function inTurns<T>(work: Pieces<T>, check?: () => void): Promise<T> {
+  return inLane(lane, work, check);
+}
+
+/**
+ * Begins the work at once and returns its value if it takes no longer than a slice; the rest is divided among turns of the
+ * event loop. For work that is short, unless a client sends what is long.
+ */
+export function soon<T>(work: Pieces<T>, check?: () => void): T | Promise<T> {
+  const until = performance.now() + SLICE_MS;
+  do {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  } while (performance.now() < until);
+  return inTurns(work, check);
 }
 
 /** Maps a list. Each element is one piece of work. */

@@ -1,11 +1,13 @@
 import { INTERACTION_TYPES } from '../api/interactions.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
+import { isBodyList } from '../core/json-list.js';
+import type { Pieces } from '../core/pieces.js';
 import type { EntityType } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { checkCarried, readId, UnknownFields } from '../pipeline/request/check-carried.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
-import { describe, isJsonList, isJsonObject, own } from '../core/value-fit.js';
+import { describe, isJsonObject, own } from '../core/value-fit.js';
 
 /** Most events in one body. */
 export const MAX_EVENTS = 1000;
@@ -50,12 +52,12 @@ const EVENT_FIELDS = ['type', 'time', 'quantity', 'position'];
  * @param oldest the oldest accepted event time, epoch milliseconds
  * @throws MillraceError invalid_body
  */
-export function checkFeedback(
+export function* checkFeedback(
   body: unknown,
   entities: Entities,
   now: number,
   oldest: number,
-): CheckedFeedback {
+): Pieces<CheckedFeedback> {
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add(
@@ -68,16 +70,20 @@ export function checkFeedback(
   }
   const requestId = readId(own(body, 'request_id'), '/request_id', violations);
   const owners = readOwners(body, entities, violations);
-  const list = own(body, 'events');
-  let events: readonly (FeedbackEvent | undefined)[] = [];
-  if (!isJsonList(list)) {
+  const list: unknown = own(body, 'events');
+  const events: (FeedbackEvent | undefined)[] = [];
+  if (!isBodyList(list)) {
     const code = list === undefined ? 'missing_field' : 'wrong_type';
     violations.add('/events', code, `events: expected a list, found ${describe(list)}`);
   } else if (list.length > MAX_EVENTS) {
     violations.add('/events', 'too_many', `events: at most ${MAX_EVENTS}, found ${list.length}`);
   } else {
     const arrival = { now, eventTimes: { oldest, ahead: CLOCK_AHEAD } };
-    events = list.map((event, i) => readEvent(event, entities, arrival, pointerTo('/events', i), violations));
+    for (const event of list) {
+      const pointer = pointerTo('/events', events.length);
+      events.push(readEvent(event as JsonValue, entities, arrival, pointer, violations));
+      yield;
+    }
   }
   violations.throwIfAny('The feedback');
   return { requestId: requestId as string, owners, events: events as readonly FeedbackEvent[] };

@@ -3,6 +3,7 @@ import { MillraceError } from '../api/errors.js';
 import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
+import { soon } from '../core/pieces.js';
 import { historyKey } from '../store/keys.js';
 import { StoreWriteError } from '../store/store.js';
 import type { StoreParts } from '../index/store-parts.js';
@@ -76,7 +77,7 @@ export class Feedback {
    */
   async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();
-    const feedback = checkFeedback(body, this.#parts.types, now, this.#parts.oldestEvent);
+    const feedback = await soon(checkFeedback(body, this.#parts.types, now, this.#parts.oldestEvent));
     const merged = await this.#store(feedback, now);
     const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
     const count = (outcome: EventOutcome | 'unused'): number =>

@@ -8,6 +8,7 @@ import { Admission, type RouteLoad } from './admission/admission.js';
 import { isSpare } from './connections.js';
 import { inviteBody } from './invite-body.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
+import { BodyMemory } from './bodies/body-memory.js';
 import { readBody } from './read-body.js';
 import { refuseOverload } from './refuse-overload.js';
 import { beginRequest, requestState } from './request-state.js';
@@ -25,16 +26,18 @@ export function createHttpApp(services: HttpServices): RequestListener {
   const admission = services.admission ?? new Admission();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const times = { ...DEFAULT_TIMES, ...services.times };
+  const memory = services.bodyMemory ?? new BodyMemory();
   const routes = routesOf(services.pipelines);
   const parts = { ...services, metrics, routes };
 
   const app = createExpress();
+  const bounds = { limits, memory };
   const loads = new Map<string, RouteLoad>();
   for (const route of routes) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
     const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
     loads.set(route.path, load);
-    mount(app, route, limits, parts, admission);
+    mount(app, route, bounds, parts, admission);
   }
   /** Of requests that no route takes. */
   const otherLoad: RouteLoad = { class: 'explain', limitMs: times.requestMs, serviceMs: 0 };
@@ -88,10 +91,16 @@ function createExpress(): Express {
   return app;
 }
 
+/** The memory that the bodies of requests may take: each of them, and all together. */
+interface BodyBounds {
+  readonly limits: BodyLimits;
+  readonly memory: BodyMemory;
+}
+
 function mount(
   app: Express,
   route: Route,
-  limits: BodyLimits,
+  { limits, memory }: BodyBounds,
   parts: RouteParts,
   admission: Admission,
 ): void {
@@ -101,7 +110,8 @@ function mount(
   if (route.method === 'GET') mounted.get(...steps).all(refuseMethod(['GET', 'HEAD']));
   else {
     const limit = limits[route.body.limit];
-    mounted.post(inviteBody(limit), readBody(limit), ...steps).all(refuseMethod(['POST']));
+    const body = readBody(limit, memory, route.class === 'ranking');
+    mounted.post(inviteBody(limit), body, ...steps).all(refuseMethod(['POST']));
   }
 }
 

@@ -1,20 +1,54 @@
 import type { Request, RequestHandler } from 'express';
+import { JsonList } from '../core/json-list.js';
+import { parseLarge } from '../core/large-json.js';
 import { checkNesting, parseJson } from '../core/parse-json.js';
+import { inBackground } from '../core/background.js';
+import { inTurns, type Pieces } from '../core/pieces.js';
+import type { CollectedBody } from './bodies/collect-body.js';
+import { takeBody } from './read-body.js';
 import { sendJson } from './respond.js';
 
-/** Answers what a service makes of the body, as JSON. */
-export function answerBody(service: (body: unknown) => Promise<unknown>): RequestHandler {
+/** Bodies up to so many bytes are parsed in one go: it takes at most some milliseconds. */
+const SMALL = 64 * 1024;
+
+/** Answers what a service makes of the body, as JSON. @param listName see `withBody` */
+export function answerBody(service: (body: unknown) => Promise<unknown>, listName?: string): RequestHandler {
   return async (req, res) => {
-    sendJson(res, 200, await withBody(req, service));
+    sendJson(res, 200, await withBody(req, service, listName));
   };
 }
 
 /**
  * Hands the body that `readBody` read to some work, as parsed JSON.
- * @throws MillraceError malformed_json; invalid_body where the work's stack overflows on a body that nests too deep
+ * @param listName the field whose list the work takes as a `JsonList` where the body is large
+ * @throws MillraceError malformed_json; invalid_body where a large body has too large a part, or where the work's stack
+ *   overflows on a body that nests too deep
  */
-export async function withBody<T>(req: Request, work: (body: unknown) => Promise<T>): Promise<T> {
-  const bytes = bytesOf(req);
+export async function withBody<T>(
+  req: Request,
+  work: (body: unknown) => Promise<T>,
+  listName?: string,
+): Promise<T> {
+  const body = takeBody(req);
+  if (body.length > SMALL) return work(await inBackground(parseChunks(body, listName)));
+  return withSmallBody(wholeOf(body), work);
+}
+
+/**
+ * The same for work that needs all of the body at once.
+ * @param listName the field whose elements may be as large as in `withBody` each
+ */
+export async function withWholeBody<T>(
+  req: Request,
+  work: (body: unknown) => Promise<T>,
+  listName: string,
+): Promise<T> {
+  const body = takeBody(req);
+  if (body.length > SMALL) return work(await inTurns(parseWhole(body, listName)));
+  return withSmallBody(wholeOf(body), work);
+}
+
+async function withSmallBody<T>(bytes: Buffer, work: (body: unknown) => Promise<T>): Promise<T> {
   const body = parseJson(bytes);
   try {
     return await work(body);
@@ -24,7 +58,29 @@ export async function withBody<T>(req: Request, work: (body: unknown) => Promise
   }
 }
 
-function bytesOf(req: Request): Uint8Array {
-  const bytes: unknown = req.body;
-  return bytes instanceof Uint8Array ? bytes : new Uint8Array();
+function wholeOf({ chunks }: CollectedBody): Buffer {
+  const [first = Buffer.alloc(0)] = chunks;
+  return chunks.length < 2 ? first : Buffer.concat(chunks);
+}
+
+function* parseWhole(body: CollectedBody, listName: string): Pieces<unknown> {
+  const value = (yield* parseChunks(body, listName, true)) as Record<string, unknown>;
+  const list = typeof value === 'object' && (value as unknown) !== null ? value[listName] : undefined;
+  if (list instanceof JsonList) value[listName] = yield* list.whole();
+  return value;
+}
+
+function* parseChunks(
+  { chunks, length }: CollectedBody,
+  listName: string | undefined,
+  isUsedAtOnce = false,
+): Pieces<unknown> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  // Each chunk is let go of as soon as it is copied.
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+    at += chunk.copy(bytes, at);
+    yield;
+  }
+  return yield* parseLarge(bytes, listName, isUsedAtOnce);
 }

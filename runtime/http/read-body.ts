@@ -1,20 +1,37 @@
-import express from 'express';
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
+import { beginUrgent } from '../core/background.js';
+import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
+import { collectBody, type CollectedBody } from './bodies/collect-body.js';
+
+/** The body of a request, and the memory that it takes. */
+interface HeldBody extends CollectedBody {
+  readonly share: BodyShare;
+}
+
+const bodies = new WeakMap<Request, HeldBody>();
 
 /**
  * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `withBody` can parse it.
- * Refuses what is not declared to be JSON before reading it.
+ * Refuses what is not declared to be JSON before reading it. The memory is given back once the request is over.
+ * @param isUrgent whether work in the background steps back until the request is over
  */
-export function readBody(limit: number): RequestHandler {
-  const raw: RequestHandler = express.raw({ type: () => true, limit });
-  return (req, res, next) => {
+export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): RequestHandler {
+  return async (req, res, next) => {
+    if (isUrgent) res.once('close', beginUrgent());
     checkMediaType(req);
-    void raw(req, res, (error?: unknown) => {
-      if (error === undefined) next();
-      else next(bodyError(error, limit));
-    });
+    const share = memory.share();
+    res.once('close', () => share.release());
+    bodies.set(req, { ...(await collectBody(req, limit, share)), share });
+    next();
   };
+}
+
+/** Hands over the body that `readBody` read; it is there once. */
+export function takeBody(req: Request): CollectedBody {
+  const body = bodies.get(req) ?? { chunks: [], length: 0 };
+  bodies.delete(req);
+  return body;
 }
 
 const JSON_TYPE = /^application\/(?:json|[\w!#$&^.+-]+\+json)$/i;
@@ -38,34 +55,4 @@ function checkMediaType({ headers }: Request): void {
 
 function unsupported(found: string): MillraceError {
   return new MillraceError('unsupported_media_type', `${found}; expected application/json, in UTF-8`);
-}
-
-/** What the body reader's errors mean to a client; they carry a `type`, those of zlib a `code`. */
-function bodyError(error: unknown, limit: number): unknown {
-  if (!(error instanceof Error)) return error;
-  const { type, code } = error as { type?: unknown; code?: unknown };
-  switch (type) {
-    case 'entity.too.large':
-      return new MillraceError(
-        'body_too_large',
-        `the body is larger than ${limit} bytes, the limit of this route; what is compressed counts inflated`,
-      );
-    case 'encoding.unsupported':
-      return new MillraceError(
-        'unsupported_media_type',
-        'this Content-Encoding is not known; expected gzip, deflate, br or none',
-      );
-    case 'request.size.invalid':
-      return new MillraceError('malformed_json', 'the body is not as long as its Content-Length says');
-    case 'request.aborted':
-      return new MillraceError('malformed_json', 'the body was cut off');
-    default:
-      return isZlibCode(code)
-        ? new MillraceError('malformed_json', 'the body is not what its Content-Encoding says')
-        : error;
-  }
-}
-
-function isZlibCode(code: unknown): boolean {
-  return typeof code === 'string' && /^(?:Z_|ERR_BROTLI|ERR_ZLIB|ERR__ERROR_FORMAT|ERR_PADDING)/.test(code);
 }

@@ -5,6 +5,7 @@ import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Usage } from '../core/usage.js';
 import type { Admission } from './admission/admission.js';
+import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
@@ -24,6 +25,8 @@ export interface HttpServices {
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
   readonly times?: Partial<TimeLimits>;
+  /** The memory for the bodies of all requests; by default a new one. */
+  readonly bodyMemory?: BodyMemory;
   /** The admission of the process; by default a new one. */
   readonly admission?: Admission;
   /** Counts the admitted requests in flight. */

@@ -1,38 +1,52 @@
-import { eachPiece, type Pieces } from '../core/pieces.js';
-import type { JsonObject } from '../api/types.js';
+import type { Pieces } from '../core/pieces.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
+import type { BodyList } from '../core/json-list.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import type { StoreRecord } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
-/** Checked entities and their ids, in the same order; each id occurs once. */
+/** Entities that were checked and encoded for the store, and their ids; each id occurs once. */
 export interface EntityBatch {
   readonly ids: readonly string[];
-  readonly entities: readonly JsonObject[];
+  /** In the order of the ids. */
+  readonly records: readonly StoreRecord[];
   /** Entities that were dropped because a later one has the same id. */
   readonly duplicates: number;
 }
 
+/** What the entities of a batch have in common. */
+export interface BatchType {
+  readonly layout: RecordLayout;
+  /** Start of every store key. */
+  readonly prefix: string;
+  readonly name: string;
+  /** The field that holds the id. */
+  readonly keyField: string;
+}
+
 /**
- * Checks entities of one type. It yields, because an upload may hold 12 MB of entities.
- * @param keyField the field that holds the id
+/**
+ * Checks entities of one type and encodes them. An upload may hold 12 MB of entities. Each is encoded before the next one is
+ * read, so that the parsed entities of a large body need little memory.
  * @param pointer JSON pointer of the list in the body
  * @returns the batch; invalid if anything was added to `violations`
  */
-export function* checkEntities(
-  entities: readonly unknown[],
-  keyField: string,
-  layout: RecordLayout,
+export function* packEntities(
+  entities: BodyList,
+  { layout, prefix, name, keyField }: BatchType,
   pointer: string,
   violations: Violations,
 ): Pieces<EntityBatch> {
-  const byId = new Map<string, JsonObject>();
+  const records = new Map<string, StoreRecord>();
+  const start = entityKey(prefix, name, '');
   let duplicates = 0;
-  for (const [i, entity] of entities.entries()) {
+  let i = -1;
+  for (const entity of entities) {
+    i++;
     yield;
     const at = pointerTo(pointer, i);
     if (!isJsonObject(entity)) {
@@ -46,25 +60,15 @@ export function* checkEntities(
     else if (id === undefined || problem !== undefined) {
       const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${describe(sent)}`;
       violations.add(pointerTo(at, keyField), 'invalid_id', detail);
-    } else {
-      if (byId.has(id)) duplicates++;
-      byId.set(id, entity);
     }
     checkAttributes(entity, layout, at, violations);
+    if (violations.count > 0 || id === undefined) {
+      records.clear();
+      continue;
+    }
+    yield;
+    if (records.has(id)) duplicates++;
+    records.set(id, { key: start + id, value: encodeEntity(layout, entity, id) });
   }
-  return { ids: [...byId.keys()], entities: [...byId.values()], duplicates };
-}
-
-/** Encodes a batch as store records. */
-export function encodeEntities(
-  { entities, ids }: EntityBatch,
-  layout: RecordLayout,
-  prefix: string,
-  type: string,
-): Pieces<StoreRecord[]> {
-  const start = entityKey(prefix, type, '');
-  return eachPiece(entities, (entity, i) => {
-    const id = ids[i] ?? '';
-    return { key: start + id, value: encodeEntity(layout, entity, id) };
-  });
+  return { ids: [...records.keys()], records: [...records.values()], duplicates };
 }

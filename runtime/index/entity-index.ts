@@ -1,18 +1,21 @@
 import { MillraceError } from '../api/errors.js';
-import { inTurns, type Pieces } from '../core/pieces.js';
+import { inBackground } from '../core/background.js';
+import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
+import { isBodyList, type BodyList } from '../core/json-list.js';
 import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import type { StoreParts } from './store-parts.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
-import { checkEntities, encodeEntities } from './entity-batch.js';
+import { packEntities } from './entity-batch.js';
+import { writePortions } from './write-portions.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 
 /** Most entities of one upload, and most ids of one get or delete. */
@@ -72,15 +75,25 @@ export class EntityIndex {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
-    const batch = await inTurns(checkEntities(list, keyField, type.layout, '/entities', violations));
+    const { layout, name } = type;
+    const batchType = { layout, name, prefix: this.#prefix, keyField };
+    const { ids, records, duplicates } = await inBackground(
+      packEntities(list, batchType, '/entities', violations),
+    );
     violations.throwIfAny('The upload');
-    const records = await inTurns(encodeEntities(batch, type.layout, this.#prefix, type.name));
     if (records.length > 0) {
-      await this.#change(type.name, batch.ids, 'stored_ids', 1, () =>
-        this.#store.write([this.#layouts.record(type.layout), ...records]),
+      const lead = this.#layouts.record(layout);
+      await this.#change(name, ids, 'stored_ids', () =>
+        writePortions(
+          records,
+          ({ value }) => value.length,
+          async (portion): Promise<undefined> => {
+            await this.#store.write([lead, ...portion]);
+          },
+          1,
+        ),
       );
     }
-    const { ids, duplicates } = batch;
     return { entity_type: type.name, entity_ids: ids, ...(duplicates > 0 ? { duplicates } : {}) };
   }
 
@@ -89,7 +102,7 @@ export class EntityIndex {
    * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable; record_unreadable if a record is damaged
    */
   async get(body: unknown): Promise<EntitiesAnswer> {
-    const { type, ids } = this.#readIds(body, 'The request');
+    const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const unique = [...new Set(ids)];
     const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
     await this.#resolveLayouts(records);
@@ -102,26 +115,24 @@ export class EntityIndex {
    *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were deleted
    */
   async remove(body: unknown): Promise<EntityIdsAnswer> {
-    const { type, ids } = this.#readIds(body, 'The request');
+    const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const keys = ids.map((id) => entityKey(this.#prefix, type.name, id));
     if (keys.length > 0) {
-      await this.#change(type.name, ids, 'deleted_ids', 0, () => this.#store.remove(keys));
+      await this.#change(type.name, ids, 'deleted_ids', () => this.#store.remove(keys));
     }
     return { entity_type: type.name, entity_ids: ids };
   }
 
-  /** @param lead number of records in the batch that precede the entities */
   async #change(
     type: string,
     ids: readonly string[],
     done: string,
-    lead: number,
-    write: () => Promise<void>,
+    write: () => Promise<unknown>,
   ): Promise<void> {
     try {
       await write();
     } catch (error) {
-      throw error instanceof StoreWriteError ? writeFailure(error, type, ids, done, lead) : error;
+      throw error instanceof StoreWriteError ? writeFailure(error, type, ids, done) : error;
     }
   }
 
@@ -168,15 +179,21 @@ export class EntityIndex {
     }
   }
 
-  #readIds(body: unknown, what: string): { readonly type: IndexedType; readonly ids: readonly string[] } {
+  *#readIds(
+    body: unknown,
+    what: string,
+  ): Pieces<{ readonly type: IndexedType; readonly ids: readonly string[] }> {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entity_ids', violations);
     const ids: string[] = [];
-    list.forEach((id, i) => {
+    let i = 0;
+    for (const id of list) {
       const problem = idProblem(id);
       if (problem === undefined) ids.push(idText(id) ?? '');
       else violations.add(pointerTo('/entity_ids', i), 'invalid_id', `${problem}, found ${describe(id)}`);
-    });
+      i++;
+      yield;
+    }
     violations.throwIfAny(what);
     return { type, ids };
   }
@@ -186,7 +203,7 @@ export class EntityIndex {
     body: unknown,
     listName: string,
     violations: Violations,
-  ): { readonly type: IndexedType; readonly list: readonly unknown[] } {
+  ): { readonly type: IndexedType; readonly list: BodyList } {
     if (!isJsonObject(body)) {
       violations.add(
         '',
@@ -206,17 +223,17 @@ export class EntityIndex {
       );
     }
     const type = typeof typeName === 'string' ? this.#typeOf(typeName) : undefined;
-    if (!Array.isArray(list)) {
+    if (!isBodyList(list)) {
       const code = list === undefined ? 'missing_field' : 'wrong_type';
       violations.add(`/${listName}`, code, `${listName}: expected a list, found ${describe(list)}`);
     } else if (list.length > MAX_BATCH) {
       violations.add(`/${listName}`, 'too_many', `${listName}: at most ${MAX_BATCH}, found ${list.length}`);
     }
-    if (type === undefined || violations.count > 0) {
+    if (type === undefined || !isBodyList(list) || violations.count > 0) {
       violations.throwIfAny('The body');
       throw new Error('unreachable');
     }
-    return { type, list: list as readonly unknown[] };
+    return { type, list };
   }
 
   #typeOf(name: string): IndexedType {
@@ -257,14 +274,13 @@ function writeFailure(
   type: string,
   ids: readonly string[],
   done: string,
-  lead: number,
 ): MillraceError {
-  const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
+  const confirmed = ids.filter((_, i) => error.confirmed[i] === true);
   if (confirmed.length === 0) {
     const detail = `${ids.length} ${type} entities are not confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
     return new MillraceError('store_unavailable', detail, { cause: error });
   }
-  const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);
+  const unconfirmed = ids.filter((_, i) => error.confirmed[i] !== true);
   return new MillraceError(
     'store_partial_write',
     `${confirmed.length} of ${ids.length} ${type} entities are ${done.replace('_ids', '')}; the other ${unconfirmed.length} are not confirmed. It is safe to send them again. ${error.message}`,

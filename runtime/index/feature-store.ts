@@ -1,5 +1,7 @@
 import { MillraceError } from '../api/errors.js';
-import { eachPiece, inTurns } from '../core/pieces.js';
+import { isBodyList, type BodyList } from '../core/json-list.js';
+import { inBackground } from '../core/background.js';
+import { type Pieces } from '../core/pieces.js';
 import type { FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
@@ -14,6 +16,7 @@ import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import type { StoreParts } from './store-parts.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
+import { writePortions } from './write-portions.js';
 
 /** Most rows of one push or deletion. */
 export const MAX_ROWS = 1000;
@@ -51,6 +54,12 @@ export interface DeleteAnswer {
 interface StoredView extends RowShape {
   readonly definition: FeatureView;
   readonly id: Buffer;
+}
+
+/** A row, encoded for the store. */
+interface PackedRow extends SegmentWrite {
+  /** Epoch milliseconds. */
+  readonly eventTime: number;
 }
 
 /** The online feature store: pushes and deletes rows of feature views. */
@@ -106,16 +115,15 @@ export class FeatureStore {
   }
 
   /** Like `push`, for any number of rows. */
-  async pushRows(viewName: string, rows: readonly unknown[]): Promise<PushAnswer> {
+  async pushRows(viewName: string, rows: BodyList): Promise<PushAnswer> {
     const view = this.#viewOf(viewName);
     const now = this.#now();
-    const checked = await this.#check(rows, view, now, checkRow, 'The push');
-    const outcomes = await this.#merge('stored', view, checked, ({ eventTime, features }) =>
+    const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
     );
+    const outcomes = await this.#merge('stored', view, segments);
     const ttl = view.definition.ttl ?? Infinity;
-    const isStored = (_: unknown, i: number): boolean => outcomes[i] === 'stored';
-    const stored = checked.filter(isStored);
+    const stored = segments.filter((_, i) => outcomes[i] === 'stored');
     const expired = stored.filter(({ eventTime }) => now - eventTime > ttl).length;
     return { view: view.view, stored: stored.length, older: rows.length - stored.length, expired };
   }
@@ -134,17 +142,17 @@ export class FeatureStore {
     const now = this.#now();
     // A row that is pushed next without an event time must be newer than the deletion.
     this.#next = now + 1;
-    const keys = await this.#check(rows, view, now, checkKey, 'The deletion');
     const kept = deletionsKept(view.definition);
-    const outcomes = await this.#merge('deleted', view, keys, ({ eventTime }) =>
+    const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }) =>
       encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
     );
+    const outcomes = await this.#merge('deleted', view, tombstones);
     const deleted = outcomes.filter((outcome) => outcome === 'stored').length;
     return { view: view.view, deleted, older: outcomes.length - deleted };
   }
 
   /** The view and the unchecked rows of a body. @throws MillraceError invalid_body, unknown_view */
-  #read(body: unknown): { readonly view: string; readonly rows: readonly unknown[] } {
+  #read(body: unknown): { readonly view: string; readonly rows: BodyList } {
     const violations = new Violations();
     if (!isJsonObject(body)) {
       violations.add('', 'wrong_type', `expected an object with view and rows, found ${describe(body)}`);
@@ -157,31 +165,52 @@ export class FeatureStore {
       const code = name === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/view', code, `view: expected the name of a feature view, found ${describe(name)}`);
     } else this.#viewOf(name);
-    if (!Array.isArray(rows)) {
+    if (!isBodyList(rows)) {
       const code = rows === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/rows', code, `rows: expected a list, found ${describe(rows)}`);
     } else if (rows.length > MAX_ROWS) {
       violations.add('/rows', 'too_many', `rows: at most ${MAX_ROWS}, found ${rows.length}`);
     }
     violations.throwIfAny('The body');
-    return { view: name as string, rows: rows as readonly unknown[] };
+    return { view: name as string, rows: rows as BodyList };
   }
 
-  /** @throws MillraceError invalid_body, with all violations of the rows */
-  async #check<T>(
-    rows: readonly unknown[],
+  /**
+   * Checks rows, and encodes each before the next one is read.
+   * @throws MillraceError invalid_body, with all violations of the rows
+   */
+  async #pack<T extends RowKey>(
+    rows: BodyList,
     view: StoredView,
     now: number,
     check: (row: unknown, shape: RowShape, arrival: Arrival, at: string, into: Violations) => T | undefined,
     what: string,
-  ): Promise<readonly T[]> {
+    segmentOf: (row: T) => Buffer,
+  ): Promise<readonly PackedRow[]> {
     const violations = new Violations();
     const arrival = { now, eventTimes: this.#eventTimes };
-    const checked = await inTurns(
-      eachPiece(rows, (row, i) => check(row, view, arrival, pointerTo('/rows', i), violations)),
-    );
+    const { group, of } = view.definition;
+    const prefix = this.#prefix;
+    const work = function* (): Pieces<readonly PackedRow[]> {
+      const packed: PackedRow[] = [];
+      let i = 0;
+      for (const sent of rows) {
+        const row = check(sent, view, arrival, pointerTo('/rows', i), violations);
+        yield;
+        if (row !== undefined && violations.count === 0)
+          packed.push({
+            key: featureKey(prefix, group, of, row.ids),
+            segment: segmentOf(row),
+            eventTime: row.eventTime,
+          });
+        i++;
+        yield;
+      }
+      return packed;
+    };
+    const packed = await inBackground(work());
     violations.throwIfAny(what);
-    return checked as readonly T[];
+    return packed;
   }
 
   /**
@@ -196,26 +225,22 @@ export class FeatureStore {
   }
 
   /** @param done what happens to a written row, for messages */
-  async #merge<T extends RowKey>(
+  async #merge(
     done: 'stored' | 'deleted',
     view: StoredView,
-    rows: readonly T[],
-    segmentOf: (row: T) => Buffer,
+    segments: readonly SegmentWrite[],
   ): Promise<SegmentOutcome[]> {
-    if (rows.length === 0) return [];
-    const { group, of } = view.definition;
-    const segments = await inTurns(
-      eachPiece(rows, (row): SegmentWrite => ({
-        key: featureKey(this.#prefix, group, of, row.ids),
-        segment: segmentOf(row),
-      })),
-    );
+    if (segments.length === 0) return [];
     try {
       // The layout is written first: in a cluster it may be on another server than the segments that need it.
       if (done === 'stored') await this.#store.write([this.#layouts.record(view.layout)]);
-      return await this.#store.mergeSegments(segments);
+      return await writePortions(
+        segments,
+        ({ segment }) => segment.length,
+        (portion) => this.#store.mergeSegments(portion),
+      );
     } catch (error) {
-      throw error instanceof StoreWriteError ? writeFailure(error, rows.length, done) : error;
+      throw error instanceof StoreWriteError ? writeFailure(error, segments.length, done) : error;
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Plan } from '../compile/plan.js';
-import { inTurns } from '../core/pieces.js';
+import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
@@ -58,7 +58,7 @@ export async function runPipeline(
   try {
     check(); // it may have waited too long already
     const { request, frame } = await stages.run('read', () =>
-      openRequest(plan, body, context.requestId, services.now),
+      soon(openRequest(plan, body, context.requestId, services.now), check),
     );
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () => hydrate(plan, frame, request, reads));

@@ -108,6 +108,15 @@ export const SETTINGS = {
     expected: 'a number of bytes, 1024 to 268435456',
     parse: wholeNumber(1024, 268_435_456),
   }),
+  bodyMemory: row({
+    env: 'MILLRACE_BODY_MEMORY',
+    value: 'BYTES',
+    default: '134217728',
+    description:
+      'Maximum memory of the bodies of all requests in flight, decompressed, in bytes. A request whose body does not fit is answered with 503. Cannot be less than the maximum size of one body.',
+    expected: 'a number of bytes, 1048576 to 4294967296',
+    parse: wholeNumber(1_048_576, 4_294_967_296),
+  }),
   onlineMs: row({
     env: 'MILLRACE_ONLINE_FEATURES_MS',
     value: 'MS',
@@ -188,6 +197,7 @@ export function loadSettings(
   const dataDirGiven = flags.dataDir !== undefined || Boolean(env[SETTINGS.dataDir.env]);
   const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
   if (values.store === 'redis') checkRedis(values, env);
+  checkBodies(values);
   return Object.freeze({ ...values, dataDir });
 }
 
@@ -201,6 +211,17 @@ function checkRedis(values: Settings, env: Readonly<Record<string, string | unde
     );
   }
   topologyOf(redisSettings(values));
+}
+
+/** @throws MillraceError invalid_setting where a body of the largest size could never be read */
+function checkBodies(values: Settings): void {
+  for (const name of ['rankingBytes', 'uploadBytes'] as const) {
+    if (values.bodyMemory >= values[name]) continue;
+    throw new MillraceError(
+      'invalid_setting',
+      `${SETTINGS.bodyMemory.env} is ${values.bodyMemory}; expected at least ${SETTINGS[name].env}, which is ${values[name]}`,
+    );
+  }
 }
 
 function read<K extends SettingName>(

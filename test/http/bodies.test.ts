@@ -1,5 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { BodyMemory } from '../../runtime/http/bodies/body-memory.js';
+import { until } from '../support/until.js';
 import { call, post, postPlain, start, type Running } from './harness.js';
 
 const MB = 1024 * 1024;
@@ -137,7 +139,10 @@ describe('request bodies', () => {
     });
 
     it('has a limit of its own for each kind of route', async () => {
-      const threeMb = `{"a": "${'x'.repeat(3 * MB)}"}`;
+      const threeMb = JSON.stringify({
+        entities: new Array(3).fill('x'.repeat(MB - 10)),
+        more: 'x'.repeat(90_000),
+      });
       expect((await post(app.url + RANKING, threeMb)).status).to.equal(413);
       expect((await post(app.url + '/api/v1/entities/get', threeMb)).status).to.equal(413);
       expect((await post(app.url + UPLOAD, threeMb)).status).to.equal(200);
@@ -171,6 +176,96 @@ describe('request bodies', () => {
     });
   });
 
+  describe('memory', () => {
+    const body = JSON.stringify({ entities: ['x'.repeat(10_000)] });
+
+    it('is refused while other requests have all of it, and is there again after them', async () => {
+      const bodyMemory = new BodyMemory(2.5 * body.length);
+      let answer: () => void = () => undefined;
+      const waiting = new Promise<void>((resolve) => (answer = resolve));
+      const upload = async (): Promise<object> => {
+        await waiting;
+        return {};
+      };
+      const slow = await start({
+        bodyMemory,
+        entities: { upload, get: upload, remove: upload },
+      });
+      try {
+        const first = [post(slow.url + UPLOAD, body), post(slow.url + UPLOAD, body)];
+        await until('the memory', () => bodyMemory.held === 2 * body.length);
+        for (const [sent, headers] of [
+          [body, {}],
+          [gzipSync(body), { 'content-encoding': 'gzip' }],
+        ] as const) {
+          const refused = await post(slow.url + UPLOAD, sent, headers);
+          expect([refused.status, refused.json?.code]).to.deep.equal([503, 'overloaded']);
+          expect(refused.headers.get('retry-after')).to.equal('1');
+        }
+        expect(bodyMemory.held).to.equal(2 * body.length);
+        answer();
+        for (const { status } of await Promise.all(first)) expect(status).to.equal(200);
+        await until('the memory', () => bodyMemory.held === 0);
+        expect((await post(slow.url + UPLOAD, body)).status).to.equal(200);
+      } finally {
+        await slow.close();
+      }
+    });
+
+    it('is given back where a body is refused or does not come whole', async () => {
+      const bodyMemory = new BodyMemory(MB);
+      const bounded = await start({ bodyMemory });
+      try {
+        await post(bounded.url + UPLOAD, '{"entities": [');
+        await post(bounded.url + UPLOAD, gzipSync(body).subarray(0, -4), { 'content-encoding': 'gzip' });
+        await post(bounded.url + UPLOAD, gzipSync(Buffer.alloc(2 * MB, 'x')), { 'content-encoding': 'gzip' });
+        const leaving = new AbortController();
+        const stream = new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(new Uint8Array(1000)),
+        });
+        const left = call(bounded.url + UPLOAD, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: stream,
+          duplex: 'half',
+          signal: leaving.signal,
+        }).catch(() => undefined);
+        await until('the memory', () => bodyMemory.held > 0);
+        leaving.abort();
+        await left;
+        await until('the memory', () => bodyMemory.held === 0);
+      } finally {
+        await bounded.close();
+      }
+    });
+  });
+
+  describe('parts of a large body', () => {
+    it('are bounded, with the place of each that is too large', async () => {
+      const wide = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, 1]));
+      const answer = await post(app.url + UPLOAD, { entities: [wide, 1, { ...wide, more: 1 }] });
+      expect([answer.status, answer.json?.code]).to.deep.equal([422, 'invalid_body']);
+      expect(answer.json?.errors).to.deep.equal([
+        {
+          pointer: '/entities/0',
+          code: 'too_many',
+          detail: 'an element has at most 10000 names, lists and objects, found 10001',
+        },
+        {
+          pointer: '/entities/2',
+          code: 'too_many',
+          detail: 'an element has at most 10000 names, lists and objects, found 10002',
+        },
+      ]);
+    });
+
+    it('may be as many as fit the body, for a ranking too', async () => {
+      const candidates = Array.from({ length: 20_000 }, (_, i) => ({ product_id: `p${i}` }));
+      expect((await post(app.url + RANKING, { candidates })).status).to.equal(200);
+      expect(app.calls.bodies).to.deep.equal([{ candidates }]);
+    });
+  });
+
   describe('compression', () => {
     const body = { candidates: [{ product_id: 'p1' }] };
     const bytes = Buffer.from(JSON.stringify(body));
@@ -198,6 +293,20 @@ describe('request bodies', () => {
       const bomb = gzipSync(Buffer.alloc(50 * MB, ' '));
       const answer = await post(app.url + UPLOAD, bomb, { 'content-encoding': 'gzip' });
       expect([answer.status, answer.json?.code]).to.deep.equal([413, 'body_too_large']);
+    });
+
+    it('refuses a body that is more than 100 times as large as it was sent', async () => {
+      const text = (bytes: number): string =>
+        JSON.stringify({ entities: new Array(Math.floor(bytes / 11)).fill('12345678') });
+      const dense = gzipSync(text(4 * MB));
+      const refused = await post(app.url + UPLOAD, dense, { 'content-encoding': 'gzip' });
+      expect([refused.status, refused.json?.code]).to.deep.equal([413, 'body_too_large']);
+      expect(refused.json?.detail).to.equal(
+        'the body is more than 100 times as large as it was sent; send it less compressed',
+      );
+      expect((await post(app.url + UPLOAD, text(4 * MB))).status).to.equal(200);
+      const short = gzipSync(text(200_000));
+      expect((await post(app.url + UPLOAD, short, { 'content-encoding': 'gzip' })).status).to.equal(200);
     });
 
     it('answers 415 to a coding that it does not know', async () => {

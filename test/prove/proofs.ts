@@ -1,6 +1,8 @@
+import { bodies } from './bodies.js';
 import { overload } from './overload.js';
 import type { Proof } from './proof.js';
 import { slowConnections } from './slow-connections.js';
+import { uploads } from './uploads.js';
 
 /** All proofs, in the order of docs/reliability.md. */
-export const PROOFS: readonly Proof[] = [overload, slowConnections];
+export const PROOFS: readonly Proof[] = [overload, slowConnections, bodies, uploads];

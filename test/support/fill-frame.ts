@@ -1,3 +1,4 @@
+import { atOnce } from '../../runtime/core/pieces.js';
 import { compileProject } from '../../runtime/app/app.js';
 import type { Plan } from '../../runtime/compile/plan.js';
 import type { Frame } from '../../runtime/frame/frame.js';
@@ -41,7 +42,7 @@ export async function fillFrame(
     readonly onHydrated?: () => void;
   } = {},
 ): Promise<Filled> {
-  const request = readRequest(plan, body, 'r');
+  const request = atOnce(readRequest(plan, body, 'r'));
   const deadline = new Deadline(60_000, undefined);
   const resident = options.resident && new ResidentSession(options.resident);
   const frame = plan.frames.acquire(request.ids.length, options.now ?? 0);

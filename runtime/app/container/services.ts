@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
+import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -44,6 +45,7 @@ export async function registerServices(
       return admission;
     }),
   });
+  container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

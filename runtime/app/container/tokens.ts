@@ -6,6 +6,7 @@ import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import type { Admission } from '../../http/admission/admission.js';
+import type { BodyMemory } from '../../http/bodies/body-memory.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
@@ -24,6 +25,7 @@ export const TOKENS = {
   clock: token<Clock>('clock'),
   metrics: token<HttpMetrics>('metrics'),
   admission: token<Admission>('admission'),
+  bodyMemory: token<BodyMemory>('memory of bodies'),
   store: token<Store>('store'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),

@@ -141,6 +141,7 @@ function wire(
         logger,
         version: millraceVersion,
         projectVersion: version,
+        bodyMemory: services.resolve(TOKENS.bodyMemory),
         limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
         times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
         admission: services.resolve(TOKENS.admission),

@@ -9,6 +9,7 @@ export const BODY_PROBLEMS = [
   'body_too_large',
   'unsupported_media_type',
   'invalid_body',
+  'overloaded',
   'internal',
 ] as const satisfies readonly ErrorCode[];
 

@@ -26,7 +26,7 @@ export const deleteFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleKey(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body) => features.remove(body)),
+  handler: ({ features }) => answerBody((body) => features.remove(body), 'rows'),
   operation: () => ({
     operationId: 'delete_features',
     tags: ['Features'],

@@ -1,6 +1,6 @@
 import type { Pipeline } from '../../pipeline/types.js';
 import { explainPath } from '../explain-path.js';
-import { withBody } from '../handle-body.js';
+import { withWholeBody } from '../handle-body.js';
 import { embedComponent } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { EXPLANATION_SCHEMA } from '../openapi/explanation-schema.js';
@@ -27,9 +27,10 @@ export function explain(pipeline: Pipeline): PostRoute {
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
     handler: () => async (req, res) => {
-      await withBody(req, async (body) => {
+      const work = async (body: unknown): Promise<void> => {
         await sendLargeJson(res, await pipeline.explain(body, pipelineContext(req, res, body)));
-      });
+      };
+      await withWholeBody(req, work, 'candidates');
     },
     operation: () => ({
       operationId: `explain_${name}`,

@@ -48,7 +48,7 @@ export const feedback: PostRoute = {
       const { answer, counts } = await service.record(body);
       metrics.recorded(counts);
       return answer;
-    }),
+    }, 'events'),
   operation: () => ({
     operationId: 'send_feedback',
     tags: ['Feedback'],

@@ -34,7 +34,7 @@ export const getEntities: PostRoute = {
   handler:
     ({ entities }) =>
     async (req, res) => {
-      await sendLargeJson(res, await withBody(req, (body) => entities.get(body)));
+      await sendLargeJson(res, await withBody(req, (body) => entities.get(body), 'entity_ids'));
     },
   operation: ({ entityTypes }) => {
     const [first] = entityTypes.values();

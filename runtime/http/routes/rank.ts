@@ -1,6 +1,6 @@
 import { degradationText } from '../../pipeline/page/degraded.js';
 import type { Pipeline } from '../../pipeline/types.js';
-import { withBody } from '../handle-body.js';
+import { withWholeBody } from '../handle-body.js';
 import { embedComponent } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
@@ -46,7 +46,7 @@ export function rank(pipeline: Pipeline): PostRoute {
     handler:
       ({ metrics }) =>
       async (req, res) => {
-        await withBody(req, async (body) => {
+        const work = async (body: unknown): Promise<void> => {
           const { arrived } = requestState(res);
           const context = { ...pipelineContext(req, res, body), arrived };
           const { answer, report } = await pipeline.run(body, context);
@@ -58,7 +58,8 @@ export function rank(pipeline: Pipeline): PostRoute {
             res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
           if (answer.events === undefined) sendJson(res, 200, answer);
           else await sendLargeJson(res, answer);
-        });
+        };
+        await withWholeBody(req, work, 'candidates');
       },
     operation: () => ({
       operationId: `${task}_${name}`,

@@ -33,7 +33,7 @@ export const uploadEntities: PostRoute = {
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
-  handler: ({ entities }) => answerBody((body) => entities.upload(body)),
+  handler: ({ entities }) => answerBody((body) => entities.upload(body), 'entities'),
   operation: ({ entityTypes }) => ({
     operationId: 'upload_entities',
     tags: ['Entities'],

@@ -21,13 +21,20 @@ export class UnknownFields {
   /** Number of occurrences, by dotted field of the body without list positions. */
   readonly counts = new Map<string, number>();
   readonly #refusing: Violations | undefined;
+  #total = 0;
 
   /** @param refusing receives a violation for each field; undefined if unknown fields are ignored */
   constructor(refusing?: Violations) {
     this.#refusing = refusing;
   }
 
+  /** How many came, of all names. */
+  get total(): number {
+    return this.#total;
+  }
+
   add(field: string, pointer: string): void {
+    this.#total++;
     this.counts.set(field, (this.counts.get(field) ?? 0) + 1);
     this.#refusing?.add(
       pointer,

@@ -1,4 +1,5 @@
 import type { Plan } from '../../compile/plan.js';
+import type { Pieces } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import { fillRequest } from './fill-request.js';
 import { readRequest, type RankingRequest } from './read-request.js';
@@ -15,8 +16,13 @@ export interface OpenedRequest {
  * @param now epoch milliseconds
  * @throws MillraceError invalid_body
  */
-export function openRequest(plan: Plan, body: unknown, requestId: string, now: () => number): OpenedRequest {
-  const request = readRequest(plan, body, requestId);
+export function* openRequest(
+  plan: Plan,
+  body: unknown,
+  requestId: string,
+  now: () => number,
+): Pieces<OpenedRequest> {
+  const request = yield* readRequest(plan, body, requestId);
   const frame = plan.frames.acquire(request.ids.length, now());
   fillRequest(plan, frame, request);
   return { request, frame };

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
+import type { Pieces } from '../../core/pieces.js';
 import { Violations } from '../../core/violations.js';
 import type { Plan } from '../../compile/plan.js';
 import type { AttributeDefinition, EntityType, RequestField } from '../../config/project/model.js';
@@ -28,6 +29,11 @@ export interface RankingRequest {
 /** Highest page number. */
 export const MOST_PAGES = 1_000_000;
 
+/** Candidates that are read between two breaks. */
+const PIECE = 8;
+/** The same for fields that nothing declares. */
+const MANY_UNKNOWN = 500;
+
 /** The paging of a pipeline without pages. */
 const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, candidatePageSize: 1 };
 
@@ -35,7 +41,7 @@ const NO_PAGING: Paging = { userPage: 0, userPageSize: 1, candidatePage: 0, cand
  * Checks a body against the declarations of the pipeline.
  * @throws MillraceError invalid_body with all violations, up to a limit
  */
-export function readRequest(plan: Plan, body: unknown, requestId: string): RankingRequest {
+export function* readRequest(plan: Plan, body: unknown, requestId: string): Pieces<RankingRequest> {
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add('', 'wrong_type', `expected an object, found ${describe(body)}`);
@@ -46,7 +52,7 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   const carried = new Map<string, CarriedRows>();
   const isRanking = plan.definition.task === 'rank';
   const { ids, duplicates } = isRanking
-    ? readCandidates(plan, body, carried, unknown, violations)
+    ? yield* readCandidates(plan, body, carried, unknown, violations)
     : { ids: readScored(plan, body, carried, unknown, violations), duplicates: [] };
   const entityIds = readFields(plan, body, carried, unknown, violations);
   const paging = isRanking ? readPaging(plan, body, ids.length + duplicates.length, violations) : NO_PAGING;
@@ -73,13 +79,13 @@ export function readRequest(plan: Plan, body: unknown, requestId: string): Ranki
   };
 }
 
-function readCandidates(
+function* readCandidates(
   plan: Plan,
   body: JsonObject,
   carried: Map<string, CarriedRows>,
   unknown: UnknownFields,
   violations: Violations,
-): Pick<RankingRequest, 'ids' | 'duplicates'> {
+): Pieces<Pick<RankingRequest, 'ids' | 'duplicates'>> {
   const list = own(body, 'candidates');
   const { limits, candidateType, request } = plan.definition;
   if (!Array.isArray(list)) {
@@ -103,7 +109,12 @@ function readCandidates(
   /** The candidates without duplicates; undefined while there are none. */
   let kept: JsonValue[] | undefined;
   let carriesMore = false;
+  let unknownBefore = 0;
   for (let i = 0; i < candidates.length; i++) {
+    if (i % PIECE === PIECE - 1 || unknown.total - unknownBefore > MANY_UNKNOWN) {
+      unknownBefore = unknown.total;
+      yield;
+    }
     const candidate = candidates[i];
     if (!isJsonObject(candidate)) {
       violations.add(

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { atOnce, inTurns, type Pieces } from '../../../runtime/core/pieces.js';
+import { beginUrgent, inBackground } from '../../../runtime/core/background.js';
+import { atOnce, inTurns, soon, type Pieces } from '../../../runtime/core/pieces.js';
 
 /** Each piece blocks the event loop for longer than a slice. */
 function* work(pieces: number, fails = false): Pieces<string> {
@@ -57,7 +58,14 @@ describe('work in pieces', () => {
     expect(slices).to.equal(3);
   });
 
-  it('can run synchronously', () => {
+  it('begins at once where it is short, and goes on in turns where it is long', async () => {
+    expect(soon(work(0))).to.equal('done');
+    const long = soon(work(3));
+    expect(long).to.be.a('promise');
+    expect(await long).to.equal('done');
+  });
+
+  it('can be done at once', () => {
     let others = 0;
     const next = setImmediate(() => others++);
     expect(atOnce(work(2))).to.equal('done');
@@ -67,6 +75,42 @@ describe('work in pieces', () => {
 
   it('rejects if the work throws', async () => {
     const error = await inTurns(work(1, true)).catch((one: unknown) => one);
+    expect(error).to.be.an('error').with.property('message', 'no more');
+  });
+});
+
+describe('work in the background', () => {
+  /** Pieces of about a millisecond; tells when it ends. */
+  function* named(name: string, pieces: number, order: string[]): Pieces<void> {
+    for (let piece = 0; piece < pieces; piece++) {
+      for (const until = performance.now() + 1; performance.now() < until;);
+      yield;
+    }
+    order.push(name);
+  }
+
+  it('finishes long jobs one after another, and short ones between them', async () => {
+    const order: string[] = [];
+    const long = ['a', 'b', 'c'].map((name) => inBackground(named(name, 150, order)));
+    const short = (async () => {
+      for (const name of ['1', '2', '3']) await inBackground(named(name, 2, order));
+    })();
+    await Promise.all([...long, short]);
+    expect(order.filter((name) => name > '9')).to.deep.equal(['a', 'b', 'c']);
+    expect(order.indexOf('3')).to.be.below(order.indexOf('a'));
+  });
+
+  it('rests most of the time while something urgent is in flight', async () => {
+    const order: string[] = [];
+    const end = beginUrgent();
+    const started = performance.now();
+    await inBackground(named('a', 30, order));
+    expect(performance.now() - started).to.be.above(90);
+    end();
+  });
+
+  it('fails as the work does', async () => {
+    const error = await inBackground(work(1, true)).catch((one: unknown) => one);
     expect(error).to.be.an('error').with.property('message', 'no more');
   });
 });

@@ -22,6 +22,14 @@ function failure(env: Env, flags: SettingFlags = {}): MillraceError {
 }
 
 describe('settings', () => {
+  it('give all bodies together at least the memory of one', () => {
+    const error = failure({ MILLRACE_BODY_MEMORY: '2000000', MILLRACE_MAX_UPLOAD_BYTES: '3000000' });
+    expect(error.message).to.equal(
+      'MILLRACE_BODY_MEMORY is 2000000; expected at least MILLRACE_MAX_RANKING_BYTES, which is 2097152',
+    );
+    expect(loadSettings({ MILLRACE_BODY_MEMORY: '12582912' }).bodyMemory).to.equal(12_582_912);
+  });
+
   it('have a default for everything', () => {
     const settings = loadSettings({});
     expect(settings).to.include({ store: 'redis', port: 5001, host: '127.0.0.1', prefix: 'millrace' });

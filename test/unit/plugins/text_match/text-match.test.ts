@@ -66,6 +66,39 @@ describe('text_match', () => {
     );
   });
 
+  it('gives other requests their turn while it scans long texts, and mixes up none of them', async () => {
+    const words = ['red', 'blue', 'lamp', 'stand'];
+    const titlesOf = (seed: number): string[] =>
+      Array.from({ length: 60 }, (_, row) =>
+        Array.from(
+          { length: 4000 },
+          (_word, i) => words[(seed + i * (row + 1)) % (seed + 3)] ?? 'chair',
+        ).join(' '),
+      );
+    const requests = [1, 2, 3].map((seed) => {
+      const titles = titlesOf(seed);
+      const step = new FakeStep(titles.length);
+      return { titles, step, query: step.requestText('red lamp'), field: step.text(titles) };
+    });
+    const [first] = requests;
+    if (first === undefined) throw new Error('there are three');
+    // All requests have the same columns, so that one component serves them.
+    const { query, field } = first;
+    const component = new TextMatch({ ...SETTINGS, query, fields: [{ input: field, weight: 1 }] });
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns++;
+      next = setImmediate(count);
+    });
+    const results = await Promise.all(requests.map(({ step }) => compute(component, step)));
+    clearImmediate(next);
+    expect(turns).to.be.above(3);
+    for (const [i, { titles }] of requests.entries()) {
+      const expected = plainBm25(titles, ['red', 'lamp']);
+      titles.forEach((_, row) => expect(results[i]?.bm25?.[row]).to.be.closeTo(expected[row] ?? NaN, 1e-9));
+    }
+  });
+
   it('computes statistics over all candidates, including filtered ones', async () => {
     const fields = [['red lamp', 'lamp', 'lamp shade', 'chair']];
     const all = await match({ query: 'lamp', fields });

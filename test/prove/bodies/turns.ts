@@ -1,0 +1,95 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { repositoryPath } from '../../support/repository.js';
+
+/** A body as it is sent. */
+export interface Sent {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly encoding?: string;
+}
+
+/** The project that ships, served by a process that measures its turns. */
+export interface MeasuredService {
+  readonly url: string;
+  readonly pid: number;
+  /** The longest turn of the main thread while the work runs, in milliseconds of its CPU, and its memory after it. */
+  during(work: () => Promise<unknown>): Promise<{ readonly longest: number; readonly rss: number }>;
+  /** Sends a body and reads its answer. @returns its status; 0 where the connection broke */
+  send(sent: Sent): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startMeasured(env: Readonly<Record<string, string>> = {}): Promise<MeasuredService> {
+  const root = await mkdtemp(join(tmpdir(), 'millrace-prove-'));
+  for (const folder of ['pipelines', 'schemas'])
+    await cp(repositoryPath(folder), join(root, folder), { recursive: true });
+  const child = fork(fileURLToPath(new URL('./turn-service.js', import.meta.url)), [], {
+    env: {
+      ...process.env,
+      LOG_LEVEL: 'silent',
+      MILLRACE_STORE: 'embedded',
+      MILLRACE_PROJECT: root,
+      PORT: '0',
+      ...env,
+    },
+    execArgv: [],
+  });
+  const { url } = await answerOf<{ url: string }>(child);
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async during(work) {
+      child.send('begin');
+      await work();
+      const answer = answerOf<{ longest: number; rss: number }>(child);
+      child.send('end');
+      return answer;
+    },
+    send: (sent) => send(url, agent, sent),
+    async close() {
+      agent.destroy();
+      child.disconnect();
+      await once(child, 'exit');
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const settled = new AbortController();
+  const { signal } = settled;
+  try {
+    const [answer] = (await Promise.race([
+      once(child, 'message', { signal }),
+      once(child, 'exit', { signal }).then(([code]) => {
+        throw new Error(`the service ended with ${String(code)}`);
+      }),
+    ])) as [T];
+    return answer;
+  } finally {
+    settled.abort();
+  }
+}
+
+function send(url: string, agent: Agent, { path, bytes, encoding }: Sent): Promise<number> {
+  return new Promise((resolve) => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': bytes.length,
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+    };
+    const req = request(url + path, { method: 'POST', agent, headers }, (res) => {
+      res.resume();
+      res.once('close', () => resolve(res.complete ? (res.statusCode ?? 0) : 0));
+    });
+    req.once('error', () => resolve(0));
+    req.end(bytes);
+  });
+}
