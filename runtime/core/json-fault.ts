@@ -5,6 +5,13 @@ export interface JsonFault {
   readonly expected: string;
 }
 
+/** What was expected in or after a string. */
+export const STRING_FAULTS = {
+  rawControl: 'an escape sequence instead of a raw control character',
+  wrongEscape: 'a valid JSON escape sequence',
+  unclosed: 'the closing quote of a string',
+} as const;
+
 type Expecting = 'value' | 'value or ]' | 'name' | 'name or }' | 'what follows';
 
 const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -96,14 +103,14 @@ function endOfText(text: string, from: number): number | JsonFault {
   while (at < text.length) {
     const code = text.charCodeAt(at);
     if (code === 0x22) return at + 1;
-    if (code < 0x20) return { offset: at, expected: 'an escape sequence instead of a raw control character' };
+    if (code < 0x20) return { offset: at, expected: STRING_FAULTS.rawControl };
     if (code === 0x5c) {
       ESCAPE.lastIndex = at;
-      if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid JSON escape sequence' };
+      if (!ESCAPE.test(text)) return { offset: at, expected: STRING_FAULTS.wrongEscape };
       at = ESCAPE.lastIndex;
     } else at++;
   }
-  return { offset: at, expected: 'the closing quote of a string' };
+  return { offset: at, expected: STRING_FAULTS.unclosed };
 }
 
 /** Converts an offset to a 1-based line and column (in UTF-16 code units). */

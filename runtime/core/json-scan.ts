@@ -1,5 +1,5 @@
 import type { Pieces } from './pieces.js';
-import type { JsonFault } from './json-fault.js';
+import { STRING_FAULTS, type JsonFault } from './json-fault.js';
 import { MOST_NESTING } from './parse-json.js';
 
 /** Bytes that are read between two breaks. */
@@ -341,12 +341,12 @@ class Scanner {
       if (byte === BACKSLASH) {
         const end = endOfEscape(bytes, at);
         if (end < 0) {
-          this.#refuse(at, 'an escape that JSON knows');
+          this.#refuse(at, STRING_FAULTS.wrongEscape);
           return at;
         }
         at = end;
       } else if (byte < 0x20) {
-        this.#refuse(at, 'a control character inside a text to be escaped');
+        this.#refuse(at, STRING_FAULTS.rawControl);
         return at;
       } else at++;
     }
@@ -369,7 +369,7 @@ function expectedIn(state: number, inside: number | undefined): string {
       if (inside === undefined) return 'nothing after the document';
       return inside === LIST ? 'a comma or ]' : 'a comma or }';
     default:
-      return 'the closing quote of a text';
+      return STRING_FAULTS.unclosed;
   }
 }
 
