@@ -5,7 +5,7 @@ import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
-import { registerData } from './container/generation.js';
+import { registerData } from './container/register-generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';

@@ -4,6 +4,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
+import { Instance } from './instance.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
 import { readBody } from './read-body.js';
 import { beginRequest, requestState } from './request-state.js';
@@ -20,7 +21,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
   const metrics = services.metrics ?? new HttpMetrics();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const routes = routesOf(services.pipelines);
-  const parts = { ...services, metrics, routes };
+  const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
   app.use(beginRequest(metrics, logger));

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { MillraceError } from '../api/errors.js';
-import { drain, trackRequests } from './drain.js';
+import { serveConnections, type ConnectionSource } from './connection-source.js';
+import { Connections } from './drain.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
 export interface Address {
@@ -15,10 +16,11 @@ export interface HttpServer {
   /** The port that it listens on. */
   readonly port: number;
   /**
-   * Takes no more connections, answers what is in flight, and resolves when all connections are closed; those that
-   * are still open after `drainMs` are cut.
+   * Accepts no more connections, answers the requests in flight and resolves when all connections are closed.
+   * @param drainMs requests that take longer are cut
+   * @param idleMs see `DrainOptions`; by default quiet connections are closed at once
    */
-  close(drainMs?: number): Promise<void>;
+  close(drainMs?: number, idleMs?: number): Promise<void>;
 }
 
 export interface ListenOptions {
@@ -28,6 +30,8 @@ export interface ListenOptions {
   readonly requestMs?: number;
   /** A connection on which nothing moves for so long, not even an answer that its client does not take, is cut. */
   readonly stalledMs?: number;
+  /** Where connections come from if another process listens; then nothing listens here. */
+  readonly source?: ConnectionSource;
 }
 
 /** Longer than load balancers keep idle connections (60 s is usual), so that it is they who close them. */
@@ -46,7 +50,7 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: ListenOptions = {},
+  { refused = () => undefined, requestMs = REQUEST_MS, stalledMs = STALLED_MS, source }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -54,6 +58,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
+    if (connections.isTooLate(req)) return;
     const fault = faultOfHead(req);
     if (fault === undefined) {
       app(req, res);
@@ -65,18 +70,32 @@ export async function listen(
   server.setTimeout(stalledMs);
   // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  const inFlight = trackRequests(server);
+  const connections = new Connections(server);
   answerProtocolErrors(server, refused);
+  if (source === undefined) await bind(server, { host, port });
+  else serveConnections(server, source);
+  let closing: Promise<void> | undefined;
+  return {
+    server,
+    port: source?.port ?? portOf(server),
+    close: (drainMs = DRAIN_MS, idleMs = 0) => (closing ??= connections.drain({ drainMs, idleMs })),
+  };
+}
+
+/**
+ * Makes a server listen.
+ * @throws MillraceError invalid_setting if it cannot listen on the address
+ */
+export async function bind(server: NetServer, { host, port }: Address): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);
   });
-  let closing: Promise<void> | undefined;
-  return {
-    server,
-    port: (server.address() as AddressInfo).port,
-    close: (drainMs = DRAIN_MS) => (closing ??= drain(server, inFlight, drainMs)),
-  };
+}
+
+/** The port that a server listens on. */
+export function portOf(server: NetServer): number {
+  return (server.address() as AddressInfo).port;
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): MillraceError {

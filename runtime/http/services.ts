@@ -4,6 +4,7 @@ import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
+import type { Instance } from './instance.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
 export interface HttpServices {
@@ -23,6 +24,8 @@ export interface HttpServices {
   readonly limits?: Partial<BodyLimits>;
   /** What /metrics answers; new ones unless the process has some already. */
   readonly metrics?: HttpMetrics;
+  /** The process, for /readyz and /metrics; by default one that never shuts down. */
+  readonly instance?: Instance;
   /** Of the project's files, for /readyz. */
   readonly projectVersion?: string;
 }

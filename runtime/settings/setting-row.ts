@@ -12,6 +12,10 @@ export interface SettingRow<T> {
   readonly expected: string;
   /** True where the value may hold a password: messages leave it out. */
   readonly secret?: boolean;
+  /**
+   * True for a bound of the whole service: each worker gets its share of it, rounded up. The value is a number.
+   */
+  readonly dividedByWorkers?: true;
   /** The setting's value, or undefined where the text is not what is expected. */
   parse(text: string): T | undefined;
 }

@@ -6,6 +6,7 @@ import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
@@ -136,14 +137,7 @@ export const SETTINGS = {
     expected: 'host names or addresses, each with a port or without, with commas between them',
     parse: (text) => AllowedHosts.parse(text),
   }),
-  drainMs: row({
-    env: 'MILLRACE_DRAIN_MS',
-    value: 'MS',
-    default: '10000',
-    description: 'How long a service that shuts down waits for requests in flight, in milliseconds.',
-    expected: 'a number of milliseconds, 0 to 600000',
-    parse: wholeNumber(0, 600_000),
-  }),
+  ...PROCESS_SETTINGS,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -1,6 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { Instance } from '../../http/instance.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -11,11 +12,12 @@ import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 
-/** Test doubles, in the place of the real thing. */
+/** What a caller provides instead of the default: test doubles, and the state of the process. */
 export interface Overrides {
   readonly store?: Store;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  readonly instance?: Instance;
 }
 
 /**
@@ -34,6 +36,7 @@ export async function registerServices(
   container.register(TOKENS.metrics, {
     useFactory: instanceCachingFactory(() => new HttpMetrics(new Registry())),
   });
+  container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

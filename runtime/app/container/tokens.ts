@@ -5,6 +5,7 @@ import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
@@ -22,6 +23,7 @@ export const TOKENS = {
   logger: token<Logger>('logger'),
   clock: token<Clock>('clock'),
   metrics: token<HttpMetrics>('metrics'),
+  instance: token<Instance>('instance'),
   store: token<Store>('store'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import type { ProjectConfig } from '../../config/project/model.js';
-import { registerGeneration } from '../container/generation.js';
+import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { FeatureStore } from '../../index/feature-store.js';
@@ -138,6 +138,7 @@ function wire(
             },
           },
           metrics: services.resolve(TOKENS.metrics),
+          instance: services.resolve(TOKENS.instance),
           entityTypes: config.entities,
           views: config.views,
           logger,

@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from './compile-project.js';
 import type { Reload } from './reloader.js';
 import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.js';
@@ -5,19 +7,53 @@ import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.
 export interface WatcherOptions {
   /** The project's folder. */
   readonly root: string;
-  /** Milliseconds between two looks; also how long files must rest before their change counts. */
+  /** Milliseconds between two polls; also how long files must be stable before their change counts. */
   readonly pollMs: number;
   /** The files that options name, as they were read when the project was loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
-  /** Told of plugins whose code changed: modules that are loaded stay as they are until a restart. */
+  /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
   readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
 
+/** What reloads when the files of its project change. */
+export interface Watched {
+  readonly logger: Logger;
+  /** See `WatcherOptions`. */
+  readonly files: CompiledProject['files'];
+  reload(): Promise<Reload>;
+}
+
 /**
- * Looks at a project's files again and again, and reloads it when the content of any has changed and all have rested since
- * the last look: so a file that is still being written is not read. It polls, since notices of changes do not come from
- * every file system (network mounts, volumes of containers).
+ * Notes the files of a project before they are loaded.
+ * @returns starts to watch them, once they are loaded
+ */
+export async function watchProject({
+  project: root,
+  reloadPollMs: pollMs,
+}: Settings): Promise<(watched: Watched) => ProjectWatcher> {
+  const loaded = await versionsOf(root, await listFiles(root, []));
+  return (watched) => {
+    const watcher = new ProjectWatcher(
+      {
+        root,
+        pollMs,
+        files: watched.files,
+        reload: () => watched.reload(),
+        onPluginsChanged: (files) =>
+          watched.logger.warn({ files }, 'plugins are loaded once: restart the service to load their new code'),
+      },
+      loaded,
+    );
+    watcher.start();
+    return watcher;
+  };
+}
+
+/**
+ * Polls the files of a project, and reloads it when the content of one has changed and all were stable since the poll
+ * before: a file that is still being written is not read. It polls because some file systems report no changes (network
+ * mounts, volumes of containers).
  */
 export class ProjectWatcher {
   readonly #options: WatcherOptions;

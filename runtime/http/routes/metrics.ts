@@ -5,9 +5,9 @@ export const metrics: GetRoute = {
   path: '/metrics',
   method: 'GET',
   handler:
-    ({ metrics: { registry } }) =>
+    ({ metrics: { registry }, instance }) =>
     async (_req, res) => {
-      sendText(res, 200, registry.contentType, await registry.metrics());
+      sendText(res, 200, registry.contentType, await instance.metrics(registry));
     },
   operation: () => ({
     operationId: 'metrics',
