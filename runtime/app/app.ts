@@ -36,6 +36,8 @@ export interface App {
   readonly feedback: Feedback;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
+  /** See `projectVersion`. */
+  readonly version: string;
   /** Of the files that options name, the versions that serve. */
   readonly files: CompiledProject['files'];
   readonly store: Store;
@@ -180,6 +182,10 @@ class ReloadableApp implements App {
 
   get warnings(): readonly Diagnostic[] {
     return this.#current.warnings;
+  }
+
+  get version(): string {
+    return this.#current.version;
   }
 
   get files(): CompiledProject['files'] {

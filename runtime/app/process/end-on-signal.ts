@@ -18,7 +18,7 @@ export const AT_ONCE: Closing = { lameDuckMs: 0, idleMs: 0 };
  * A connection that was quiet for so long is not in use. Balancers reuse a connection much sooner, and each request that
  * comes before is answered with `Connection: close`.
  */
-const IDLE_MS = 10_000;
+export const IDLE_MS = 5000;
 /** A person waits at the terminal. */
 const TERMINAL_IDLE_MS = 300;
 /** What closing the store and the components may take beyond the drain. */

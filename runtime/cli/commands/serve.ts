@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { serveAlone } from '../../app/serve.js';
+import { serve as serveUntilSignal } from '../../app/workers/serve.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
@@ -12,7 +12,7 @@ export function serveCommand(context: CliContext): Command {
     .option('--watch', 'reload the project when its files change [MILLRACE_RELOAD=watch]')
     .action(async ({ watch, ...flags }: Flags) => {
       const reload = watch === true ? { reload: 'watch' } : {};
-      await serveAlone(settingsOf(context, { ...flags, ...reload }));
+      await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));
     });
-  return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'logLevel']);
+  return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'workers', 'logLevel']);
 }

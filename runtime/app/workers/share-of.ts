@@ -1,0 +1,19 @@
+import { SETTINGS, type SettingName, type SettingRow, type Settings } from '../../settings/settings.js';
+
+/**
+ * The settings of one worker: its share of each bound of the whole service, rounded up.
+ * @param rows the settings table
+ */
+export function shareOf(
+  settings: Settings,
+  workers: number,
+  rows: Readonly<Record<string, SettingRow<unknown>>> = SETTINGS,
+): Settings {
+  const shared = Object.entries(rows).flatMap(([name, row]) => {
+    const value: unknown = settings[name as SettingName];
+    return row.dividedByWorkers === true && typeof value === 'number'
+      ? [[name, Math.ceil(value / workers)] as const]
+      : [];
+  });
+  return Object.freeze({ ...settings, ...Object.fromEntries(shared) });
+}
