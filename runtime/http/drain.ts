@@ -36,7 +36,7 @@ interface Connection {
 }
 
 /** The open connections of an HTTP server, with their responses. It closes them without losing a request. */
-export class Connections {
+export class ConnectionDrain {
   readonly #server: Server;
   readonly #open = new Map<Socket, Connection>();
   #draining = false;
@@ -69,8 +69,7 @@ export class Connections {
       await nextTurn();
       const now = performance.now();
       for (const [socket, connection] of this.#open)
-        if (isQuiet(socket, connection) && now - connection.quietSince >= idleMs)
-          endSide(socket, connection);
+        if (isQuiet(socket, connection) && now - connection.quietSince >= idleMs) endSide(socket, connection);
     }
     for (const [socket, connection] of this.#open)
       if (connection.inFlight.size === 0) endSide(socket, connection);

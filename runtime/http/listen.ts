@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { MillraceError } from '../api/errors.js';
 import { serveConnections, type ConnectionSource } from './connection-source.js';
-import { Connections } from './drain.js';
+import { ConnectionDrain } from './drain.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
 export interface Address {
@@ -58,7 +58,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
-    if (connections.isTooLate(req)) return;
+    if (draining.isTooLate(req)) return;
     const fault = faultOfHead(req);
     if (fault === undefined) {
       app(req, res);
@@ -70,7 +70,7 @@ export async function listen(
   server.setTimeout(stalledMs);
   // An expectation that means nothing here is no reason to refuse (RFC 9110, 10.1.1); 100-continue is met by node.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  const connections = new Connections(server);
+  const draining = new ConnectionDrain(server);
   answerProtocolErrors(server, refused);
   if (source === undefined) await bind(server, { host, port });
   else serveConnections(server, source);
@@ -78,7 +78,7 @@ export async function listen(
   return {
     server,
     port: source?.port ?? portOf(server),
-    close: (drainMs = DRAIN_MS, idleMs = 0) => (closing ??= connections.drain({ drainMs, idleMs })),
+    close: (drainMs = DRAIN_MS, idleMs = 0) => (closing ??= draining.drain({ drainMs, idleMs })),
   };
 }
 

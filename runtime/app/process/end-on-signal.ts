@@ -26,9 +26,7 @@ const CLOSE_MS = 5000;
 
 /** Behind SIGTERM there is a deployment, behind any other signal (Ctrl-C) a person. */
 function closingFor(signal: NodeJS.Signals | undefined, { lameDuckMs }: Settings): Closing {
-  return signal === 'SIGTERM'
-    ? { lameDuckMs, idleMs: IDLE_MS }
-    : { lameDuckMs: 0, idleMs: TERMINAL_IDLE_MS };
+  return signal === 'SIGTERM' ? { lameDuckMs, idleMs: IDLE_MS } : { lameDuckMs: 0, idleMs: TERMINAL_IDLE_MS };
 }
 
 /** On a terminal, SIGHUP says that the terminal was closed, and ends the service as in other programs. */

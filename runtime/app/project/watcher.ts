@@ -41,7 +41,10 @@ export async function watchProject({
         files: watched.files,
         reload: () => watched.reload(),
         onPluginsChanged: (files) =>
-          watched.logger.warn({ files }, 'plugins are loaded once: restart the service to load their new code'),
+          watched.logger.warn(
+            { files },
+            'plugins are loaded once: restart the service to load their new code',
+          ),
       },
       loaded,
     );

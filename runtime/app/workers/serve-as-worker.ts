@@ -75,9 +75,7 @@ function obey(
       case 'reload':
         void app
           .reload()
-          .then(({ outcome, files }) =>
-            link.send({ type: 'reloaded', outcome, ...loadedOf(app), files }),
-          );
+          .then(({ outcome, files }) => link.send({ type: 'reloaded', outcome, ...loadedOf(app), files }));
         break;
       case 'read_metrics': {
         const { id } = message;

@@ -200,6 +200,7 @@ export class WorkerPool {
 
   async #reloadAll(): Promise<Reload> {
     let first: Reload | undefined;
+    if (this.#isStopping) return { outcome: 'failed', files: new Map() };
     for (const worker of this.workers) {
       if (!worker.isReady) continue;
       const answer = await worker.reload();

@@ -67,7 +67,7 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
     context.stderr.write(
       `port ${String(given.port)} is in use; the demo takes ${port === 0 ? 'a free one' : String(port)}\n`,
     );
-  return { ...given, port };
+  return { ...given, port, lameDuckMs: 0 };
 }
 
 /** A second demo beside a running one works in a folder of the system's, and leaves none behind. */
