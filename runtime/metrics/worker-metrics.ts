@@ -53,3 +53,40 @@ export function countWorkers(registry: Registry, source: WorkerSource): void {
     },
   });
 }
+
+/**
+ * Adds what the primary process uses, under the names of prom-client's default metrics: the workers' are added to it. The
+ * default metrics themselves measure the event loop all the time, which a process that only waits need not do.
+ */
+export function countPrimary(registry: Registry): void {
+  const registers = [registry];
+  for (const [kind, micros] of CPU)
+    new Counter({
+      name: `process_cpu_${kind}seconds_total`,
+      help: 'CPU time of the primary process and the workers.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(micros(process.cpuUsage()) / 1e6);
+      },
+    });
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of the primary process and the workers.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'When the primary process started, in seconds since the epoch.',
+    registers,
+  }).set(Math.round(Date.now() / 1000 - process.uptime()));
+}
+
+const CPU: readonly (readonly [string, (usage: NodeJS.CpuUsage) => number])[] = [
+  ['user_', ({ user }) => user],
+  ['system_', ({ system }) => system],
+  ['', ({ user, system }) => user + system],
+];

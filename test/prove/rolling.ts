@@ -66,6 +66,9 @@ export const rolling: Proof = {
       const missed = [
         ...(lost > 0 ? [`lost requests: 0, found ${lost} (${causesText(causes)})`] : []),
         ...(failed > 0 ? [`answers other than 200: 0, found ${failed}`] : []),
+        ...(balancer.turnedAway() > 0
+          ? [`connections while no instance was ready: 0, found ${balancer.turnedAway()}`]
+          : []),
         ...(refused > 0 ? [`refused connections: 0, found ${refused}`] : []),
       ];
       return { markdown, missed };

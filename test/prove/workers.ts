@@ -8,6 +8,8 @@ import type { Proof } from './proof.js';
 import { RANKING, withSmallProject } from './support/small-service.js';
 
 const CLIENTS = 16;
+/** Milliseconds between an answer and the next request, where the split is measured: no worker is saturated. */
+const PAUSE_MS = (): number => 10 + 20 * Math.random();
 const LEAST_EFFICIENCY = 0.95;
 const SPLIT = [45, 55] as const;
 /** The clock ticks of /proc/PID/stat a second. */
@@ -26,7 +28,7 @@ export const workers: Proof = {
   run: ({ short }) =>
     withSmallProject(async (root) => {
       const redis = await startRedisServer();
-      const [pairs, seconds, kills] = short ? [2, 2, 1] : [10, 10, 20];
+      const [warm, pairs, seconds, kills] = short ? [4_000, 2, 2, 1] : [20_000, 10, 10, 20];
       const serve = (count: number): Promise<ServiceProcess> =>
         startProcess(['--project', root, '--port', '0', '--workers', String(count)], {
           REDIS_URL: redis.url,
@@ -37,7 +39,7 @@ export const workers: Proof = {
         const [one, two] = [await serve(1), await serve(2)];
         const runs: (readonly [Run, Run])[] = [];
         try {
-          await Promise.all([load(one, 2), load(two, 2)]);
+          await Promise.all([warmUp(one, warm), warmUp(two, 2 * warm)]);
           for (let pair = 0; pair < pairs; pair++) {
             // Interleaved, so that both see the same machine.
             const first = await measure(one, seconds);
@@ -66,11 +68,17 @@ export const workers: Proof = {
     }),
 };
 
-/** Closed loop for so long. */
-async function load({ port }: ServiceProcess, seconds: number): Promise<Tally> {
+/** Sends so many requests without a pause: V8 compiles what runs often, in each process. */
+async function warmUp(service: ServiceProcess, requests: number): Promise<void> {
+  let left = requests;
+  while (left > 0) left -= (await load(service, 1, () => 0)).answered;
+}
+
+/** For so long. */
+async function load({ port }: ServiceProcess, seconds: number, thinkMs: () => number): Promise<Tally> {
   const tally = newTally();
   const stop = new AbortController();
-  const options = { port, request: RANKING, thinkMs: () => 0, stop: stop.signal };
+  const options = { port, request: RANKING, thinkMs, stop: stop.signal };
   const clients = Array.from({ length: CLIENTS }, () => runClient(options, tally));
   await pause(seconds * 1000);
   stop.abort();
@@ -79,9 +87,11 @@ async function load({ port }: ServiceProcess, seconds: number): Promise<Tally> {
 }
 
 async function measure(service: ServiceProcess, seconds: number): Promise<Run> {
-  const [cpu, requests] = [cpuSeconds(service.pid), await requestsOf(service)];
-  const { answered } = await load(service, seconds);
+  const cpu = cpuSeconds(service.pid);
+  const { answered } = await load(service, seconds, () => 0);
   const used = cpuSeconds(service.pid) - cpu;
+  const requests = await requestsOf(service);
+  if (requests.size > 0) await load(service, seconds, PAUSE_MS);
   const after = await requestsOf(service);
   const [first = 0, second = 0] = [1, 2].map((at) => (after.get(at) ?? 0) - (requests.get(at) ?? 0));
   return { perCpuSecond: answered / used, split: (100 * first) / (first + second) };

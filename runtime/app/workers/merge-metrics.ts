@@ -3,9 +3,6 @@ import type { MetricsSnapshot } from './messages.js';
 
 type Metric = MetricObjectWithValues<MetricValue<string>>;
 
-/** Metrics of Node that say something of the primary process, too. */
-const OF_PRIMARY = /^(millrace_|process_cpu_|process_resident_memory_bytes$|process_start_time_seconds$)/;
-
 /** Adds up the metrics of several processes, each by its own aggregator. */
 export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
   return AggregatorRegistry.aggregate(snapshots.map(aggregable)).getMetricsAsJSON();
@@ -14,11 +11,6 @@ export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Promise<Met
 /** The merged metrics as the text of /metrics. */
 export function metricsText(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return AggregatorRegistry.aggregate(snapshots.map(aggregable)).metrics();
-}
-
-/** What the primary process adds to the metrics of the workers. */
-export function ofPrimary(snapshot: MetricsSnapshot): MetricsSnapshot {
-  return snapshot.filter(({ name }) => OF_PRIMARY.test(name));
 }
 
 /** What a worker that ended leaves behind: its counts. Without them the sums would fall, and Prometheus see a restart. */

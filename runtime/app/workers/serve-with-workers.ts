@@ -1,18 +1,18 @@
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino, type Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { MillraceError } from '../../api/errors.js';
 import { stopAccepting } from '../../http/drain.js';
 import { bind, portOf } from '../../http/listen.js';
-import { countWorkers } from '../../metrics/worker-metrics.js';
+import { countPrimary, countWorkers } from '../../metrics/worker-metrics.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 import { endOnSignal, reloadsOnSighup } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
 import { ProcessGuard } from '../process/process-guard.js';
 import { watchProject } from '../project/watcher.js';
 import { urlOf } from '../serve.js';
-import { metricsText, ofPrimary, requestsIn } from './merge-metrics.js';
+import { metricsText, requestsIn } from './merge-metrics.js';
 import { WorkerPool } from './worker-pool.js';
 
 /**
@@ -61,7 +61,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
 /** /metrics of all workers together, the ones that ended included, and of this process. */
 function gatherMetrics(guard: ProcessGuard): (pool: WorkerPool) => Promise<string> {
   const own = new Registry();
-  collectDefaultMetrics({ register: own });
+  countPrimary(own);
   guard.metrics.register(own);
   let counted: WorkerPool | undefined;
   let running: Promise<string> | undefined;
@@ -81,7 +81,7 @@ function gatherMetrics(guard: ProcessGuard): (pool: WorkerPool) => Promise<strin
     }
     await Promise.all(pool.workers.map((worker) => worker.readMetrics()));
     const ended = await pool.endedCounts();
-    const primary = ofPrimary(await own.getMetricsAsJSON());
+    const primary = await own.getMetricsAsJSON();
     return metricsText([...pool.workers.map(({ metrics }) => metrics), ended, primary]);
   };
   return (pool) =>

@@ -12,6 +12,8 @@ export interface Balancer {
   readonly instances: Set<number>;
   /** Whether an instance was ready when it was asked last. */
   isReady(port: number): boolean;
+  /** Connections that came while no instance was ready. */
+  turnedAway(): number;
   close(): Promise<void>;
 }
 
@@ -20,10 +22,12 @@ export async function startBalancer(): Promise<Balancer> {
   const ready = new Set<number>();
   const sockets = new Set<Socket>();
   let next = 0;
+  let turnedAway = 0;
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const ports = [...ready];
     const port = ports[next++ % ports.length];
     if (port === undefined) {
+      turnedAway++;
       client.destroy();
       return;
     }
@@ -46,6 +50,7 @@ export async function startBalancer(): Promise<Balancer> {
     port: (server.address() as AddressInfo).port,
     instances,
     isReady: (port) => ready.has(port),
+    turnedAway: () => turnedAway,
     async close() {
       stop.abort();
       await probing;
