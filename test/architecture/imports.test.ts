@@ -41,7 +41,7 @@ describe('who may import whom', () => {
 
   it('only the entries end the process or take its signals', () => {
     const entries =
-      /^runtime\/(main|cli\/bin|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;
+      /^runtime\/(main|cli\/bin|app\/serve|app\/process\/[\w-]+|app\/workers\/serve-(with-workers|as-worker))\.ts$/;
     const files = new Set([...runtime, ...plugins].map(({ file }) => file));
     const found = [...files].filter((file) =>
       /process\.(exit\(|on\(|once\()|close-with-grace/.test(readFileSync(join(ROOT, file), 'utf8')),
