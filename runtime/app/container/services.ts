@@ -21,8 +21,8 @@ export interface Overrides {
 }
 
 /**
- * The composition root of what lives as long as the process, the real thing and its double beside each other; what lives
- * as long as a generation of the project is wired by `registerGeneration`.
+ * Registers the services that live as long as the process, each beside its test double. `registerGeneration` registers
+ * those that live as long as a generation of the project.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export async function registerServices(
@@ -48,7 +48,7 @@ export async function registerServices(
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
-      // Of every generation that still serves: what one writes, the others must not go on showing.
+      // In every generation that still serves: none may show the value from before the write.
       const written = [...keys];
       for (const one of tables.values()) one.invalidate(written);
     }),

@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
 /**
- * Everything that the container wires, by explicit token: first what lives as long as the process, then what lives as long
+ * The tokens of all services in the container: first those that live as long as the process, then those that live as long
  * as a generation of the project.
  */
 export const TOKENS = {
@@ -37,16 +37,16 @@ export const TOKENS = {
   feedback: token<Feedback>('feedback'),
 } as const;
 
-/** Holds services by token; a child of it finds those of its parent too. */
+/** Holds services by token; a child also finds those of its parent. */
 export type Container = DependencyContainer;
 
-/** Feature sources, and the servers that they are read from, as one text. */
+/** Feature sources, and their servers joined into one text. */
 export interface OpenSources {
   readonly servers: string;
   readonly sources: FeatureSources;
 }
 
-/** Makes what keeps tables true to the store, given the starts of the keys that they are filled from. */
+/** Makes the source of invalidations for tables, given the prefixes of their keys. */
 export type MakeCoherence = (keyPrefixes: readonly string[]) => Coherence;
 
 /** Epoch milliseconds. */

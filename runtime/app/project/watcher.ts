@@ -9,7 +9,7 @@ export interface WatcherOptions {
   readonly root: string;
   /** Milliseconds between two polls; also how long files must be stable before their change counts. */
   readonly pollMs: number;
-  /** The files that options name, as they were read when the project was loaded. */
+  /** Versions of the files that options name, as they were loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
   /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
@@ -60,9 +60,9 @@ export async function watchProject({
  */
 export class ProjectWatcher {
   readonly #options: WatcherOptions;
-  /** What was tried last: paths with the versions of their content. */
+  /** The files of the last attempt: paths with the versions of their content. */
   #tried = new Map<string, string>();
-  /** The stamps that `#tried` is known to belong to. */
+  /** The stamps that belong to `#tried`. */
   #known: Snapshot = new Map();
   #seen: Snapshot = new Map();
   #named: ReadonlySet<string>;
@@ -90,7 +90,7 @@ export class ProjectWatcher {
     clearTimeout(this.#timer);
   }
 
-  /** One look. It reloads if there is a change that rests since the look before. */
+  /** Polls once. Reloads if there is a change and the files were stable since the poll before. */
   async look(): Promise<void> {
     const { root } = this.#options;
     const now = await listFiles(root, this.#named);
@@ -101,7 +101,7 @@ export class ProjectWatcher {
     const changed = [...new Set([...versions.keys(), ...this.#tried.keys()])].filter(
       (path) => versions.get(path) !== this.#tried.get(path),
     );
-    // Code that was loaded cannot be loaded anew; a plugin's first files can.
+    // Loaded code cannot be loaded again; the files of a new plugin can be loaded.
     const stuck = changed.filter((path) => isOfPlugin(path) && this.#tried.has(path));
     this.#tried = versions;
     this.#known = now;
@@ -109,7 +109,7 @@ export class ProjectWatcher {
     if (changed.length > stuck.length) this.#reloaded(await this.#options.reload());
   }
 
-  /** After a failure what served before still serves, and its files are watched on. */
+  /** After a failure the previous version still serves, and its files are still watched. */
   #reloaded({ outcome, files }: Reload): void {
     const named = new Set(outcome === 'failed' ? [...this.#named, ...files.keys()] : files.keys());
     for (const path of this.#named) if (!named.has(path)) this.#tried.delete(path);
@@ -117,12 +117,12 @@ export class ProjectWatcher {
     this.#readNamed(files);
   }
 
-  /** What was read is what was tried, also if the file has changed since it was last looked at. */
+  /** The content that was read counts as tried, even if the file has changed since the last poll. */
   #readNamed(files: CompiledProject['files']): void {
     const known = new Map(this.#known);
     for (const [path, version] of files) {
       if (this.#tried.get(path) === version) continue;
-      known.delete(path); // its stamp is of another content
+      known.delete(path); // its stamp belongs to other content
       if (version === undefined) this.#tried.delete(path);
       else this.#tried.set(path, version);
     }
@@ -130,7 +130,7 @@ export class ProjectWatcher {
   }
 }
 
-/** Versions of all files of a snapshot; those whose stamps are known need not be read. */
+/** Versions of all files of a snapshot. Files with a known stamp are not read. */
 export async function versionsOf(
   root: string,
   files: Snapshot,

@@ -51,14 +51,15 @@ export async function serveAsWorker(settings: Settings): Promise<void> {
 /** Does what the primary says. */
 function obey(
   link: PrimaryLink,
-  { app, close }: RunningService,
+  service: RunningService,
   instance: Instance,
   settings: Settings,
   guard: ProcessGuard,
 ): void {
+  const { app } = service;
   const end = async (idleMs: number): Promise<void> => {
     setTimeout(() => process.exit(1), longestClose(settings)).unref();
-    await close({ lameDuckMs: 0, idleMs });
+    await service.close({ lameDuckMs: 0, idleMs });
     // The counts of the last requests.
     link.send({ type: 'metrics', id: 0, snapshot: await app.metrics.registry.getMetricsAsJSON() }, () =>
       process.exit(guard.hasFailed ? 1 : 0),

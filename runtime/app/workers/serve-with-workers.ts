@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino, type Logger } from 'pino';
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { MillraceError } from '../../api/errors.js';
 import { stopAccepting } from '../../http/drain.js';

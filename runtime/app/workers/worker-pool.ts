@@ -128,6 +128,10 @@ export class WorkerPool {
     for (const { process } of this.workers) process.process.kill('SIGKILL');
   }
 
+  #replacesWorkers(): boolean {
+    return this.#isStarted && !this.#isStopping;
+  }
+
   #broadcast(message: ToWorker): void {
     for (const worker of this.workers) worker.send(message);
   }
@@ -176,7 +180,7 @@ export class WorkerPool {
     this.#endedCounts = this.#endedCounts.then((counts) => mergeMetrics([counts, countsOf(worker.metrics)]));
     if (this.#workers.get(worker.number) === worker) this.#workers.delete(worker.number);
     for (const socket of worker.notGiven()) this.give(socket);
-    if (!this.#isStarted || this.#isStopping) return;
+    if (!this.#replacesWorkers()) return;
     const { logger } = this.#options;
     const backOff = this.#backOffs.get(worker.number) ?? new BackOff();
     this.#backOffs.set(worker.number, backOff);
@@ -186,7 +190,7 @@ export class WorkerPool {
     if (worker.isLeaving) logger.info(fields, 'a worker ended as it was told; another is started');
     else logger.error(fields, 'a worker ended; another is started');
     await pause(waitMs, undefined, { ref: false });
-    if (this.#isStopping) return;
+    if (!this.#replacesWorkers()) return;
     this.#restarts++;
     const others = new Set(this.workers.map(({ version }) => version));
     const loaded = await this.#start(worker.number).catch(() => undefined); // its end is handled here again
