@@ -67,7 +67,9 @@ export class WorkerHandle {
     this.connections++;
     this.lastGivenAt = performance.now();
     this.#sent.add(socket);
-    this.process.send({ type: 'connection' } satisfies ToWorker, socket, () => this.#sent.delete(socket));
+    this.process.send({ type: 'connection' } satisfies ToWorker, socket, (error) => {
+      if (error === null) this.#sent.delete(socket);
+    });
   }
 
   /** After its end: the sockets that it never got. */

@@ -7,13 +7,18 @@ import { newTally, postBytes, runClient } from '../../support/counting-client.js
 import { writeProject } from '../../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../../support/redis-server.js';
 import { ServiceFailed, startProcess, type ServiceProcess } from '../../support/service-process.js';
-import { until } from '../../support/until.js';
+import { until as untilWithin } from '../../support/until.js';
 
 const PIPELINE = 'pipelines/plain.yaml';
 const RANK = '/api/v1/plain';
 const BODY = { candidates: [{ product_id: 'p' }] };
+/** How long a test waits for something that takes a second on a quiet machine. */
+const PATIENCE_MS = 90_000;
 const RELOADED = 'the project was reloaded';
 const REFUSED = 'the reload failed; what served before goes on serving';
+
+const until = (what: string, holds: () => boolean | Promise<boolean>): Promise<number> =>
+  untilWithin(what, holds, PATIENCE_MS);
 
 const scoring = (value: string): string =>
   `pipeline: plain\nrank: product\ncomponents:\n  - use: score\n    with: { value: ${value} }\n`;
@@ -35,7 +40,7 @@ describe('millrace serve --workers, refused', () => {
 
 describe('millrace serve --workers', function () {
   // A worker is a process that loads the project; on a busy machine that takes seconds.
-  this.timeout(60_000);
+  this.timeout(2 * PATIENCE_MS);
   let redis: PrivateRedis;
   let root = '';
   let service: ServiceProcess | undefined;
