@@ -67,9 +67,10 @@ export async function serveAlone(settings: Settings): Promise<void> {
   });
   const { app, url } = service;
   logProject(app);
-  logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
   endWithProcess(service, settings, guard);
   if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void app.reload());
+  // Last: whoever waits for this line may send signals at once.
+  logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
 }
 
 /** Logs what the project serves, and its warnings. */

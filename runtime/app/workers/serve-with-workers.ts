@@ -44,7 +44,6 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   const port = portOf(acceptor);
   pool.listening(port);
   const url = urlOf(host, port);
-  logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
   const watcher = watch?.({ logger, files: loaded.files, reload: () => pool.reload() });
   endOnSignal(settings, logger, guard, async ({ lameDuckMs, idleMs }) => {
     watcher?.stop();
@@ -56,6 +55,8 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     printAgain();
   });
   if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void pool.reload());
+  // Last: whoever waits for this line may send signals at once.
+  logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
 }
 
 /** /metrics of all workers together, the ones that ended included, and of this process. */
