@@ -18,6 +18,7 @@ import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
 import { countResident } from '../runtime/metrics/resident-metrics.js';
 import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
+import { countWorkers } from '../runtime/metrics/worker-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
@@ -96,6 +97,7 @@ function metricTable(): string {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countWorkers(registry, { states: () => [], restarts: () => 0 });
   const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
     ['metric', 'labels', 'meaning'],

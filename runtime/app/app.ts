@@ -5,7 +5,7 @@ import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
-import { registerData } from './container/generation.js';
+import { registerData } from './container/register-generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
@@ -27,7 +27,7 @@ import type { Store } from '../store/store.js';
 
 export { compileProject, ProjectInvalidError };
 
-/** A project, wired and ready to answer. What a reload replaces is always that of the project as it serves now. */
+/** A project, wired and ready to answer. After a reload, its fields are those of the project that serves now. */
 export interface App {
   readonly config: ProjectConfig;
   readonly pipelines: readonly Pipeline[];
@@ -37,15 +37,17 @@ export interface App {
   readonly feedback: Feedback;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
-  /** Of the files that options name, the versions that serve. */
+  /** See `projectVersion`. */
+  readonly version: string;
+  /** Versions of the files that options name, as they serve now. */
   readonly files: CompiledProject['files'];
   readonly store: Store;
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly admission: Admission;
-  /** Answers each request by the project as it serves when the request comes. */
+  /** Answers each request with the project that serves when the request arrives. */
   http(): RequestListener;
-  /** Has the project as its files are now take over, if it has no errors. Never rejects. */
+  /** Loads the files again and serves them, if they have no errors. Never rejects. */
   reload(): Promise<Reload>;
   close(): Promise<void>;
 }
@@ -78,7 +80,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   );
 }
 
-/** What stores entities and features, and runs no pipeline. */
+/** Stores entities and features, and runs no pipeline. */
 export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
@@ -86,8 +88,8 @@ export interface DataApp {
 }
 
 /**
- * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may be wrong
- * or not there yet.
+ * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may have
+ * errors or be missing.
  * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
@@ -103,7 +105,7 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   };
 }
 
-/** Apart, so that nothing but the reloader holds the first generation, and that only as long as it serves. */
+/** A function of its own, so that only the reloader holds the first generation: it is freed after a reload. */
 async function start(
   settings: Settings,
   overrides: Overrides,
@@ -125,7 +127,7 @@ async function start(
   }
 }
 
-/** A generation that can serve at once: its routes are made too. */
+/** A generation that can serve at once: its routes exist, too. */
 async function createServing(services: Container, compiled: CompiledProject): Promise<Generation> {
   const generation = await createGeneration(services, compiled);
   try {
@@ -186,12 +188,16 @@ class ReloadableApp implements App {
     return this.#current.warnings;
   }
 
+  get version(): string {
+    return this.#current.version;
+  }
+
   get files(): CompiledProject['files'] {
     return this.#current.files;
   }
 
   http(): RequestListener {
-    this.#current.http(); // routes that cannot be had are told now
+    this.#current.http(); // reports routes that conflict now
     return (req, res) => {
       this.#current.http()(req, res);
     };

@@ -5,6 +5,7 @@ import { ProjectInvalidError } from '../app/app.js';
 import { printable } from '../core/display-width.js';
 import { renderDiagnostics } from '../config/diagnostics/render.js';
 import { wrapAfter } from '../core/wrap.js';
+import { WorkerFailedError } from '../app/workers/worker-failed.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, UsageError } from './failure.js';
 
@@ -18,6 +19,8 @@ const HANG = 4;
 export function reportError(error: unknown, context: CliContext): ExitCode {
   // Commander has already printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  // Nor is what a worker has told told again.
+  if (error instanceof WorkerFailedError && typeof error.end === 'number') return error.end === 2 ? 2 : 1;
   for (const line of linesOf(error, context)) context.stderr.write(`${fold(line, context)}\n`);
   const wrongUsage =
     error instanceof UsageError || (error instanceof MillraceError && error.code === 'invalid_setting');
@@ -37,6 +40,7 @@ function fold(line: string, { stderr }: CliContext): string {
 function linesOf(error: unknown, context: CliContext): readonly string[] {
   if (error instanceof ProjectInvalidError)
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
+  if (error instanceof WorkerFailedError) return [`error: ${error.message}`];
   if (error instanceof UsageError) return [`error: ${printable(error.message)}`];
   if (error instanceof CommandFailure) {
     const lines = error.message === '' ? [] : [`error: ${printable(error.message)}`];

@@ -7,6 +7,7 @@ import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
 import { isSpare } from './connections.js';
 import { inviteBody } from './invite-body.js';
+import { Instance } from './instance.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
 import { BodyMemory } from './bodies/body-memory.js';
 import { readBody } from './read-body.js';
@@ -28,7 +29,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
   const times = { ...DEFAULT_TIMES, ...services.times };
   const memory = services.bodyMemory ?? new BodyMemory();
   const routes = routesOf(services.pipelines);
-  const parts = { ...services, metrics, routes };
+  const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
   const bounds = { limits, memory };

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { MillraceError } from '../api/errors.js';
 import {
   Connections,
@@ -7,7 +7,8 @@ import {
   type ConnectionClosing,
   type ConnectionLimits,
 } from './connections.js';
-import { drain, trackRequests } from './drain.js';
+import { serveConnections, type ConnectionSource } from './connection-source.js';
+import { ConnectionDrain } from './drain.js';
 import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
 
 export interface Address {
@@ -22,10 +23,11 @@ export interface HttpServer {
   readonly port: number;
   readonly connections: Connections;
   /**
-   * Accepts no more connections, answers the requests in flight, and resolves when all connections are closed. Those
-   * that are still open after `drainMs` are cut.
+   * Accepts no more connections, answers the requests in flight and resolves when all connections are closed.
+   * @param drainMs requests that take longer are cut
+   * @param idleMs see `DrainOptions`; by default quiet connections are closed at once
    */
-  close(drainMs?: number): Promise<void>;
+  close(drainMs?: number, idleMs?: number): Promise<void>;
 }
 
 export interface ListenOptions extends Partial<ConnectionLimits> {
@@ -37,6 +39,8 @@ export interface ListenOptions extends Partial<ConnectionLimits> {
   readonly closed?: (why: ConnectionClosing) => void;
   /** A client may take this long to send a whole request, milliseconds. */
   readonly receiveMs?: number;
+  /** Where connections come from if another process listens; then nothing listens here. */
+  readonly source?: ConnectionSource;
 }
 
 /** Longer than load balancers keep idle connections (60 s is usual), so that they close them first. */
@@ -53,7 +57,14 @@ const DRAIN_MS = 10_000;
 export async function listen(
   app: RequestListener,
   { host, port }: Address,
-  { refused = () => undefined, accepted, closed, receiveMs = RECEIVE_MS, ...limits }: ListenOptions = {},
+  {
+    refused = () => undefined,
+    accepted,
+    closed,
+    receiveMs = RECEIVE_MS,
+    source,
+    ...limits
+  }: ListenOptions = {},
 ): Promise<HttpServer> {
   const times = {
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -62,6 +73,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
+    if (draining.isTooLate(req)) return;
     const fault = faultOfHead(req);
     if (fault === undefined) {
       app(req, res);
@@ -76,19 +88,33 @@ export async function listen(
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app answers 100-continue.
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));
-  const inFlight = trackRequests(server);
+  const draining = new ConnectionDrain(server);
   answerProtocolErrors(server, refused);
+  if (source === undefined) await bind(server, { host, port });
+  else serveConnections(server, source);
+  let closing: Promise<void> | undefined;
+  return {
+    server,
+    port: source?.port ?? portOf(server),
+    connections,
+    close: (drainMs = DRAIN_MS, idleMs = 0) => (closing ??= draining.drain({ drainMs, idleMs })),
+  };
+}
+
+/**
+ * Makes a server listen.
+ * @throws MillraceError invalid_setting if it cannot listen on the address
+ */
+export async function bind(server: NetServer, { host, port }: Address): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);
   });
-  let closing: Promise<void> | undefined;
-  return {
-    server,
-    port: (server.address() as AddressInfo).port,
-    connections,
-    close: (drainMs = DRAIN_MS) => (closing ??= drain(server, inFlight, drainMs)),
-  };
+}
+
+/** The port that a server listens on. */
+export function portOf(server: NetServer): number {
+  return (server.address() as AddressInfo).port;
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): MillraceError {

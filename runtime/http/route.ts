@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { Instance } from './instance.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Operation, Schema } from './openapi/types.js';
 import type { RequestClass } from './admission/request-class.js';
@@ -10,6 +11,7 @@ export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' 
 /** What a handler is made of. */
 export interface RouteParts extends HttpServices {
   readonly metrics: HttpMetrics;
+  readonly instance: Instance;
   /** All routes of the service, in the order of the list. */
   readonly routes: readonly Route[];
 }

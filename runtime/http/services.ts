@@ -7,6 +7,7 @@ import type { Usage } from '../core/usage.js';
 import type { Admission } from './admission/admission.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
+import type { Instance } from './instance.js';
 
 /** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
 export interface HttpServices {
@@ -33,6 +34,8 @@ export interface HttpServices {
   readonly usage?: Usage;
   /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
+  /** The process, for /readyz and /metrics; by default one that never shuts down. */
+  readonly instance?: Instance;
   /** Version of the project's files, for /readyz. */
   readonly projectVersion?: string;
 }

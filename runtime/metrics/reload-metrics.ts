@@ -36,6 +36,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   new Gauge({
     name: 'millrace_last_reload_successful',
     help: '1 if the last reload succeeded or there was none, 0 if it failed.',
+    aggregator: 'min',
     registers,
     collect() {
       this.set(source.lastFailed ? 0 : 1);
@@ -44,6 +45,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   new Gauge({
     name: 'millrace_project_loaded_timestamp_seconds',
     help: 'When the current version of the project was loaded, in seconds since the epoch.',
+    aggregator: 'min',
     registers,
     collect() {
       this.set(source.current.loadedAt / 1000);
@@ -52,6 +54,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   new Gauge({
     name: 'millrace_project_info',
     help: "Always 1; the label `version` is a hash of the content of the project's files.",
+    aggregator: 'max',
     labelNames: ['version'],
     registers,
     collect() {
@@ -62,6 +65,7 @@ export function countReloads(registry: Registry, source: ReloadSource): void {
   new Gauge({
     name: 'millrace_model_info',
     help: "Always 1, for each loaded model; the label `version` is a hash of the content of the model's file.",
+    aggregator: 'max',
     labelNames: ['pipeline', 'step', 'version'],
     registers,
     collect() {

@@ -48,6 +48,7 @@ export function countResident(registry: Registry, source: ResidentSource): void 
   new Gauge({
     name: 'millrace_resident_current',
     help: '1 while the cache is known to equal the store, otherwise 0.',
+    aggregator: 'min',
     registers,
     collect() {
       this.set(source.isCurrent() ? 1 : 0);

@@ -6,6 +6,7 @@ import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
@@ -115,6 +116,7 @@ export const SETTINGS = {
     description:
       'Maximum memory of the bodies of all requests in flight, decompressed, in bytes. A request whose body does not fit is answered with 503. Cannot be less than the maximum size of one body.',
     expected: 'a number of bytes, 1048576 to 4294967296',
+    dividedByWorkers: true,
     parse: wholeNumber(1_048_576, 4_294_967_296),
   }),
   onlineMs: row({
@@ -147,14 +149,7 @@ export const SETTINGS = {
     expected: 'host names or addresses, each with an optional port, separated by commas',
     parse: (text) => AllowedHosts.parse(text),
   }),
-  drainMs: row({
-    env: 'MILLRACE_DRAIN_MS',
-    value: 'MS',
-    default: '10000',
-    description: 'How long a service that shuts down waits for requests in flight, in milliseconds.',
-    expected: 'a number of milliseconds, 0 to 600000',
-    parse: wholeNumber(0, 600_000),
-  }),
+  ...PROCESS_SETTINGS,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

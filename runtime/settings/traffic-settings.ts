@@ -9,6 +9,7 @@ export const TRAFFIC_SETTINGS = {
     description:
       'Maximum number of requests in flight. Rankings may use all of it; the other classes of requests may use a part of it (docs/http.md).',
     expected: 'a number of requests, 1 to 100000',
+    dividedByWorkers: true,
     parse: wholeNumber(1, 100_000),
   }),
   queueMs: row({
@@ -52,6 +53,7 @@ export const TRAFFIC_SETTINGS = {
     description:
       'Maximum number of client connections. A low limit of open files (`ulimit -n`) reduces it. When it is reached, the connection that is idle for the longest time is closed.',
     expected: 'a number of connections, 1 to 1000000',
+    dividedByWorkers: true,
     parse: wholeNumber(1, 1_000_000),
   }),
   maxConnectionsPerAddress: row({
@@ -61,6 +63,7 @@ export const TRAFFIC_SETTINGS = {
     description:
       'The same for each client address; 0 for no such limit. Clients behind one proxy have one address.',
     expected: 'a number of connections, 0 to 1000000',
+    dividedByWorkers: true,
     parse: wholeNumber(0, 1_000_000),
   }),
 } as const;

@@ -22,7 +22,11 @@ export async function startPrivateService(engine: Engine): Promise<PrivateServic
     for (const step of cleanUp.reverse()) await step();
   };
   try {
-    const environment: NodeJS.ProcessEnv = { ...process.env, MILLRACE_DATA_DIR: join(folder, 'data') };
+    const environment: NodeJS.ProcessEnv = {
+      ...process.env,
+      MILLRACE_DATA_DIR: join(folder, 'data'),
+      MILLRACE_LAME_DUCK_MS: '0',
+    };
     if (engine === 'redis') {
       const redis = await startRedisServer();
       cleanUp.push(() => redis.remove());

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MillraceError } from '../../runtime/api/errors.js';
 import { listen } from '../../runtime/http/listen.js';
@@ -47,6 +48,7 @@ describe('listen', () => {
       const answer = get(server.port, agent);
       await reached.promise;
       const closed = server.close(60_000);
+      while (server.server.listening) await nextTurn();
       const refused = await get(server.port, new Agent()).catch((error: unknown) => error);
       expect((refused as NodeJS.ErrnoException).code).to.equal('ECONNREFUSED');
       gate.resolve();

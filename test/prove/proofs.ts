@@ -1,8 +1,19 @@
 import { bodies } from './bodies.js';
 import { overload } from './overload.js';
 import type { Proof } from './proof.js';
+import { rolling } from './rolling.js';
+import { shutdown } from './shutdown.js';
 import { slowConnections } from './slow-connections.js';
 import { uploads } from './uploads.js';
+import { workers } from './workers.js';
 
 /** All proofs, in the order of docs/reliability.md. */
-export const PROOFS: readonly Proof[] = [overload, slowConnections, bodies, uploads];
+export const PROOFS: readonly Proof[] = [
+  overload,
+  slowConnections,
+  bodies,
+  uploads,
+  shutdown,
+  rolling,
+  workers,
+];

@@ -9,8 +9,8 @@ const API = new URL('../../sdk/index.js', import.meta.url);
 let installed = false;
 
 /**
- * Resolves `millrace/api` to the copy of it that runs, for every module that is loaded from now on: a project needs no
- * `node_modules` for its plugins, and one that has another copy of Millrace gets this one all the same.
+ * Resolves `millrace/api` to the running copy, for every module that is loaded from now on. So a project needs no
+ * `node_modules` for its plugins, and a project with another copy of Millrace gets this one, too.
  */
 export function resolveApiToThisCopy(): void {
   if (installed) return;
@@ -23,7 +23,7 @@ export function resolveApiToThisCopy(): void {
     });
     return;
   }
-  // Node 20: `import` asks a thread of hooks, `require` asks this function.
+  // Node 20: `import` uses the thread of hooks, `require` uses this function.
   nodeModule.register('./api-module-hooks.js', {
     parentURL: import.meta.url,
     data: { specifier: SPECIFIER, url: API.href },

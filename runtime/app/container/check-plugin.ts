@@ -1,4 +1,4 @@
-/** Whether what a plugin folder exports is a plugin. */
+/** Checks that a plugin folder exports a plugin. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
 import type { ComponentKind, Plugin } from '../../api/plugin.js';
@@ -9,7 +9,7 @@ import type { SourceFile, Span } from '../../config/yaml/source.js';
 
 const KINDS: readonly ComponentKind[] = ['feature', 'filter', 'model', 'rule', 'effect'];
 
-/** Something wrong with a plugin, at its place. */
+/** An error in a plugin, with its place. */
 export interface PluginFault {
   readonly at: Span;
   readonly message: string;
@@ -22,13 +22,13 @@ export interface PluginSource {
   readonly name: string;
   /** The start of index.js. */
   readonly index: Span;
-  /** options.schema.json and what it holds, where there is one. */
+  /** options.schema.json with its content, if it exists. */
   readonly schema: { readonly file: SourceFile; readonly value: unknown } | undefined;
-  /** Whether Millrace ships it: the schemas of these are compiled when a step uses them. */
+  /** Whether Millrace ships it: these schemas are compiled when a step uses them. */
   readonly isShipped: boolean;
 }
 
-/** @returns the plugin, or everything that is wrong with it */
+/** @returns the plugin, or all of its errors */
 export function checkPlugin(
   exported: Readonly<Record<string, unknown>>,
   source: PluginSource,
@@ -92,7 +92,7 @@ function optionsFaults(options: unknown, { index, schema }: PluginSource): Plugi
         ...(options instanceof Promise ? { help: 'the schema is awaited or read with readFileSync' } : {}),
       },
     ];
-  // The plugin may change the schema that it read, or hold it in its code: then the file does not show the place.
+  // A plugin may change the schema that it read, or have it in its code. Then the file does not show the place.
   const file = schema !== undefined && isDeepStrictEqual(schema.value, options) ? schema.file : undefined;
   return schemaFaults(options as JsonObject).map((one) => {
     const { message, help, path } = one;
@@ -102,7 +102,7 @@ function optionsFaults(options: unknown, { index, schema }: PluginSource): Plugi
   });
 }
 
-/** Where a part of a schema stands in its file; JSON is YAML. */
+/** Finds a part of a schema in its file. A YAML parser keeps places, and JSON is YAML. */
 function placeIn(file: SourceFile, { path, inKey = false }: SchemaFault): Span {
   const document: Document = parseDocument(file.text);
   const node = inKey ? keyNode(document, path) : document.getIn(path, true);
@@ -115,13 +115,13 @@ function keyNode(document: Document, path: readonly (string | number)[]): Scalar
   return parent.items?.find(({ key }) => key.value === path.at(-1))?.key;
 }
 
-/** A place of several lines is shown by its first. */
+/** Only the first line of a place is shown. */
 function oneLine(text: string, start: number, end: number): number {
   const newline = text.indexOf('\n', start);
   return newline === -1 ? end : Math.min(end, newline);
 }
 
-/** A value as a message names it. */
+/** A value as messages show it. */
 function described(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

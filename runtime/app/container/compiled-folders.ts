@@ -6,16 +6,16 @@ import { placeOf } from '../../config/project/project-files.js';
 /** The folder of a plugin. */
 export interface PluginFolder {
   readonly path: string;
-  /** As a diagnostic names it, below the project or below Millrace. */
+  /** The path in diagnostics, relative to the project or to Millrace. */
   readonly shown: string;
 }
 
-/** Most names that one message lists. */
+/** A message lists at most this many names. */
 const MOST_NAMES = 5;
 
 /**
- * The plugin folders that hold compiled code. One error reports all the others: a project that was copied without its
- * compiled code lacks all of it.
+ * Selects the plugin folders with compiled code. One error reports all others, because a project that was copied without
+ * its compiled code lacks it everywhere.
  * @param folders of the project
  * @param shipped names of the plugins that come with Millrace
  */

@@ -17,7 +17,7 @@ import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
 
-/** What Node before 20.19 cannot load, by its words. */
+/** Parts of Node's messages for what it cannot load before 20.19, with the remedy. */
 const OLD_NODE: readonly (readonly [string, string])[] = [
   [
     'import statement outside a module',
@@ -27,8 +27,8 @@ const OLD_NODE: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Registers the shipped plugins and those of the project's `plugins/` folder, and reports what is wrong with them.
- * @param linked where links of the project may lead
+ * Registers the shipped plugins and those of the project's `plugins/` folder, and reports their errors.
+ * @param linked folders that links of the project may point to
  */
 export async function registerPlugins(
   project: string,
@@ -63,7 +63,7 @@ export async function registerPlugins(
 async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
   const shipped = await foldersIn(SHIPPED_PLUGINS);
   const own = await foldersIn(join(resolve(project), 'plugins'));
-  // In Millrace's own folder the sources of the shipped plugins stand beside what was compiled from them.
+  // Millrace's own folder holds the sources of the shipped plugins, too.
   const sources = join(PACKAGE, 'plugins');
   const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
   const isSource = ({ path }: PluginFolder): boolean =>
@@ -83,7 +83,7 @@ async function foldersIn(parent: string): Promise<PluginFolder[]> {
   return folders.filter((_, index) => isPlugin[index]);
 }
 
-/** A folder that no plugin can be called after, and that holds none, is no plugin: node_modules, .git and such. */
+/** Ignores folders without a plugin whose name no plugin can have: node_modules, .git and similar. */
 async function mayBePlugin(path: string): Promise<boolean> {
   if (await isFile(path)) return false; // a link to a file
   return NAME_PATTERN.test(basename(path)) || (await isFile(join(path, 'index.js')));
@@ -93,7 +93,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
-/** Of a plugin of the project that a link leads to, or leads away from: why it may not be loaded. */
+/** Why a plugin may not be loaded whose folder, or a file of it, is a link. */
 async function refusal(
   { path, shown }: PluginFolder,
   project: string,
@@ -114,7 +114,7 @@ async function loadPlugin({ path, shown }: PluginFolder): Promise<Plugin | reado
     return [
       { at: placeOf(shown), message: `\`${name}\` cannot be the name of a plugin`, help: nameHelp(name) },
     ];
-  // Before the module, which reads it too and can say less of what is wrong with it.
+  // Checked before the module is loaded: the module reads it, too, and its errors say less.
   const schema = await readSchema(path, shown);
   if (schema !== undefined && isFaults(schema)) return schema;
   const index = placeOf(`${shown}/index.js`);
@@ -149,7 +149,7 @@ async function readSchema(
   return [{ at, message: `the file is not JSON: expected ${fault.expected}` }];
 }
 
-/** Node adds the modules that asked for a module that it does not find, each on a line. */
+/** If a module is not found, Node adds a line for each module that imports it. */
 function firstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n')[0] ?? message;

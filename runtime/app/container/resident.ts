@@ -9,9 +9,9 @@ import type { Lease } from './shared.js';
 import { TOKENS } from './tokens.js';
 
 /**
- * The entities that this process keeps decoded: those that the settings name, of those that a plan reads. The tables of an
- * earlier generation go on, with all that they hold, where they hold what these plans read.
- * @throws MillraceError invalid_setting for the name of no entity type
+ * The tables of entities that this process keeps decoded: the types that the settings name and a plan reads. The tables of
+ * an earlier generation are used again, with their content, if they hold what these plans read.
+ * @throws MillraceError invalid_setting for an unknown entity type
  */
 export async function leaseResidentTables(
   container: DependencyContainer,

@@ -4,6 +4,7 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
+import { Instance } from '../../http/instance.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -14,16 +15,17 @@ import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 
-/** Test doubles, in the place of the real thing. */
+/** What a caller provides instead of the default: test doubles, and the state of the process. */
 export interface Overrides {
   readonly store?: Store;
   readonly clock?: Clock;
   readonly logger?: Logger;
+  readonly instance?: Instance;
 }
 
 /**
- * The composition root of what lives as long as the process, the real thing and its double beside each other; what lives
- * as long as a generation of the project is wired by `registerGeneration`.
+ * Registers the services that live as long as the process, each beside its test double. `registerGeneration` registers
+ * those that live as long as a generation of the project.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export async function registerServices(
@@ -46,6 +48,7 @@ export async function registerServices(
     }),
   });
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
+  container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {
@@ -57,7 +60,7 @@ export async function registerServices(
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
-      // Of every generation that still serves: what one writes, the others must not go on showing.
+      // In every generation that still serves: none may show the value from before the write.
       const written = [...keys];
       for (const one of tables.values()) one.invalidate(written);
     }),

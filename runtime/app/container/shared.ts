@@ -10,8 +10,8 @@ interface Held<T> {
 }
 
 /**
- * What one generation of the project hands on to the next if that can use it as it is: connections, kept entities. A value
- * is closed once no generation uses it.
+ * Values that a generation of the project takes over from the one before, if they fit: connections, cached entities. A
+ * value is closed when no generation uses it any more.
  */
 export class Shared<T> {
   readonly #close: (value: T) => void | Promise<void>;
@@ -21,7 +21,7 @@ export class Shared<T> {
     this.#close = close;
   }
 
-  /** Those in use, the newest first. */
+  /** The values in use, the newest first. */
   *values(): Iterable<T> {
     for (const { value } of this.#held) yield value;
   }

@@ -8,7 +8,7 @@ import { RedisTracking } from '../../store/redis/tracking.js';
 import type { Store } from '../../store/store.js';
 import type { MakeCoherence } from './tokens.js';
 
-/** A store, and what tells the resident tables of the writes that other processes make to it. */
+/** A store, and the source of invalidations for writes of other processes. */
 export interface StoreEngine {
   readonly store: Store;
   readonly coherence: MakeCoherence;
@@ -16,7 +16,7 @@ export interface StoreEngine {
 
 type OpenEngine = (settings: Settings, logger: Logger) => Promise<StoreEngine>;
 
-/** The one table of store engines, by the names that the setting `store` takes. */
+/** The store engines, by the values of the setting `store`. */
 const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
   redis: async (settings, logger) => {
     const warn = (message: string): void => logger.warn(message);
@@ -31,7 +31,7 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
 };
 
 /**
- * Opens the engine that the settings name; never another one in its place.
+ * Opens the engine that the settings name, and never falls back to another.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export function openEngine(settings: Settings, logger: Logger): Promise<StoreEngine> {

@@ -3,20 +3,20 @@ import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMPILED, SHIPPED_PLUGINS } from '../../core/locations.js';
 
-/** How an error came to be caught by nothing: it was thrown by a callback, or a promise was left that rejected. */
+/** Why nothing caught an error: a callback threw it, or nothing awaited the promise that was rejected. */
 export type StrayKind = 'exception' | 'rejection';
 
-/** The label of a plugin that cannot be told from others. */
+/** The label of a plugin that cannot be identified. */
 export const UNKNOWN_PLUGIN = 'unknown';
 
 const RUNTIME = join(COMPILED, 'runtime');
 
 /**
- * The plugin that left an error which nothing caught, by the files in its stack; undefined if it may be Millrace's own.
+ * Finds the plugin that left an uncaught error, by the files in its stack; undefined if the error may be Millrace's own.
  *
- * An exception is a plugin's only if one of its files is in the stack. A rejection interrupts nothing, and that of a library
- * call often names no file of the caller: it is a plugin's also if no file of Millrace is in its stack. Millrace throws
- * nothing but errors, so that any other value is a plugin's. Both need a project that has plugins of its own.
+ * An exception belongs to a plugin only if one of its files is in the stack. A rejection interrupts nothing, and the stack of
+ * a library call often lacks the caller. So a rejection also belongs to a plugin if no file of Millrace is in its stack.
+ * Millrace throws only errors, so any other value belongs to a plugin. Both rules need a project with its own plugins.
  */
 export function strayPlugin(project: string, kind: StrayKind, error: unknown): string | undefined {
   const own = pluginFolders(join(resolve(project), 'plugins'));
@@ -34,7 +34,7 @@ export function strayPlugin(project: string, kind: StrayKind, error: unknown): s
 
 interface PluginFolder {
   readonly name: string;
-  /** As it is named, and where its links lead, which is what a stack shows. */
+  /** The path, and its target if it is a link: a stack shows the target. */
   readonly paths: readonly string[];
 }
 
@@ -55,7 +55,7 @@ function pluginFolders(parent: string): PluginFolder[] {
   });
 }
 
-/** The files of a stack's frames, innermost first; the message, which may name files too, is none of them. */
+/** The files of a stack's frames, innermost first. Files in the message do not count. */
 function filesIn(stack: string): string[] {
   return stack.split('\n').flatMap((line) => {
     const [, place] = /^\s+at (?:.*\()?(.+?):\d+:\d+\)?$/.exec(line) ?? [];

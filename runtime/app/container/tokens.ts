@@ -7,6 +7,7 @@ import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import type { Admission } from '../../http/admission/admission.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
+import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
@@ -16,7 +17,7 @@ import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
 /**
- * Everything that the container wires, by explicit token: first what lives as long as the process, then what lives as long
+ * The tokens of all services in the container: first those that live as long as the process, then those that live as long
  * as a generation of the project.
  */
 export const TOKENS = {
@@ -26,6 +27,7 @@ export const TOKENS = {
   metrics: token<HttpMetrics>('metrics'),
   admission: token<Admission>('admission'),
   bodyMemory: token<BodyMemory>('memory of bodies'),
+  instance: token<Instance>('instance'),
   store: token<Store>('store'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
@@ -39,16 +41,16 @@ export const TOKENS = {
   feedback: token<Feedback>('feedback'),
 } as const;
 
-/** Holds services by token; a child of it finds those of its parent too. */
+/** Holds services by token; a child also finds those of its parent. */
 export type Container = DependencyContainer;
 
-/** Feature sources, and the servers that they are read from, as one text. */
+/** Feature sources, and their servers joined into one text. */
 export interface OpenSources {
   readonly servers: string;
   readonly sources: FeatureSources;
 }
 
-/** Makes what keeps tables true to the store, given the starts of the keys that they are filled from. */
+/** Makes the source of invalidations for tables, given the prefixes of their keys. */
 export type MakeCoherence = (keyPrefixes: readonly string[]) => Coherence;
 
 /** Epoch milliseconds. */

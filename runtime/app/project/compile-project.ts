@@ -19,7 +19,7 @@ import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 
-/** A project with errors. They are in `diagnostics`, warnings too. */
+/** A project with errors. `diagnostics` has them, and the warnings. */
 export class ProjectInvalidError extends MillraceError {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -50,19 +50,19 @@ export interface CompiledProject {
   /** The pipelines without errors. */
   readonly pipelines: readonly CompiledPipeline[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Of every file that options name, by path, the version of what was read; undefined for one that could not be. */
+  /** The version of each file that options name, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Closes the components, once; returns what went wrong. */
   close(): Promise<unknown[]>;
 }
 
-/** What of the settings a project is compiled by. */
+/** The settings that compiling depends on. */
 export type CompileOptions = Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>>;
 
 /**
- * Loads, checks and compiles a project, and warms its components: exactly what start-up and a reload do, and nothing that
- * needs the store.
- * @param outbound told of what components ask other servers
+ * Loads, checks and compiles a project, and warms up its components. Start-up, reloads and `validate` do exactly this; it
+ * does not need the store.
+ * @param outbound called with each request of a component to another server
  */
 export async function compileProject(
   root: string,
@@ -79,7 +79,7 @@ export async function compileProject(
   const pipelines: CompiledPipeline[] = [];
   const { checkable } = loaded;
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
-  // Where only some pipelines are wrong, the others are compiled all the same: every error is told at once.
+  // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
     const services = {
@@ -87,10 +87,10 @@ export async function compileProject(
       findPackage: packageFinder(checkable.root),
     };
     const settings = { prefix, files, services };
-    // Of a plugin that cannot be loaded, the steps that use it have nothing new to tell.
+    // If a plugin cannot be loaded, errors of the steps that use it would only repeat that.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const definition of isWhole ? checkable.pipelines : []) {
-      await nextTurn(); // a service that is reloaded goes on answering in between
+      await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
       if (plan !== undefined)
         pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
@@ -112,7 +112,7 @@ export async function compileProject(
 
 /**
  * The version of a project: the first 12 hex digits of a SHA-256 over its YAML files and the versions of the files that
- * they name. Equal on two instances exactly if they were given the same files.
+ * they name. Two instances have the same version exactly if they have the same files.
  */
 export function projectVersion(config: ProjectConfig, files: CompiledProject['files']): string {
   const sources = [

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import type { ProjectConfig } from '../../config/project/model.js';
-import { registerGeneration } from '../container/generation.js';
+import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { FeatureStore } from '../../index/feature-store.js';
@@ -16,7 +16,7 @@ import type { ResidentTables } from '../../resident/resident-tables.js';
 import { version as millraceVersion } from '../../settings/version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
-/** Far longer than a request can take: to arrive, to run, and to be read by its client. */
+/** Far longer than a request can take to arrive, run and be sent. */
 const RETIRE_MS = 10 * 60_000;
 
 /** A model that serves. */
@@ -27,8 +27,8 @@ export interface ServedModel {
 }
 
 /**
- * A project as it was at one time, compiled, wired and ready to answer: everything of the service that a reload replaces.
- * Its pipelines, types, routes and reference belong together, and none is ever seen beside those of another generation.
+ * One loaded version of a project, compiled, wired and ready to answer: everything that a reload replaces. A request only
+ * ever sees the pipelines, types, routes and reference of one generation.
  */
 export interface Generation {
   readonly config: ProjectConfig;
@@ -48,12 +48,12 @@ export interface Generation {
   readonly files: CompiledProject['files'];
   /** Its routes; made once. @throws MillraceError project_invalid if two routes are the same */
   http(): RequestListener;
-  /** Closes it once nothing uses it any more, or after `limitMs`: what lasts so long, such as an effect, never ends. */
+  /** Closes it when nothing uses it any more, or after `limitMs`: work that takes longer, such as an effect, is abandoned. */
   retire(limitMs?: number): Promise<void>;
 }
 
 /**
- * Wires a compiled project into the process. If it cannot be, what it holds is closed.
+ * Wires a compiled project into the process, or closes it if that fails.
  * @param container that of the process
  * @throws ProjectInvalidError; MillraceError store_unavailable, invalid_setting
  */
@@ -136,6 +136,7 @@ function wire(
           },
         },
         metrics: services.resolve(TOKENS.metrics),
+        instance: services.resolve(TOKENS.instance),
         entityTypes: config.entities,
         views: config.views,
         logger,

@@ -6,15 +6,15 @@ import { describeError } from '../../core/describe-error.js';
 import { ProjectInvalidError, type CompiledProject } from './compile-project.js';
 import type { Generation } from './generation.js';
 
-/** What became of a reload. */
+/** The result of a reload. */
 export interface Reload {
-  /** Failed: the project has errors, and what served before goes on serving. */
+  /** Failed: the project has errors, and the previous version continues to serve. */
   readonly outcome: 'succeeded' | 'failed';
-  /** Of the files that options name, the versions that were read; whether or not it succeeded. */
+  /** Versions of the files that options name, as they were read, also if the reload failed. */
   readonly files: CompiledProject['files'];
 }
 
-/** How the reloads went, for /metrics. */
+/** Counts of reloads, for /metrics. */
 export interface ReloadCounts {
   readonly succeeded: number;
   readonly failed: number;
@@ -24,16 +24,16 @@ export interface ReloaderOptions {
   readonly logger: Logger;
   /** Loads, checks, compiles and warms the project as it is now. */
   readonly compile: () => Promise<CompiledProject>;
-  /** Wires it, its routes too. */
+  /** Wires it, with its routes. */
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
 }
 
-/** Longest that a generation is waited for when the process ends, milliseconds. */
+/** How long the process waits for its generations when it ends, milliseconds. */
 const CLOSE_MS = 2000;
 
 /**
- * Holds the generation of the project that serves. A reload makes the next one whole, and only then lets it take over, by
- * one assignment: a request is begun and ended on one generation. The one before is closed after its last request.
+ * Holds the generation of the project that serves. A reload builds the next one completely, then switches with one
+ * assignment, so each request runs on one generation. The previous one is closed after its last request.
  */
 export class Reloader {
   readonly #options: ReloaderOptions;
@@ -58,12 +58,12 @@ export class Reloader {
     return this.#counts;
   }
 
-  /** Whether the latest reload failed, so that the files are not what serves. */
+  /** Whether the last reload failed, so that the files differ from what serves. */
   get lastFailed(): boolean {
     return this.#lastFailed;
   }
 
-  /** Reloads the project, after a reload that is under way. Never rejects: what is wrong is logged and counted. */
+  /** Reloads the project, after a running reload. Never rejects: errors are logged and counted. */
   reload(): Promise<Reload> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
@@ -74,7 +74,7 @@ export class Reloader {
     return this.#next;
   }
 
-  /** Waits for a reload under way, and closes what serves. */
+  /** Waits for a running reload, and closes the generation that serves. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#next;
@@ -138,7 +138,7 @@ export class Reloader {
 }
 
 /**
- * A service that ranks goes on ranking: all pipelines are gone while a deployment replaces the folder, or a mount is lost.
+ * Keeps a service with pipelines from losing them all: a deployment may be replacing the folder, or a mount may be lost.
  * @throws MillraceError project_invalid
  */
 async function refuseNoPipelines(before: Generation, compiled: CompiledProject): Promise<void> {
@@ -151,7 +151,7 @@ async function refuseNoPipelines(before: Generation, compiled: CompiledProject):
   );
 }
 
-/** Logs what a user has to mend, each with its place. */
+/** Logs the errors that a user has to fix, each with its place. */
 function tellFailure(logger: Logger, error: unknown): void {
   if (error instanceof ProjectInvalidError) {
     for (const one of error.diagnostics)
@@ -160,7 +160,7 @@ function tellFailure(logger: Logger, error: unknown): void {
   else logger.error({ error: describeError(error) }, 'the project could not be loaded');
 }
 
-/** Where a diagnostic is, and its remedy, as fields of a log line. */
+/** The place and the remedy of a diagnostic, as fields of a log line. */
 export function placeOf({ code, at, help }: Diagnostic): Record<string, unknown> {
   const { line, column } = at.file.position(at.start);
   return { code, file: at.file.path, line, column, help };

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 const YAML_FOLDERS = ['pipelines', 'schemas/entities', 'schemas/features'];
 const PLUGINS = 'plugins';
 
-/** By path below the project: what tells one state of a file from another. */
+/** Stamps by path below the project: the stamp of a file changes when the file does. */
 export type Snapshot = ReadonlyMap<string, string>;
 
-/** Whether a file is one of a plugin. */
+/** Whether a file belongs to a plugin. */
 export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}/`);
 
 /**
- * The files that a project is made of, each with its size and times: its YAML files, its plugins, and those that options
- * name. Cheap; files that are not there are left out. Links are followed.
+ * Lists the files of a project with their sizes and times: YAML files, plugins, and the files that options name. Cheap;
+ * missing files are left out; links are followed.
  * @param named the files that options name
  */
 export async function listFiles(root: string, named: Iterable<string>): Promise<Snapshot> {
@@ -44,7 +44,7 @@ async function yamlFiles(root: string, folder: string): Promise<string[]> {
   return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name)).map((name) => `${folder}/${name}`);
 }
 
-/** Of the compiled plugins; where there is no index.js nothing was loaded. */
+/** Files of the compiled plugins. A folder without index.js was not loaded. */
 async function pluginFiles(root: string): Promise<string[]> {
   const names = await readdir(join(root, PLUGINS)).catch(() => []);
   const folders = await Promise.all(names.map((name) => filesBelow(root, `${PLUGINS}/${name}`)));

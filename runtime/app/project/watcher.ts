@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from './compile-project.js';
 import type { Reload } from './reloader.js';
 import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.js';
@@ -5,25 +7,62 @@ import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.
 export interface WatcherOptions {
   /** The project's folder. */
   readonly root: string;
-  /** Milliseconds between two looks; also how long files must rest before their change counts. */
+  /** Milliseconds between two polls; also how long files must be stable before their change counts. */
   readonly pollMs: number;
-  /** The files that options name, as they were read when the project was loaded. */
+  /** Versions of the files that options name, as they were loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
-  /** Told of plugins whose code changed: modules that are loaded stay as they are until a restart. */
+  /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
   readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
 
+/** What reloads when the files of its project change. */
+export interface Watched {
+  readonly logger: Logger;
+  /** See `WatcherOptions`. */
+  readonly files: CompiledProject['files'];
+  reload(): Promise<Reload>;
+}
+
 /**
- * Looks at a project's files again and again, and reloads it when the content of any has changed and all have rested since
- * the last look: so a file that is still being written is not read. It polls, since notices of changes do not come from
- * every file system (network mounts, volumes of containers).
+ * Notes the files of a project before they are loaded.
+ * @returns starts to watch them, once they are loaded
+ */
+export async function watchProject({
+  project: root,
+  reloadPollMs: pollMs,
+}: Settings): Promise<(watched: Watched) => ProjectWatcher> {
+  const loaded = await versionsOf(root, await listFiles(root, []));
+  return (watched) => {
+    const watcher = new ProjectWatcher(
+      {
+        root,
+        pollMs,
+        files: watched.files,
+        reload: () => watched.reload(),
+        onPluginsChanged: (files) =>
+          watched.logger.warn(
+            { files },
+            'plugins are loaded once: restart the service to load their new code',
+          ),
+      },
+      loaded,
+    );
+    watcher.start();
+    return watcher;
+  };
+}
+
+/**
+ * Polls the files of a project, and reloads it when the content of one has changed and all were stable since the poll
+ * before: a file that is still being written is not read. It polls because some file systems report no changes (network
+ * mounts, volumes of containers).
  */
 export class ProjectWatcher {
   readonly #options: WatcherOptions;
-  /** What was tried last: paths with the versions of their content. */
+  /** The files of the last attempt: paths with the versions of their content. */
   #tried = new Map<string, string>();
-  /** The stamps that `#tried` is known to belong to. */
+  /** The stamps that belong to `#tried`. */
   #known: Snapshot = new Map();
   #seen: Snapshot = new Map();
   #named: ReadonlySet<string>;
@@ -51,7 +90,7 @@ export class ProjectWatcher {
     clearTimeout(this.#timer);
   }
 
-  /** One look. It reloads if there is a change that rests since the look before. */
+  /** Polls once. Reloads if there is a change and the files were stable since the poll before. */
   async look(): Promise<void> {
     const { root } = this.#options;
     const now = await listFiles(root, this.#named);
@@ -62,7 +101,7 @@ export class ProjectWatcher {
     const changed = [...new Set([...versions.keys(), ...this.#tried.keys()])].filter(
       (path) => versions.get(path) !== this.#tried.get(path),
     );
-    // Code that was loaded cannot be loaded anew; a plugin's first files can.
+    // Loaded code cannot be loaded again; the files of a new plugin can be loaded.
     const stuck = changed.filter((path) => isOfPlugin(path) && this.#tried.has(path));
     this.#tried = versions;
     this.#known = now;
@@ -70,7 +109,7 @@ export class ProjectWatcher {
     if (changed.length > stuck.length) this.#reloaded(await this.#options.reload());
   }
 
-  /** After a failure what served before still serves, and its files are watched on. */
+  /** After a failure the previous version still serves, and its files are still watched. */
   #reloaded({ outcome, files }: Reload): void {
     const named = new Set(outcome === 'failed' ? [...this.#named, ...files.keys()] : files.keys());
     for (const path of this.#named) if (!named.has(path)) this.#tried.delete(path);
@@ -78,12 +117,12 @@ export class ProjectWatcher {
     this.#readNamed(files);
   }
 
-  /** What was read is what was tried, also if the file has changed since it was last looked at. */
+  /** The content that was read counts as tried, even if the file has changed since the last poll. */
   #readNamed(files: CompiledProject['files']): void {
     const known = new Map(this.#known);
     for (const [path, version] of files) {
       if (this.#tried.get(path) === version) continue;
-      known.delete(path); // its stamp is of another content
+      known.delete(path); // its stamp belongs to other content
       if (version === undefined) this.#tried.delete(path);
       else this.#tried.set(path, version);
     }
@@ -91,7 +130,7 @@ export class ProjectWatcher {
   }
 }
 
-/** Versions of all files of a snapshot; those whose stamps are known need not be read. */
+/** Versions of all files of a snapshot. Files with a known stamp are not read. */
 export async function versionsOf(
   root: string,
   files: Snapshot,

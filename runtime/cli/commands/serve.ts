@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { serveUntilSignal } from '../../app/serve.js';
+import { serve as serveUntilSignal } from '../../app/workers/serve.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
@@ -14,5 +14,5 @@ export function serveCommand(context: CliContext): Command {
       const reload = watch === true ? { reload: 'watch' } : {};
       await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));
     });
-  return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'logLevel']);
+  return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'workers', 'logLevel']);
 }

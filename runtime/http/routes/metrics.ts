@@ -6,9 +6,9 @@ export const metrics: GetRoute = {
   method: 'GET',
   class: 'health',
   handler:
-    ({ metrics: { registry } }) =>
+    ({ metrics: { registry }, instance }) =>
     async (_req, res) => {
-      sendText(res, 200, registry.contentType, await registry.metrics());
+      sendText(res, 200, registry.contentType, await instance.metrics(registry));
     },
   operation: () => ({
     operationId: 'metrics',

@@ -15,6 +15,9 @@ interface Check {
   readonly reason?: string;
 }
 
+/** Only there while the process shuts down. */
+const SHUTTING_DOWN: Check = { status: 'FAILED', reason: 'shutting_down' };
+
 const READINESS: Schema = {
   type: 'object',
   required: ['status', 'checks'],
@@ -35,18 +38,22 @@ const READINESS: Schema = {
   },
 };
 
-/** Readiness: 200 if this instance can answer now, else 503, with the reason of each check. */
+/** Readiness: 200 if this instance takes new traffic, else 503, with the reason of each failed check. */
 export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
   class: 'health',
-  handler: ({ store, logger, projectVersion }) => {
+  handler: ({ store, logger, projectVersion, instance }) => {
     const checkStore = onceAtATime(() => pingWithin(store, logger));
     return async (_req, res) => {
-      const check = await checkStore();
-      // Pipelines are loaded before anything listens.
-      const checks = { store: check, pipelines: { status: 'OK' } };
-      const ready = check.status === 'OK';
+      const store = await checkStore();
+      // Pipelines are loaded before anything listens. After the ping, because the signal may come meanwhile.
+      const checks: Readonly<Record<string, Check>> = {
+        store,
+        pipelines: { status: 'OK' },
+        ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
+      };
+      const ready = Object.values(checks).every(({ status }) => status === 'OK');
       if (!ready) res.setHeader('Retry-After', 1);
       const status = ready ? 'OK' : 'NOT_READY';
       sendJson(res, ready ? 200 : 503, { status, project_version: projectVersion, checks });
@@ -58,7 +65,7 @@ export const readiness: GetRoute = {
     summary: 'Readiness',
     responses: {
       200: plainJson('The project is loaded and the store answers.', READINESS),
-      503: plainJson('Not so; each check says why.', READINESS),
+      503: plainJson('The store does not answer, or the process shuts down; each check says why.', READINESS),
     },
   }),
 };

@@ -40,7 +40,7 @@ describe('millrace serve with a project that changes', () => {
   async function serve(environment: Record<string, string>, ...flags: string[]): Promise<string> {
     const argv = ['serve', '--project', root, '--store', 'embedded', '--port', '0', ...flags];
     const started = spawn(process.execPath, [BIN, ...argv], {
-      env: { PATH: process.env.PATH, ...environment },
+      env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0', ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     child = started;

@@ -44,7 +44,7 @@ describe('millrace serve with a plugin that has uncaught errors', () => {
     });
     const bin = repositoryPath('dist/runtime/cli/bin.js');
     child = spawn(process.execPath, [bin, 'serve', '--project', root, '--store', 'embedded', '--port', '0'], {
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const log: LogLine[] = [];

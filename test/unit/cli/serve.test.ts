@@ -30,7 +30,7 @@ describe('millrace serve', () => {
       process.execPath,
       [BIN, 'serve', '--project', root, '--store', 'embedded', '--port', '0'],
       {
-        env: { PATH: process.env.PATH },
+        env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0' },
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
@@ -72,7 +72,7 @@ describe('millrace serve', () => {
       process.execPath,
       [BIN, 'serve', '--project', project, '--store', 'embedded', '--port', '0'],
       {
-        env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: `${project}/data` },
+        env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0', MILLRACE_DATA_DIR: `${project}/data` },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
@@ -105,7 +105,7 @@ describe('millrace serve', () => {
       process.execPath,
       [BIN, 'serve', '--project', root, '--store', 'embedded', '--port', '0'],
       {
-        env: { PATH: process.env.PATH },
+        env: { PATH: process.env.PATH, MILLRACE_LAME_DUCK_MS: '0' },
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );

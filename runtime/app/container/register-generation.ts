@@ -15,8 +15,8 @@ import type { Lease } from './shared.js';
 import { TOKENS, type OpenSources } from './tokens.js';
 
 /**
- * Wires what lives as long as a generation of the project, into a child of the process's container.
- * @returns releases what the generation shares with others
+ * Registers the services of one generation of the project in a child of the process's container.
+ * @returns releases the services that the generation shares with others
  * @throws MillraceError store_unavailable for a source of features that does not answer; invalid_setting
  */
 export async function registerGeneration(
@@ -41,7 +41,7 @@ export async function registerGeneration(
   };
 }
 
-/** Wires what stores entities and features, and needs their schemas alone. */
+/** Registers the services that store entities and features: they need only the schemas. */
 export function registerData(
   container: DependencyContainer,
   { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
@@ -112,7 +112,7 @@ function registerReaders(
   });
 }
 
-/** Feature views outside the store; what reads them is loaded by projects alone that have some. */
+/** Feature views outside the store. Their client is loaded only for projects that have some. */
 async function leaseSources(
   container: DependencyContainer,
   views: ProjectConfig['views'],

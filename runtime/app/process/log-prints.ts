@@ -1,0 +1,37 @@
+import { format } from 'node:util';
+import type { Logger } from 'pino';
+
+/** The log level that each method of `console` writes at. */
+const LEVELS = {
+  log: 'info',
+  info: 'info',
+  debug: 'debug',
+  trace: 'debug',
+  warn: 'warn',
+  error: 'error',
+} as const;
+
+/**
+ * Logs what libraries, plugins and Node itself would print, so that every line of the output is a line of the log.
+ * @returns undoes it
+ */
+export function logPrints(logger: Logger): () => void {
+  const printAgain = logConsole(logger);
+  // Node prints a warning as long as its own listener is there.
+  const listeners = process.listeners('warning');
+  const onWarning = ({ name, message }: Error): void => logger.warn({ source: 'node', name }, message);
+  process.removeAllListeners('warning').on('warning', onWarning);
+  return () => {
+    printAgain();
+    process.off('warning', onWarning);
+    for (const listener of listeners) process.on('warning', listener);
+  };
+}
+
+function logConsole(logger: Logger): () => void {
+  const printed = { ...console };
+  for (const method of Object.keys(LEVELS) as (keyof typeof LEVELS)[])
+    console[method] = (...parts: unknown[]) =>
+      logger[LEVELS[method]]({ source: 'console' }, format(...parts));
+  return () => Object.assign(console, printed);
+}

@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import { strayPlugin, type StrayKind } from '../container/stray-errors.js';
+import { describeError } from '../../core/describe-error.js';
+import { StrayMetrics } from '../../metrics/stray-metrics.js';
+import type { Settings } from '../../settings/settings.js';
+
+/**
+ * Handles errors that nothing caught. An error of a plugin is logged and counted, and the service continues: it was
+ * thrown after the plugin's work, so no request waits for it. Any other error may have stopped Millrace in the middle
+ * of its work, and ends the process.
+ */
+export class ProcessGuard {
+  readonly metrics = new StrayMetrics();
+  #end = (): void => process.exit(1);
+  #hasFailed = false;
+
+  constructor(
+    { project }: Pick<Settings, 'project'>,
+    private readonly logger: Logger,
+  ) {
+    process.on('uncaughtException', (error) => this.#caught(project, 'exception', error));
+    process.on('unhandledRejection', (reason) => this.#caught(project, 'rejection', reason));
+  }
+
+  /** True after an error that ends the process. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** @param end closes the service and ends the process */
+  onFailure(end: () => void): void {
+    this.#end = end;
+  }
+
+  #caught(project: string, kind: StrayKind, error: unknown): void {
+    const plugin = strayPlugin(project, kind, error);
+    if (plugin !== undefined) {
+      this.metrics.count(plugin, kind);
+      this.logger.error(
+        { plugin, kind, error: describeError(error) },
+        'a plugin left an error that nothing caught',
+      );
+      return;
+    }
+    this.logger.fatal({ error: describeError(error) }, 'stopping after an error that nothing caught');
+    if (this.#hasFailed) process.exit(1);
+    this.#hasFailed = true;
+    this.#end();
+  }
+}

@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+import { pino } from 'pino';
+import type { Registry } from 'prom-client';
+import type { ConnectionSource } from '../../http/connection-source.js';
+import { Instance } from '../../http/instance.js';
+import type { Settings } from '../../settings/settings.js';
+import type { App } from '../app.js';
+import { longestClose } from '../process/end-on-signal.js';
+import { logPrints } from '../process/log-prints.js';
+import { ProcessGuard } from '../process/process-guard.js';
+import { logProject, startService, type RunningService } from '../serve.js';
+import type { Loaded, ToPrimary, ToWorker } from './messages.js';
+import { Replies } from './replies.js';
+import { shareOf } from './share-of.js';
+
+/** Longest that the primary is waited for; it waits for other workers meanwhile. */
+const GATHER_MS = 3000;
+
+/**
+ * Serves the connections that the primary process hands over, until the primary says that none follow. The primary decides
+ * about signals; a SIGTERM to this worker alone replaces it.
+ */
+export async function serveAsWorker(settings: Settings): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const link = new PrimaryLink();
+  const { number, logsProject } = await link.begin;
+  const logger = pino({ level: settings.logLevel }).child({ worker: number });
+  const guard = new ProcessGuard(settings, logger);
+  const printAgain = logPrints(logger);
+  const instance = new Instance((own) => link.gather(own));
+  const service = await startService(
+    // The primary watches the files.
+    { ...shareOf(settings, settings.workers), reload: 'off' },
+    { logger, instance, source: link },
+  ).catch((error: unknown) => {
+    printAgain();
+    // The command line reports the error and sets the exit code; the channel would keep the process running.
+    process.channel?.unref();
+    throw error;
+  });
+  const { app } = service;
+  guard.metrics.register(app.metrics.registry);
+  if (logsProject) logProject(app);
+  obey(link, service, instance, settings, guard);
+  const leave = (): void => link.send({ type: 'leaving' });
+  process.once('SIGTERM', leave);
+  guard.onFailure(leave);
+  link.send({ type: 'ready', ...loadedOf(app) });
+}
+
+/** Does what the primary says. */
+function obey(
+  link: PrimaryLink,
+  service: RunningService,
+  instance: Instance,
+  settings: Settings,
+  guard: ProcessGuard,
+): void {
+  const { app } = service;
+  const end = async (idleMs: number): Promise<void> => {
+    setTimeout(() => process.exit(1), longestClose(settings)).unref();
+    await service.close({ lameDuckMs: 0, idleMs });
+    // The counts of the last requests.
+    link.send({ type: 'metrics', id: 0, snapshot: await app.metrics.registry.getMetricsAsJSON() }, () =>
+      process.exit(guard.hasFailed ? 1 : 0),
+    );
+  };
+  link.onMessage((message) => {
+    switch (message.type) {
+      case 'shutting_down':
+        instance.shutDown();
+        break;
+      case 'drain':
+        void end(message.idleMs);
+        break;
+      case 'reload':
+        void app
+          .reload()
+          .then(({ outcome, files }) => link.send({ type: 'reloaded', outcome, ...loadedOf(app), files }));
+        break;
+      case 'read_metrics': {
+        const { id } = message;
+        void app.metrics.registry
+          .getMetricsAsJSON()
+          .then((snapshot) => link.send({ type: 'metrics', id, snapshot }));
+        break;
+      }
+    }
+  });
+}
+
+function loadedOf({ version, files }: App): Loaded {
+  return { version, files };
+}
+
+type Begin = ToWorker & { readonly type: 'begin' };
+
+/** The channel to the primary process. */
+class PrimaryLink implements ConnectionSource {
+  /** Known once the first connection comes. */
+  port = 0;
+  readonly begin: Promise<Begin>;
+  readonly #texts = new Replies<string>();
+  #heard: (message: ToWorker) => void = () => undefined;
+  #take: (socket: Socket) => void = (socket) => socket.destroy();
+  #closed = 0;
+
+  constructor() {
+    let begin: (message: Begin) => void;
+    this.begin = new Promise((resolve) => (begin = resolve));
+    process.on('message', (message: ToWorker, socket: Socket | undefined) => {
+      if (message.type === 'begin') begin(message);
+      else if (message.type === 'listening') this.port = message.port;
+      else if (message.type === 'connection') this.#accept(socket);
+      else if (message.type === 'metrics_text') this.#texts.answer(message.id, message.text);
+      else this.#heard(message);
+    });
+    this.send({ type: 'booted' });
+  }
+
+  send(message: ToPrimary, sent: () => void = () => undefined): void {
+    // Without the primary, node ends this process.
+    if (process.connected) process.send?.(message, undefined, undefined, sent);
+  }
+
+  onMessage(heard: (message: ToWorker) => void): void {
+    this.#heard = heard;
+  }
+
+  onConnection(take: (socket: Socket) => void): void {
+    this.#take = take;
+  }
+
+  /** @returns the metrics of all workers; those of this one alone if the primary does not answer in time */
+  async gather(own: Registry): Promise<string> {
+    const text = await this.#texts.ask((id) => this.send({ type: 'gather_metrics', id }), GATHER_MS);
+    return text ?? own.metrics();
+  }
+
+  #accept(socket: Socket | undefined): void {
+    // Its client has closed it on the way.
+    if (socket === undefined) this.#countClosed();
+    else {
+      socket.once('close', () => this.#countClosed());
+      this.#take(socket);
+    }
+  }
+
+  /** Tells the primary once for all connections that close in one turn. */
+  #countClosed(): void {
+    if (this.#closed++ > 0) return;
+    setImmediate(() => {
+      this.send({ type: 'closed', connections: this.#closed });
+      this.#closed = 0;
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { MillraceError } from '../../api/errors.js';
+import { stopAccepting } from '../../http/drain.js';
+import { bind, portOf } from '../../http/listen.js';
+import { countPrimary, countWorkers } from '../../metrics/worker-metrics.js';
+import { SETTINGS, type Settings } from '../../settings/settings.js';
+import { endOnSignal, reloadsOnSighup } from '../process/end-on-signal.js';
+import { logPrints } from '../process/log-prints.js';
+import { ProcessGuard } from '../process/process-guard.js';
+import { watchProject } from '../project/watcher.js';
+import { urlOf } from '../serve.js';
+import { metricsText, requestsIn } from './merge-metrics.js';
+import { WorkerPool } from './worker-pool.js';
+
+/**
+ * Serves one port with several processes. This one, the primary, accepts connections and hands each to a worker; it runs no
+ * request itself. Resolves once the service answers.
+ * @throws MillraceError invalid_setting; WorkerFailedError
+ */
+export async function serveWithWorkers(settings: Settings): Promise<void> {
+  const { workers, host, store } = settings;
+  if (store === 'embedded')
+    throw new MillraceError(
+      'invalid_setting',
+      `${SETTINGS.workers.env} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
+    );
+  const logger = pino({ level: settings.logLevel });
+  const guard = new ProcessGuard(settings, logger);
+  const pool = new WorkerPool({ workers, logger, gather: gatherMetrics(guard) });
+  const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
+  // The workers hear of a signal from this process: see `endOnSignal` below and `serveAsWorker`.
+  const loaded = await pool.start();
+  const acceptor = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => pool.give(socket));
+  try {
+    await bind(acceptor, settings);
+  } catch (error) {
+    pool.kill();
+    throw error;
+  }
+  const printAgain = logPrints(logger);
+  const port = portOf(acceptor);
+  pool.listening(port);
+  const url = urlOf(host, port);
+  const watcher = watch?.({ logger, files: loaded.files, reload: () => pool.reload() });
+  endOnSignal(settings, logger, guard, async ({ lameDuckMs, idleMs }) => {
+    watcher?.stop();
+    pool.shutDown();
+    await pause(lameDuckMs);
+    // The connections come first in each worker's channel: it drains after it has got them all.
+    await stopAccepting(acceptor);
+    await pool.drain(idleMs);
+    printAgain();
+  });
+  if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void pool.reload());
+  // Last: whoever waits for this line may send signals at once.
+  logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
+}
+
+/** /metrics of all workers together, the ones that ended included, and of this process. */
+function gatherMetrics(guard: ProcessGuard): (pool: WorkerPool) => Promise<string> {
+  const own = new Registry();
+  countPrimary(own);
+  guard.metrics.register(own);
+  let counted: WorkerPool | undefined;
+  let running: Promise<string> | undefined;
+  const gather = async (pool: WorkerPool): Promise<string> => {
+    if (counted === undefined) {
+      counted = pool;
+      countWorkers(own, {
+        states: () =>
+          pool.workers.map(({ number, isReady, connections, metrics }) => ({
+            number,
+            isReady,
+            connections,
+            requests: requestsIn(metrics),
+          })),
+        restarts: () => pool.restarts,
+      });
+    }
+    await Promise.all(pool.workers.map((worker) => worker.readMetrics()));
+    const ended = await pool.endedCounts();
+    const primary = await own.getMetricsAsJSON();
+    return metricsText([...pool.workers.map(({ metrics }) => metrics), ended, primary]);
+  };
+  return (pool) =>
+    (running ??= gather(pool).finally(() => {
+      running = undefined;
+    }));
+}

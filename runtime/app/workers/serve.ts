@@ -1,0 +1,11 @@
+import cluster from 'node:cluster';
+import type { Settings } from '../../settings/settings.js';
+import { serveAlone } from '../serve.js';
+import { serveAsWorker } from './serve-as-worker.js';
+import { serveWithWorkers } from './serve-with-workers.js';
+
+/** Serves until the process is told to stop, in this process or with workers; resolves once the service answers. */
+export function serve(settings: Settings): Promise<void> {
+  if (cluster.isWorker) return serveAsWorker(settings);
+  return settings.workers > 1 ? serveWithWorkers(settings) : serveAlone(settings);
+}

@@ -1,0 +1,22 @@
+import { SETTINGS, type SettingName, type SettingRow, type Settings } from '../../settings/settings.js';
+
+/**
+ * The settings of one worker: its share of each limit of the whole service, rounded up. The memory for bodies always fits the
+ * largest body.
+ * @param rows the settings table
+ */
+export function shareOf(
+  settings: Settings,
+  workers: number,
+  rows: Readonly<Record<string, SettingRow<unknown>>> = SETTINGS,
+): Settings {
+  const shared = Object.entries(rows).flatMap(([name, row]) => {
+    const value: unknown = settings[name as SettingName];
+    return row.dividedByWorkers === true && typeof value === 'number'
+      ? [[name, Math.ceil(value / workers)] as const]
+      : [];
+  });
+  const share: Settings = { ...settings, ...Object.fromEntries(shared) };
+  const bodyMemory = Math.max(share.bodyMemory, settings.rankingBytes, settings.uploadBytes);
+  return Object.freeze({ ...share, bodyMemory });
+}

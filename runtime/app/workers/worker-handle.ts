@@ -1,0 +1,102 @@
+import type { Worker } from 'node:cluster';
+import type { Socket } from 'node:net';
+import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js';
+import { Replies } from './replies.js';
+
+/** Longest that a worker's metrics are waited for, milliseconds; a busy one is shown as it was before. */
+const METRICS_MS = 1000;
+
+/** How a worker ended: its exit code, or the signal that killed it. */
+export type WorkerEnd = number | NodeJS.Signals;
+
+/** What the primary process knows of one worker. */
+export class WorkerHandle {
+  readonly process: Worker;
+  /** 1 for the first; a worker that replaces another has its number. */
+  readonly number: number;
+  /** Resolves with the project that it loaded; rejects with `WorkerEnd` if it ended before. */
+  readonly loaded: Promise<Loaded>;
+  readonly ended: Promise<WorkerEnd>;
+  /** Open connections, those on their way to it included. */
+  connections = 0;
+  /** When it became ready, by `performance.now()`; undefined while it starts. */
+  readyAt: number | undefined;
+  /** When it got its newest connection, by `performance.now()`. */
+  lastGivenAt = 0;
+  /** Of the project that it serves. */
+  version = '';
+  /** True once it takes no more connections. */
+  isLeaving = false;
+  /** Its metrics when they were last read. */
+  metrics: MetricsSnapshot = [];
+  /** Sockets that it has not confirmed yet. */
+  readonly #sent = new Set<Socket>();
+  readonly #snapshots = new Replies<MetricsSnapshot>();
+  #reloaded: (message: ToPrimary & { type: 'reloaded' }) => void = () => undefined;
+
+  constructor(worker: Worker, number: number, heard: (message: ToPrimary) => void) {
+    this.process = worker;
+    this.number = number;
+    this.ended = new Promise((resolve) =>
+      worker.once('exit', (code: number | null, signal: NodeJS.Signals | null) =>
+        resolve(signal ?? code ?? 1),
+      ),
+    );
+    this.loaded = new Promise((resolve, reject) => {
+      worker.on('message', (message: ToPrimary) => {
+        if (message.type === 'ready') resolve(message);
+        else this.#heard(message);
+        heard(message);
+      });
+      void this.ended.then(reject);
+    });
+    this.loaded.catch(() => undefined);
+    // A message to a worker that has just ended: its end is handled where `ended` is.
+    worker.on('error', () => undefined);
+  }
+
+  get isReady(): boolean {
+    return this.readyAt !== undefined && !this.isLeaving && this.process.isConnected();
+  }
+
+  send(message: ToWorker): void {
+    if (this.process.isConnected()) this.process.send(message);
+  }
+
+  give(socket: Socket): void {
+    this.connections++;
+    this.lastGivenAt = performance.now();
+    this.#sent.add(socket);
+    this.process.send({ type: 'connection' } satisfies ToWorker, socket, (error) => {
+      if (error === null) this.#sent.delete(socket);
+    });
+  }
+
+  /** After its end: the sockets that it never got. */
+  notGiven(): Socket[] {
+    // A socket that was sent has no address any more.
+    return [...this.#sent].filter((socket) => 'port' in socket.address());
+  }
+
+  /** Reads its metrics into `metrics`, if it answers in time. */
+  async readMetrics(): Promise<void> {
+    const snapshot = await this.#snapshots.ask((id) => this.send({ type: 'read_metrics', id }), METRICS_MS);
+    if (snapshot !== undefined) this.metrics = snapshot;
+  }
+
+  /** @returns what became of it; undefined if the worker ended meanwhile */
+  async reload(): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
+    const answer = new Promise<ToPrimary & { type: 'reloaded' }>((resolve) => (this.#reloaded = resolve));
+    this.send({ type: 'reload' });
+    return Promise.race([answer, this.ended.then(() => undefined)]);
+  }
+
+  #heard(message: ToPrimary): void {
+    if (message.type === 'closed') this.connections -= message.connections;
+    else if (message.type === 'reloaded') this.#reloaded(message);
+    else if (message.type === 'metrics') {
+      this.metrics = message.snapshot;
+      this.#snapshots.answer(message.id, message.snapshot);
+    }
+  }
+}

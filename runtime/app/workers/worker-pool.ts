@@ -1,0 +1,225 @@
+import cluster from 'node:cluster';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { IDLE_MS } from '../process/end-on-signal.js';
+import type { Reload } from '../project/reloader.js';
+import { BackOff } from './back-off.js';
+import { countsOf, mergeMetrics } from './merge-metrics.js';
+import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js';
+import { WorkerFailedError } from './worker-failed.js';
+import { WorkerHandle, type WorkerEnd } from './worker-handle.js';
+
+/** Connections that wait while no worker is ready; as many as a listening socket holds. */
+const MOST_WAITING = 511;
+/** A signal to the whole process group reaches the primary within this time. */
+const SIGNAL_MS = 250;
+
+export interface PoolOptions {
+  readonly workers: number;
+  readonly logger: Logger;
+  /** Called with each request of a worker for the text of /metrics. */
+  readonly gather: (workers: WorkerPool) => Promise<string>;
+}
+
+/**
+ * The workers of a service. A worker that ends is replaced, with a growing pause; a reload goes from one worker to the
+ * next; a connection goes to the worker with the fewest.
+ */
+export class WorkerPool {
+  readonly #options: PoolOptions;
+  readonly #backOffs = new Map<number, BackOff>();
+  readonly #workers = new Map<number, WorkerHandle>();
+  readonly #waiting: Socket[] = [];
+  #endedCounts: Promise<MetricsSnapshot> = Promise.resolve([]);
+  #port: number | undefined;
+  #restarts = 0;
+  #isStarted = false;
+  #isStopping = false;
+  #reloading: Promise<unknown> = Promise.resolve();
+  #next: Promise<Reload> | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    // What is sent keeps NaN and maps, which JSON would lose.
+    cluster.setupPrimary({ serialization: 'advanced' });
+  }
+
+  get workers(): readonly WorkerHandle[] {
+    return [...this.#workers.values()];
+  }
+
+  /** How many workers were started in the place of others. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** The counts of workers that ended. */
+  endedCounts(): Promise<MetricsSnapshot> {
+    return this.#endedCounts;
+  }
+
+  /**
+   * Starts all workers: first one, which reports what is wrong with the project, then the others together.
+   * @returns the project that the first one loaded
+   * @throws WorkerFailedError if a worker ends before it is ready; the others are ended then
+   */
+  async start(): Promise<Loaded> {
+    try {
+      const first = await this.#start(1);
+      await Promise.all(Array.from({ length: this.#options.workers - 1 }, (_, i) => this.#start(i + 2)));
+      this.#isStarted = true;
+      return first;
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
+  }
+
+  /** Tells the workers that connections come from now on. */
+  listening(port: number): void {
+    this.#port = port;
+    this.#broadcast({ type: 'listening', port });
+  }
+
+  /** Hands a connection to the worker with the fewest; the one after the last, where several have as few. */
+  give(socket: Socket): void {
+    const [best] = this.workers
+      .filter(({ isReady }) => isReady)
+      .sort((a, b) => a.connections - b.connections || a.lastGivenAt - b.lastGivenAt);
+    if (best !== undefined) best.give(socket);
+    else if (this.#waiting.length < MOST_WAITING && !this.#isStopping) this.#waiting.push(socket);
+    else socket.destroy();
+  }
+
+  /**
+   * Reloads the project in one worker after the other. If the first one finds errors, no other tries, and all serve what
+   * they served before.
+   */
+  reload(): Promise<Reload> {
+    this.#next ??= this.#reloading.then(() => {
+      this.#next = undefined;
+      const reloading = this.#reloadAll();
+      this.#reloading = reloading;
+      return reloading;
+    });
+    return this.#next;
+  }
+
+  /** /readyz answers 503 from now on. */
+  shutDown(): void {
+    this.#isStopping = true;
+    this.#broadcast({ type: 'shutting_down' });
+  }
+
+  /** No more connections come: the workers drain and exit. Resolves when all have ended. */
+  async drain(idleMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    for (const worker of this.workers)
+      if (worker.readyAt === undefined) worker.process.process.kill('SIGKILL');
+      else worker.send({ type: 'drain', idleMs });
+    await Promise.all(this.workers.map(({ ended }) => ended));
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    this.#isStopping = true;
+    for (const { process } of this.workers) process.process.kill('SIGKILL');
+  }
+
+  #replacesWorkers(): boolean {
+    return this.#isStarted && !this.#isStopping;
+  }
+
+  #broadcast(message: ToWorker): void {
+    for (const worker of this.workers) worker.send(message);
+  }
+
+  async #start(number: number): Promise<Loaded> {
+    const handle = new WorkerHandle(cluster.fork(), number, (message) => this.#heard(handle, message));
+    this.#workers.set(number, handle);
+    void handle.ended.then((end) => this.#ended(handle, end));
+    let loaded: Loaded;
+    try {
+      loaded = await handle.loaded;
+    } catch (end) {
+      throw new WorkerFailedError(number, end as WorkerEnd);
+    }
+    if (this.#port !== undefined) handle.send({ type: 'listening', port: this.#port });
+    if (this.#isStopping) handle.send({ type: 'shutting_down' });
+    handle.version = loaded.version;
+    handle.readyAt = performance.now();
+    for (const socket of this.#waiting.splice(0)) this.give(socket);
+    return loaded;
+  }
+
+  #heard(worker: WorkerHandle, message: ToPrimary): void {
+    if (message.type === 'booted')
+      worker.send({
+        type: 'begin',
+        number: worker.number,
+        logsProject: worker.number === 1 && !this.#isStarted,
+      });
+    else if (message.type === 'leaving') void this.#leave(worker);
+    else if (message.type === 'gather_metrics')
+      void this.#options
+        .gather(this)
+        .then((text) => worker.send({ type: 'metrics_text', id: message.id, text }));
+  }
+
+  /** A worker asks to end. If the whole service was told to stop, the primary is about to know, and ends it with the others. */
+  async #leave(worker: WorkerHandle): Promise<void> {
+    await pause(SIGNAL_MS);
+    if (this.#isStopping || worker.isLeaving) return;
+    worker.isLeaving = true;
+    worker.send({ type: 'drain', idleMs: IDLE_MS });
+  }
+
+  async #ended(worker: WorkerHandle, end: WorkerEnd): Promise<void> {
+    this.#endedCounts = this.#endedCounts.then((counts) => mergeMetrics([counts, countsOf(worker.metrics)]));
+    if (this.#workers.get(worker.number) === worker) this.#workers.delete(worker.number);
+    for (const socket of worker.notGiven()) this.give(socket);
+    if (!this.#replacesWorkers()) return;
+    const { logger } = this.#options;
+    const backOff = this.#backOffs.get(worker.number) ?? new BackOff();
+    this.#backOffs.set(worker.number, backOff);
+    const ranMs = worker.readyAt === undefined ? 0 : performance.now() - worker.readyAt;
+    const waitMs = worker.isLeaving ? 0 : backOff.next(ranMs);
+    const fields = { worker: worker.number, worker_pid: worker.process.process.pid, end, wait_ms: waitMs };
+    if (worker.isLeaving) logger.info(fields, 'a worker ended as it was told; another is started');
+    else logger.error(fields, 'a worker ended; another is started');
+    await pause(waitMs, undefined, { ref: false });
+    if (!this.#replacesWorkers()) return;
+    this.#restarts++;
+    const others = new Set(this.workers.map(({ version }) => version));
+    const loaded = await this.#start(worker.number).catch(() => undefined); // its end is handled here again
+    if (loaded === undefined || others.size === 0 || others.has(loaded.version)) return;
+    logger.warn(
+      { worker: worker.number, project_version: loaded.version },
+      'the files of the project have changed: the other workers reload it too',
+    );
+    await this.reload();
+  }
+
+  async #reloadAll(): Promise<Reload> {
+    let first: Reload | undefined;
+    if (this.#isStopping) return { outcome: 'failed', files: new Map() };
+    for (const worker of this.workers) {
+      if (!worker.isReady) continue;
+      const answer = await worker.reload();
+      if (answer === undefined) continue;
+      const { outcome, files, version } = answer;
+      worker.version = version;
+      first ??= { outcome, files };
+      if (outcome === 'succeeded') continue;
+      if (first.outcome === 'succeeded')
+        this.#options.logger.error(
+          { worker: worker.number, project_version: version },
+          'the project changed during the reload: workers serve different versions until the next one',
+        );
+      break;
+    }
+    return first ?? { outcome: 'failed', files: new Map() };
+  }
+}
