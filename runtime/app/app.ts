@@ -15,6 +15,7 @@ import type { Feedback } from '../feedback/feedback.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
 import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
@@ -65,6 +66,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
+  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
   outbound.register(metrics.registry);
   countReloads(metrics.registry, reloader);
   return new ReloadableApp(

@@ -50,7 +50,7 @@ export class HistoryWriter {
         if (merged !== undefined) return merged;
         await setTimeout(Math.random() * Math.min(tries, 20));
       }
-      throw new MillraceError('store_unavailable', 'Others write this history all the time; try again');
+      throw new MillraceError('store_busy', 'Other writers change this history all the time; try again');
     });
   }
 

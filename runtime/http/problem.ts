@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
+import { RefusalLog } from './refusal-log.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
@@ -14,11 +15,12 @@ const RETRY_AFTER_SECONDS = 1;
 
 /** Answers an error as a problem document (RFC 9457), and logs those that are not the client's. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
+  const refusals = new RefusalLog(logger);
   // Express takes a handler for one of errors by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _req, res, _next) => {
     const problem = asMillraceError(error);
-    log(logger, res, problem);
+    log(logger, refusals, res, problem);
     if (res.headersSent) {
       res.destroy(); // too late for an answer: the client sees that it was cut short
       return;
@@ -82,12 +84,12 @@ function asMillraceError(error: unknown): MillraceError {
   return new MillraceError('internal', 'unexpected', { cause: error });
 }
 
-function log(logger: Logger, res: Response, error: MillraceError): void {
+function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
   const { id, route, gone } = requestState(res);
   if (error.status < 500 || gone.aborted) return;
-  // While a store is away every request is refused: a stack each would bury the log, and tells nothing of the store.
-  const isRefusal = error.status === 503;
-  const line = { request_id: id, route, code: error.code, error: describeError(error, !isRefusal) };
-  if (isRefusal) logger.warn(line, 'refused for now');
-  else logger.error(line, 'request failed');
+  // A stack tells nothing of the store, and would bury the log.
+  if (error.status === 503)
+    refusals.refused(error.code, () => ({ request_id: id, route, error: describeError(error, false) }));
+  else
+    logger.error({ request_id: id, route, code: error.code, error: describeError(error) }, 'request failed');
 }

@@ -12,7 +12,11 @@ export interface HttpServices {
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
-  readonly store: { ping(): Promise<void> };
+  readonly store: {
+    ping(): Promise<void>;
+    /** What does not stop the store, but should be changed. */
+    warnings?(): readonly { readonly code: string; readonly detail: string }[];
+  };
   /** For the reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the reference. */

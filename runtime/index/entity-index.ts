@@ -264,7 +264,7 @@ function writeFailure(
   const confirmed = ids.filter((_, i) => error.confirmed[lead + i] === true);
   if (confirmed.length === 0) {
     const detail = `Whether any of ${ids.length} ${type} entities is ${done.replace('_ids', '')} is not known; sending it again is safe. ${error.message}`;
-    return new MillraceError('store_unavailable', detail, { cause: error });
+    return new MillraceError(error.code, detail, { cause: error });
   }
   const unconfirmed = ids.filter((_, i) => error.confirmed[lead + i] !== true);
   return new MillraceError(

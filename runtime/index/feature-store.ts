@@ -263,7 +263,7 @@ function writeFailure(error: StoreWriteError, count: number, done: 'stored' | 'd
   const rows = confirmed.flatMap((isDone, i) => (isDone ? [i] : []));
   if (rows.length === 0) {
     const detail = `Whether any of ${count} rows is ${done} is not known; sending them again is safe. ${error.message}`;
-    return new MillraceError('store_unavailable', detail, { cause: error });
+    return new MillraceError(error.code, detail, { cause: error });
   }
   const unconfirmed = confirmed.flatMap((isDone, i) => (isDone ? [] : [i]));
   return new MillraceError(

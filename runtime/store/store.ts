@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../api/error-codes.js';
 import type { RecordBatch } from './codec/record-batch.js';
 
 /**
@@ -7,7 +8,7 @@ import type { RecordBatch } from './codec/record-batch.js';
 export interface Store {
   /**
    * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
-   * @throws MillraceError store_unavailable, also when the deadline passes.
+   * @throws MillraceError with a code of STORE_READ_FAILURES; store_unavailable also when the deadline passes.
    */
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
 
@@ -44,7 +45,10 @@ export interface Store {
    */
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
-  /** Resolves if the store answers. @throws MillraceError store_unavailable */
+  /**
+   * Resolves if the store answers and accepts writes.
+   * @throws MillraceError with a code of STORE_WRITE_FAILURES
+   */
   ping(): Promise<void>;
 
   /** Releases connections and files; what was acknowledged stays. */
@@ -84,6 +88,8 @@ export class StoreWriteError extends Error {
     /** By position in the batch: true where the write is confirmed. */
     readonly confirmed: readonly boolean[],
     options?: ErrorOptions,
+    /** Why the first write that is not confirmed is not. */
+    readonly code: StoreFailure = 'store_unavailable',
   ) {
     super(message, options);
     this.name = 'StoreWriteError';

@@ -23,7 +23,7 @@ const value = Buffer.from('v');
 
 async function failed(attempt: Promise<unknown>): Promise<string> {
   const error: unknown = await attempt.catch((reason: unknown) => reason);
-  if (error instanceof MillraceError && error.code === 'store_unavailable') return error.message;
+  if (error instanceof MillraceError && error.code.startsWith('store_')) return error.message;
   if (error instanceof StoreWriteError && !error.confirmed.includes(true)) return error.message;
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
 }

@@ -5,6 +5,7 @@ import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
+import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
@@ -40,8 +41,10 @@ export async function registerServices(
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const logger = container.resolve(TOKENS.logger);
+  const monitor = new StoreMonitor(logger);
+  container.register(TOKENS.storeMonitor, { useValue: monitor });
   const { store, coherence } =
-    overrides.store === undefined ? await openEngine(settings, logger) : onlyWriter(overrides.store);
+    overrides.store === undefined ? await openEngine(settings, logger, monitor) : onlyWriter(overrides.store);
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {

@@ -5,6 +5,7 @@ import { OWN_WRITES_ONLY } from '../../store/coherence.js';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../store/redis/redis-store.js';
 import { RedisTracking } from '../../store/redis/tracking.js';
+import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import type { MakeCoherence } from './tokens.js';
 
@@ -14,13 +15,14 @@ export interface StoreEngine {
   readonly coherence: MakeCoherence;
 }
 
-type OpenEngine = (settings: Settings, logger: Logger) => Promise<StoreEngine>;
+type OpenEngine = (settings: Settings, logger: Logger, monitor: StoreMonitor) => Promise<StoreEngine>;
 
 /** The one table of store engines, by the names that the setting `store` takes. */
 const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
-  redis: async (settings, logger) => {
+  redis: async (settings, logger, observer) => {
     const warn = (message: string): void => logger.warn(message);
-    const store = await connectRedisStore({ ...redisSettings(settings), warn });
+    const { prefix } = settings;
+    const store = await connectRedisStore({ ...redisSettings(settings), warn, observer, prefix });
     return {
       store,
       coherence: (prefixes) =>
@@ -34,8 +36,8 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
  * Opens the engine that the settings name; never another one in its place.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
-export function openEngine(settings: Settings, logger: Logger): Promise<StoreEngine> {
-  return ENGINES[settings.store](settings, logger);
+export function openEngine(settings: Settings, logger: Logger, monitor: StoreMonitor): Promise<StoreEngine> {
+  return ENGINES[settings.store](settings, logger, monitor);
 }
 
 /** A store that no other process writes to. */

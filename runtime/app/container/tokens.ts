@@ -10,6 +10,7 @@ import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
+import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
@@ -23,6 +24,7 @@ export const TOKENS = {
   clock: token<Clock>('clock'),
   metrics: token<HttpMetrics>('metrics'),
   store: token<Store>('store'),
+  storeMonitor: token<StoreMonitor>('store monitor'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
   residentTables: token<Shared<ResidentTables>>('resident tables of all generations'),

@@ -1,6 +1,5 @@
-import type { Logger } from 'pino';
+import type { ErrorCode } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
-import { describeError } from '../../core/describe-error.js';
 import { plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
@@ -11,6 +10,7 @@ const PING_MS = 1000;
 
 interface Check {
   readonly status: 'OK' | 'FAILED';
+  readonly code?: ErrorCode;
   readonly reason?: string;
 }
 
@@ -27,8 +27,18 @@ const READINESS: Schema = {
         required: ['status'],
         properties: {
           status: { type: 'string', enum: ['OK', 'FAILED'] },
+          code: { type: 'string', description: 'Of the failure, as in docs/errors.md.' },
           reason: { type: 'string', description: 'Why the check failed.' },
         },
+      },
+    },
+    warnings: {
+      type: 'array',
+      description: 'What does not stop this instance, but should be changed; left out if there is nothing.',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: { code: { type: 'string' }, detail: { type: 'string' } },
       },
     },
   },
@@ -39,15 +49,29 @@ export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
   handler: ({ store, logger, projectVersion }) => {
-    const checkStore = onceAtATime(() => pingWithin(store, logger));
+    let failing: string | undefined;
+    const checkStore = onceAtATime(async () => {
+      const check = await pingWithin(store);
+      if (check.reason !== failing) {
+        failing = check.reason;
+        if (failing === undefined) logger.info({}, 'the readiness check of the store succeeds again');
+        else logger.warn({ code: check.code, reason: failing }, 'the readiness check of the store fails');
+      }
+      return check;
+    });
     return async (_req, res) => {
       const check = await checkStore();
       // Pipelines are loaded before anything listens.
       const checks = { store: check, pipelines: { status: 'OK' } };
       const ready = check.status === 'OK';
+      const warnings = store.warnings?.() ?? [];
       if (!ready) res.setHeader('Retry-After', 1);
-      const status = ready ? 'OK' : 'NOT_READY';
-      sendJson(res, ready ? 200 : 503, { status, project_version: projectVersion, checks });
+      sendJson(res, ready ? 200 : 503, {
+        status: ready ? 'OK' : 'NOT_READY',
+        project_version: projectVersion,
+        checks,
+        ...(warnings.length === 0 ? {} : { warnings }),
+      });
     };
   },
   operation: () => ({
@@ -55,25 +79,26 @@ export const readiness: GetRoute = {
     tags: ['Service'],
     summary: 'Readiness',
     responses: {
-      200: plainJson('The project is loaded and the store answers.', READINESS),
+      200: plainJson('The project is loaded, and the store answers and accepts writes.', READINESS),
       503: plainJson('Not so; each check says why.', READINESS),
     },
   }),
 };
 
-async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
+async function pingWithin(store: HttpServices['store']): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Check>((resolve) => {
     timer = setTimeout(() => {
-      resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
+      const reason = `the store did not answer within ${PING_MS} ms`;
+      resolve({ status: 'FAILED', code: 'store_unavailable', reason });
     }, PING_MS);
   });
   const pinged = store.ping().then(
     (): Check => ({ status: 'OK' }),
-    (error: unknown): Check => {
-      logger.warn({ error: describeError(error) }, 'the store does not answer');
-      return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
-    },
+    (error: unknown): Check =>
+      error instanceof MillraceError
+        ? { status: 'FAILED', code: error.code, reason: error.message }
+        : { status: 'FAILED', code: 'store_unavailable', reason: 'the ping failed' },
   );
   return Promise.race([pinged, late]).finally(() => clearTimeout(timer));
 }

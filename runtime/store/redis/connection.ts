@@ -1,24 +1,30 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
 import {
+  CrowdedError,
   isHopeless,
   isRefused,
   isReply,
+  LoadingError,
   NoReplyError,
   reasonFor,
   remedyFor,
   unavailable,
 } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
+import { GarbledReplyError } from './reply-reader.js';
 import { addressText } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
+import type { RedisObserver } from '../../settings/redis-observer.js';
 import { nodeOptions, sentinelOptions } from './node-options.js';
 import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { WriteFence } from './write-fence.js';
 
-/** Looks at a connection that a silent one survives; one more than the time-out has, as the first may come early. */
-const TICKS = 5;
+/** How often the watchdog looks at a connection within the shorter of its time-outs. */
+const TICKS = 4;
+/** A read waits this long for a new connection when its own breaks, in milliseconds. */
+const RECOVERY = 250;
 /** Emitted on the ioredis client, beside its own events, once the connection may be used. */
 const READY = 'millrace:ready';
 
@@ -41,6 +47,7 @@ export class RedisConnection {
   readonly address: string;
   readonly #limits: ConnectionLimits;
   readonly #warn: ((message: string) => void) | undefined;
+  readonly #observer: RedisObserver | undefined;
   /** Undefined for reads: one that is answered late does no harm. */
   readonly #fence: WriteFence | undefined;
   /** Undefined where the address is known. */
@@ -50,8 +57,14 @@ export class RedisConnection {
   #warned = false;
   #count = 0;
   #bytes = 0;
+  /** What waits for replies, the oldest first: the tick in which each was sent. */
+  readonly #pending = new Set<{ readonly sent: number }>();
   #heard = false;
+  #ticks = 0;
   #silentTicks = 0;
+  /** By `performance.now()`: when the last connection that was ready broke. */
+  #brokenAt = -Infinity;
+  #recovery: Promise<boolean> | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #lastError: Error | undefined;
   #closed = false;
@@ -64,6 +77,7 @@ export class RedisConnection {
         : addressText(place);
     this.#limits = limits;
     this.#warn = access.warn;
+    this.#observer = access.observer;
     this.#fence = purpose === 'write' ? new WriteFence() : undefined;
     let way: RedisOptions;
     if ('sentinels' in place) {
@@ -73,12 +87,15 @@ export class RedisConnection {
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
       ...way,
-      retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), limits.longestPause),
+      // The first time at once: a connection that broke alone is back before anyone waits for it.
+      retryStrategy: (attempt) =>
+        attempt === 1 ? 1 : Math.min(25 * 2 ** Math.min(attempt - 1, 10), limits.longestPause),
     });
+    this.#noteLoading();
     this.redis.on('error', (error: Error) => (this.#lastError = error));
     this.redis.on('connect', () => this.#watch());
     this.redis.on('ready', () => void this.#prepare());
-    this.redis.on('close', () => (this.#ready = false));
+    this.redis.on('close', () => this.broke());
     this.redis.on('end', () => this.#startAgain());
   }
 
@@ -149,14 +166,49 @@ export class RedisConnection {
     else this.#silentTicks = 0;
     this.#count += count;
     this.#bytes += bytes;
-    const late = setTimeout(() => this.#giveUp(), this.#limits.commandTimeout);
+    const pending = { sent: this.#ticks };
+    this.#pending.add(pending);
     try {
       return await send(this.redis);
     } finally {
-      clearTimeout(late);
+      this.#pending.delete(pending);
       this.#count -= count;
       this.#bytes -= bytes;
     }
+  }
+
+  /**
+   * Runs a read, and runs it once more if the connection breaks or has just broken, and another is there soon. Reads have
+   * no effect that could happen twice. A server that is silent or refuses connections is not waited for.
+   * @param read calls `run`
+   * @throws whatever `read` throws
+   */
+  async retryOnce<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (isReply(error) || error instanceof CrowdedError || error instanceof GarbledReplyError) throw error;
+      if (!(await this.#recovers()) || signal?.aborted === true) throw error;
+      this.#observer?.retried();
+      return read();
+    }
+  }
+
+  /** Whether a connection that broke just now is made anew in time. */
+  #recovers(): Promise<boolean> {
+    this.#recovery ??= this.#awaitRecovery().finally(() => (this.#recovery = undefined));
+    return this.#recovery;
+  }
+
+  async #awaitRecovery(): Promise<boolean> {
+    // What a stream emits as it breaks comes in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (!this.ready) {
+      const left = this.#brokenAt + RECOVERY - performance.now();
+      if (this.#closed || left <= 0 || isGone(this.#lastError)) return false;
+      await changeOf(this.redis, Math.min(50, left));
+    }
+    return true;
   }
 
   /** @throws whatever `run` and the server throw */
@@ -180,11 +232,13 @@ export class RedisConnection {
   renew(): void {
     if (!this.ready) return;
     this.#ready = false;
+    this.#brokenAt = performance.now();
     this.redis.stream.destroy();
   }
 
   close(): void {
     this.#closed = true;
+    this.#observer?.closed(this);
     clearInterval(this.#watchdog);
     this.redis.disconnect();
     // disconnect() lets what is written yet reach the server, which may then do it long after later writes.
@@ -212,6 +266,7 @@ export class RedisConnection {
     if (this.redis.stream !== stream || this.redis.status !== 'ready') return;
     this.#ready = true;
     this.#lastError = undefined;
+    this.#observer?.ready(this);
     for (const listener of this.#listeners) listener();
     this.redis.emit(READY);
   }
@@ -231,7 +286,36 @@ export class RedisConnection {
   #checkRoom(count: number, bytes: number): void {
     const { inFlight, inFlightBytes } = this.#limits;
     if (this.#count + count <= inFlight && this.#bytes + bytes <= inFlightBytes) return;
-    throw this.unavailable(new Error(`${this.#count} keys wait for their replies already`));
+    // If the server has said nothing for a while, that is why so much waits.
+    const crowded = new CrowdedError(this.#count);
+    throw this.#silentTicks === 0 ? crowded : this.unavailable(new Error(crowded.message));
+  }
+
+  /** Call as soon as the connection is known to be lost; again does no harm. */
+  protected broke(): void {
+    if (!this.#ready) return; // never was, or is renewed
+    this.#ready = false;
+    this.#brokenAt = performance.now();
+    if (this.#closed) return;
+    this.#observer?.lost(this, this.address, () =>
+      this.#lastError === undefined
+        ? 'the server closed the connection'
+        : reasonFor(this.#lastError, this.#lastError),
+    );
+  }
+
+  /** ioredis asks a server that loads its data again and again, and tells nobody. */
+  #noteLoading(): void {
+    type Answered = (error: Error | null | undefined, text?: string) => void;
+    const info = this.redis.info.bind(this.redis) as (what?: string | Answered) => Promise<string>;
+    const noted = (what?: string | Answered): Promise<string> =>
+      typeof what !== 'function'
+        ? info(what)
+        : info((error, text) => {
+            if (text?.includes('\r\nloading:1') === true) this.#lastError = new LoadingError();
+            what(error, text);
+          });
+    this.redis.info = noted as typeof this.redis.info;
   }
 
   /** Watches for a server that owes a reply (the handshake's ones too) and says nothing. */
@@ -240,18 +324,31 @@ export class RedisConnection {
     this.#silentTicks = 0;
     this.redis.stream.on('data', () => (this.#heard = true));
     // Ticks, not the clock: if this process was held up itself, what came meanwhile is read before the next tick.
-    this.#watchdog ??= setInterval(() => this.#tick(), this.#limits.socketTimeout / (TICKS - 1)).unref();
+    this.#watchdog ??= setInterval(() => this.#tick(), this.#tickMs).unref();
+  }
+
+  get #tickMs(): number {
+    return Math.min(this.#limits.socketTimeout, this.#limits.commandTimeout) / TICKS;
+  }
+
+  /** How many ticks a time-out has: one more than fit, since the first may come early. */
+  #ticksOf(timeout: number): number {
+    return Math.ceil(timeout / this.#tickMs) + 1;
   }
 
   #tick(): void {
     const { status } = this.redis;
+    const { socketTimeout, commandTimeout } = this.#limits;
+    this.#ticks++;
     // An idle connection must notice too that its server hangs: another may be master by the time that it goes on.
     if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
       this.ping().catch(() => undefined);
     const owes = this.#count > 0 || status === 'connect' || (status === 'ready' && !this.#ready);
     this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
     this.#heard = false;
-    if (this.#silentTicks >= TICKS) this.#giveUp();
+    const [oldest] = this.#pending;
+    const isLate = oldest !== undefined && this.#ticks - oldest.sent >= this.#ticksOf(commandTimeout);
+    if (isLate || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
   }
 
   /** Destroys the socket: what waits for a reply is rejected, and what is not sent yet never will be. */
@@ -259,6 +356,13 @@ export class RedisConnection {
     this.#silentTicks = 0;
     this.redis.stream.destroy(new NoReplyError());
   }
+}
+
+/** Whether a server does not take connections, or takes them and is silent. */
+function isGone(lastError: Error | undefined): boolean {
+  if (lastError === undefined) return false;
+  const { code } = lastError as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' || lastError instanceof NoReplyError || lastError instanceof LoadingError;
 }
 
 /** Resolves at the next change of the connection's status, or after a while. */

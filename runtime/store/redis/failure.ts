@@ -1,4 +1,5 @@
 import { ReplyError } from 'ioredis';
+import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 
 /** Answers that no second attempt will change. */
@@ -36,6 +37,60 @@ export class NoReplyError extends Error {
   }
 }
 
+/** The connection answers, and more waits for it already than may. */
+export class CrowdedError extends Error {
+  constructor(waiting: number) {
+    super(`${waiting} keys wait for their replies already`);
+    this.name = 'CrowdedError';
+  }
+}
+
+/** The server answers nothing else until it has read its data from disk. */
+export class LoadingError extends Error {
+  constructor() {
+    super('it is loading its data');
+    this.name = 'LoadingError';
+  }
+}
+
+/** Slots of the cluster have no master. */
+export class UncoveredError extends Error {
+  constructor(slots: number) {
+    super(`${slots} of its slots have no master`);
+    this.name = 'UncoveredError';
+  }
+}
+
+/** The master has the write, but a failover now could lose it. */
+export class NotReplicatedError extends Error {
+  constructor(replicas: number, wanted: number, within: number) {
+    super(`${replicas} of ${wanted} replicas confirmed the write within ${within} ms`);
+    this.name = 'NotReplicatedError';
+  }
+}
+
+/** Error replies by their first word, which a script puts somewhere in its own error. */
+const REPLY_CODES: readonly (readonly [RegExp, StoreFailure])[] = [
+  [/\bREADONLY\b/, 'store_read_only'],
+  [/\bOOM\b/, 'store_out_of_memory'],
+  [/\bMISCONF\b/, 'store_disk_full'],
+  [/\bNOREPLICAS\b/, 'store_not_replicated'],
+  [/\bLOADING\b/, 'store_loading'],
+  [/\b(?:BUSY|TRYAGAIN)\b|max number of clients/, 'store_busy'],
+  [/\b(?:CLUSTERDOWN|MASTERDOWN)\b/, 'store_cluster_down'],
+  [/\bWRONGTYPE\b/, 'store_wrong_type'],
+];
+
+/** The code of what a server answered, or of why it did not. */
+export function storeFailureOf(error: unknown): StoreFailure {
+  if (error instanceof CrowdedError) return 'store_overloaded';
+  if (error instanceof NotReplicatedError) return 'store_not_replicated';
+  if (error instanceof UncoveredError) return 'store_cluster_down';
+  if (error instanceof LoadingError) return 'store_loading';
+  if (!isReply(error)) return 'store_unavailable';
+  return REPLY_CODES.find(([pattern]) => pattern.test(error.message))?.[1] ?? 'store_refused';
+}
+
 export function isHopeless(error: Error | undefined): boolean {
   return error !== undefined && HOPELESS.test(innermost(error).message);
 }
@@ -56,10 +111,20 @@ export function isRefused(error: unknown): error is Error {
  */
 export function unavailable(address: string, error: unknown, lastError?: Error): MillraceError {
   if (error instanceof MillraceError) return error;
-  const detail = isReply(error)
-    ? `Redis at ${address} refused the command: ${firstLine(error.message)}`
-    : `Redis at ${address} does not answer: ${reasonFor(error, lastError)}`;
-  return new MillraceError('store_unavailable', detail, { cause: error });
+  // What the server said last tells more than that the connection was lost.
+  const told = !isReply(error) && isLost(error) && isReply(lastError) ? lastError : error;
+  const code = storeFailureOf(told);
+  const detail = isReply(told)
+    ? `Redis at ${address} refused the command: ${firstLine(told.message)}`
+    : code === 'store_unavailable'
+      ? `Redis at ${address} does not answer: ${reasonFor(error, lastError)}`
+      : `Redis at ${address}: ${reasonFor(error, lastError)}`;
+  return new MillraceError(code, detail, { cause: error });
+}
+
+/** Whether nothing is known but that the connection is gone. */
+function isLost(error: unknown): boolean {
+  return !(error instanceof Error) || reasonOf(innermost(error)) === 'the connection was lost';
 }
 
 /** A few words: never an address with a password, never more than a line. */

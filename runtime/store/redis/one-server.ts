@@ -2,6 +2,8 @@ import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf } from './batches.js';
+import { probeKey } from '../keys.js';
+import { checkServer, evictionPolicy } from './check-server.js';
 import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
@@ -20,13 +22,16 @@ export class OneServer implements RedisServers {
   readonly #writes: RedisConnection;
   readonly #confirmation: Confirmation;
   readonly #list: MasterList;
+  readonly #prefix: string;
 
   constructor(
     topology: Exclude<Topology, { kind: 'cluster' }>,
     access: RedisAccess,
     limits: ConnectionLimits,
     replicas: number,
+    prefix: string,
   ) {
+    this.#prefix = prefix;
     const place = topology.kind === 'single' ? topology.node : topology;
     const target = { place, access, limits };
     // Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking.
@@ -55,7 +60,7 @@ export class OneServer implements RedisServers {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     try {
-      await within(this.#reads.mget(keys, batch, first), signal);
+      await within(this.#reads.mget(keys, batch, first, signal), signal);
     } catch (error) {
       throw this.#reads.unavailable(error);
     }
@@ -97,13 +102,11 @@ export class OneServer implements RedisServers {
   }
 
   async ping(): Promise<void> {
-    for (const connection of [this.#reads, this.#writes]) {
-      try {
-        await connection.ping();
-      } catch (error) {
-        throw connection.unavailable(error);
-      }
-    }
+    await checkServer(this.#reads, this.#writes, probeKey(this.#prefix, 0));
+  }
+
+  async policies(): Promise<(string | undefined)[]> {
+    return [await evictionPolicy(this.#writes)];
   }
 
   unavailable(error: unknown): MillraceError {

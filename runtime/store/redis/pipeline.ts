@@ -1,3 +1,4 @@
+import { NotReplicatedError } from './failure.js';
 import type { RedisConnection } from './connection.js';
 import type { AddCommand, CommandPipeline } from './servers.js';
 
@@ -15,14 +16,6 @@ interface Pipeline {
   readonly confirmation?: Confirmation | undefined;
   /** For a slot that is on its way to this node. */
   readonly asking?: boolean;
-}
-
-/** The master has the write, but a failover now could lose it. */
-class NotReplicatedError extends Error {
-  constructor(replicas: number, { replicas: wanted, within }: Confirmation) {
-    super(`${replicas} of ${wanted} replicas confirmed the write within ${within} ms`);
-    this.name = 'NotReplicatedError';
-  }
 }
 
 /**
@@ -53,7 +46,9 @@ export async function sendPipeline(connection: RedisConnection, pipeline: Pipeli
     const replicas = reply(positions.length * step);
     if (typeof replicas === 'number' && replicas >= confirmation.replicas) return outcomes;
     const failure =
-      replicas instanceof Error ? replicas : new NotReplicatedError(Number(replicas), confirmation);
+      replicas instanceof Error
+        ? replicas
+        : new NotReplicatedError(Number(replicas), confirmation.replicas, confirmation.within);
     return outcomes.map((outcome) => (outcome instanceof Error ? outcome : failure));
   } catch (error) {
     return positions.map(() => error);

@@ -19,15 +19,21 @@ export class ReadConnection extends RedisConnection {
   }
 
   override get ready(): boolean {
-    return this.#reader !== undefined && super.ready;
+    return this.#reader !== undefined && !this.redis.stream.destroyed && super.ready;
   }
 
   /**
    * Reads keys in one MGET, to the numbers of a batch from `first` on.
    * @throws whatever `run` throws; ReplyError
    */
-  async mget(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
-    await this.#send('list', keys.length, { batch, first, count: keys.length }, () => encodeMget(keys));
+  async mget(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const places = { batch, first, count: keys.length };
+    await this.retryOnce(() => this.#send('list', keys.length, places, () => encodeMget(keys)), signal);
   }
 
   /**
@@ -43,11 +49,15 @@ export class ReadConnection extends RedisConnection {
     batch: RecordBatch,
     first: number,
     errors: unknown[],
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const places = { batch, first, count: positions.length, positions, errors };
-    await this.#send(asking ? 'asked' : 'values', positions.length, places, () =>
-      encodeGets(keys, positions, asking),
-    );
+    await this.retryOnce(() => {
+      for (const position of positions) errors[position] = undefined;
+      return this.#send(asking ? 'asked' : 'values', positions.length, places, () =>
+        encodeGets(keys, positions, asking),
+      );
+    }, signal);
   }
 
   override async ping(): Promise<void> {
@@ -84,10 +94,20 @@ export class ReadConnection extends RedisConnection {
     const [theirs] = stream.listeners('data'); // ioredis puts its own before all others
     stream.off('data', theirs as () => void);
     stream.prependListener('data', read);
-    stream.once('close', () => {
-      if (this.#reader === reader) this.#reader = undefined;
+    // A socket takes a while to close; that nothing more comes is told at once.
+    const lose = (): void => {
+      if (this.#reader === reader) {
+        this.#reader = undefined;
+        this.broke();
+      }
       reader.fail(lost());
+    };
+    stream.once('end', () => {
+      lose();
+      stream.destroy();
     });
+    stream.once('error', lose);
+    stream.once('close', lose);
   }
 }
 

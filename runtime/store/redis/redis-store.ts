@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import { RecordBatch } from '../codec/record-batch.js';
 import {
   StoreWriteError,
@@ -11,7 +12,8 @@ import {
 import { expiryOf, versionOf } from '../codec/versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
-import type { RedisMasters } from './masters.js';
+import type { RedisObserver } from '../../settings/redis-observer.js';
+import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
@@ -35,13 +37,19 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   // A server that waits for its replicas is silent meanwhile.
   const limits = { ...given, waitWithin: Math.min(given.waitWithin, Math.ceil(given.socketTimeout * 0.8)) };
   const replicas = settings.waitReplicas ?? 0;
+  const prefix = settings.prefix ?? 'millrace';
   const servers =
     topology.kind === 'cluster'
-      ? new ClusterServers(topology.nodes, access, limits, replicas)
-      : new OneServer(topology, access, limits, replicas);
+      ? new ClusterServers(topology.nodes, access, limits, replicas, prefix)
+      : new OneServer(topology, access, limits, replicas, prefix);
   await servers.open();
-  return new ServersStore(servers);
+  const store = new ServersStore(servers, access.observer);
+  await store.checkPolicies();
+  return store;
 }
+
+/** How often the servers are asked for their policies, in milliseconds. */
+const POLICIES_AGAIN = 30_000;
 
 interface Script {
   readonly text: string;
@@ -56,9 +64,26 @@ interface ScriptCall {
 /** The store contract over whichever servers there are. */
 class ServersStore implements RedisStore {
   readonly #servers: RedisServers;
+  readonly #observer: RedisObserver | undefined;
+  readonly #stopListening: () => void;
+  #checkedPolicies = -Infinity;
 
-  constructor(servers: RedisServers) {
+  constructor(servers: RedisServers, observer: RedisObserver | undefined) {
     this.#servers = servers;
+    this.#observer = observer;
+    this.#stopListening = servers.masters.on('change', (masters) => {
+      observer?.newMasters(masters.map(addressText));
+      this.#checkedPolicies = -Infinity;
+    });
+  }
+
+  /** Tells the observer by which policy the servers evict keys, unless it was told a short while ago. */
+  async checkPolicies(): Promise<void> {
+    const now = performance.now();
+    if (this.#observer === undefined || now - this.#checkedPolicies < POLICIES_AGAIN) return;
+    this.#checkedPolicies = now;
+    const policies = await this.#servers.policies();
+    this.#observer.evicts(policies.find((policy) => policy !== undefined));
   }
 
   get masters(): RedisMasters {
@@ -161,14 +186,17 @@ class ServersStore implements RedisStore {
     const failure = failures.find((found) => found !== undefined);
     if (failure === undefined) return;
     const confirmed = failures.map((found) => found === undefined);
-    throw new StoreWriteError(this.#servers.unavailable(failure).message, confirmed, { cause: failure });
+    const { code, message } = this.#servers.unavailable(failure);
+    throw new StoreWriteError(message, confirmed, { cause: failure }, code as StoreFailure);
   }
 
-  ping(): Promise<void> {
-    return this.#servers.ping();
+  async ping(): Promise<void> {
+    await this.#servers.ping();
+    await this.checkPolicies();
   }
 
   close(): Promise<void> {
+    this.#stopListening();
     this.#servers.close();
     return Promise.resolve();
   }

@@ -38,8 +38,14 @@ export interface RedisServers {
    */
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]>;
 
-  /** Resolves if every server answers that this process writes to or reads from. @throws MillraceError store_unavailable */
+  /**
+   * Resolves if every server answers, and accepts writes.
+   * @throws MillraceError with a code of STORE_WRITE_FAILURES
+   */
   ping(): Promise<void>;
+
+  /** Of each server: by which policy it evicts keys; undefined where it does not, or does not say. Never rejects. */
+  policies(): Promise<(string | undefined)[]>;
 
   /** What is to be told of a failed write. */
   unavailable(error: unknown): MillraceError;

@@ -1,9 +1,11 @@
 import { MillraceError } from '../../../api/errors.js';
 import type { RecordBatch } from '../../codec/record-batch.js';
 import type { StoreRecord } from '../../store.js';
+import { probeKey } from '../../keys.js';
 import { batchesOf } from '../batches.js';
+import { checkServer, evictionPolicy } from '../check-server.js';
 import { within } from '../deadline.js';
-import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
+import { isHopeless, isReply, reasonFor, remedyFor, unavailable, UncoveredError } from '../failure.js';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { addressText, type RedisMasters } from '../masters.js';
 import type { MasterAddress } from '../../../settings/redis-address.js';
@@ -17,6 +19,8 @@ import { SlotMap } from './slot-map.js';
 
 /** A key is followed this often within one read or write. */
 const MOST_REDIRECTS = 5;
+/** Keys that are tried to find one of a node. */
+const MOST_PROBES = 4096;
 
 /** Commands of some positions for one node. */
 interface Leg {
@@ -40,6 +44,7 @@ export class ClusterServers implements RedisServers {
   readonly #limits: ConnectionLimits;
   readonly #confirmation: Confirmation;
   readonly #name: string;
+  readonly #prefix: string;
   #closed = false;
 
   constructor(
@@ -47,7 +52,9 @@ export class ClusterServers implements RedisServers {
     access: RedisAccess,
     limits: ConnectionLimits,
     replicas: number,
+    prefix: string,
   ) {
+    this.#prefix = prefix;
     this.#map = new SlotMap(start, access, limits);
     this.#limits = limits;
     this.#confirmation = { replicas, within: limits.waitWithin };
@@ -82,9 +89,8 @@ export class ClusterServers implements RedisServers {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const send: Work['send'] = async ({ node, asking, positions }, errors) => {
-      for (const position of positions) errors[position] = undefined;
       try {
-        await node.reads.gets(keys, positions, asking, batch, first, errors);
+        await node.reads.gets(keys, positions, asking, batch, first, errors, signal);
       } catch (error) {
         for (const position of positions) errors[position] = error;
       }
@@ -132,18 +138,27 @@ export class ClusterServers implements RedisServers {
   async ping(): Promise<void> {
     if (this.#closed) throw this.unavailable(new Error('the store is closed'));
     const missing = this.#map.unowned();
-    if (missing > 0) throw this.unavailable(uncovered(missing));
+    if (missing > 0) throw this.unavailable(new UncoveredError(missing));
     await Promise.all(
-      [...this.#map.nodes].flatMap(({ reads, writes }) =>
-        [reads, writes].map(async (connection) => {
-          try {
-            await connection.ping();
-          } catch (error) {
-            throw connection.unavailable(error);
-          }
-        }),
-      ),
+      [...this.#map.nodes].map(async (node) => {
+        const key = this.#probeOf(node);
+        // A node without slots is read from and written to by nobody.
+        if (key !== undefined) await checkServer(node.reads, node.writes, key);
+      }),
     );
+  }
+
+  policies(): Promise<(string | undefined)[]> {
+    return Promise.all([...this.#map.nodes].map(({ writes }) => evictionPolicy(writes)));
+  }
+
+  /** A key of a node's slots; undefined where it is hard to find one. */
+  #probeOf(node: ClusterNode): string | undefined {
+    for (let number = 0; number < MOST_PROBES; number++) {
+      const key = probeKey(this.#prefix, number);
+      if (this.#map.owner(keySlot(key)) === node) return key;
+    }
+    return undefined;
   }
 
   unavailable(error: unknown): MillraceError {
@@ -175,7 +190,7 @@ export class ClusterServers implements RedisServers {
       const leg = node === undefined ? undefined : legs.get(node);
       if (leg !== undefined) leg.positions.push(position);
       else if (node !== undefined) legs.set(node, { node, asking: false, positions: [position] });
-      else replies[position] = uncovered(this.#map.unowned());
+      else replies[position] = new UncoveredError(this.#map.unowned());
     }
     return [...legs.values()];
   }
@@ -227,7 +242,7 @@ export class ClusterServers implements RedisServers {
         ? reasonFor(cause)
         : down !== undefined
           ? `its master ${down.name} is not ready`
-          : uncovered(missing).message;
+          : new UncoveredError(missing).message;
     const remedy = /cluster support disabled/.test(reason)
       ? 'Set REDIS_URL instead of REDIS_CLUSTER'
       : remedyFor(reason).replace('REDIS_URL', 'REDIS_CLUSTER');
@@ -239,8 +254,4 @@ export class ClusterServers implements RedisServers {
       },
     );
   }
-}
-
-function uncovered(slots: number): Error {
-  return new Error(`${slots} of its slots have no master`);
 }
