@@ -38,7 +38,11 @@ describe('invalidations of redis', function () {
     store = await connectRedisStore({ url: proxy.url });
     told = [];
     flushes = 0;
-    tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:', 'p:features:a:'], leaseMs: 60 });
+    tracking = new RedisTracking(store.masters, {
+      prefixes: ['p:entity:a:', 'p:features:a:'],
+      leaseMs: 60,
+      markerKey: 'p:meta:marker:',
+    });
     tracking.start({
       invalidate: (keys) => told.push(...keys),
       flush: () => flushes++,
@@ -67,6 +71,66 @@ describe('invalidations of redis', function () {
     await client.flushall();
     await until(() => flushes > before);
     expect(tracking.isCurrent()).to.equal(true);
+  });
+
+  for (const [what, fill] of [
+    ['an empty one', async () => undefined],
+    ['one that another instance marked', (other: Redis) => other.set('p:meta:marker:', 'other -')],
+    ['one that was copied a while ago', (other: Redis) => other.set('p:meta:marker:', 'older -')],
+  ] as const) {
+    it(`are a flush when another database takes the place of the selected one: ${what}`, async () => {
+      const other = client.duplicate({ db: 1 });
+      await other.flushdb();
+      await fill(other);
+      other.disconnect();
+      await pause(50); // FLUSHDB of the other database is told too
+      await until(() => tracking.isCurrent());
+      for (let swap = 0; swap < 2; swap++) {
+        const before = flushes;
+        await client.swapdb(0, 1);
+        const swapped = performance.now();
+        while (flushes === before && tracking.isCurrent()) await pause(1);
+        expect(performance.now() - swapped).to.be.lessThan(60 + 40); // the lease, and timers of a busy machine
+        await until(() => tracking.isCurrent());
+        await pause(50);
+        expect(flushes - before).to.equal(1);
+      }
+    });
+  }
+
+  it('are a flush when the selected database is flushed, and the marker is there again', async () => {
+    const before = flushes;
+    await client.flushdb();
+    await until(() => flushes > before);
+    while ((await client.get('p:meta:marker:')) === null) await pause(5);
+    expect(tracking.isCurrent()).to.equal(true);
+  });
+
+  it('name a key that is renamed, restored, moved, copied onto, expired or evicted', async () => {
+    await client.mset('p:entity:a:from', 'v', 'p:entity:a:moved', 'v', 'p:entity:a:gone', 'v');
+    const dump = await client.dumpBuffer('p:entity:a:from');
+    await until(() => told.includes('p:entity:a:gone'));
+    const tells = async (keys: string[], act: () => Promise<unknown>): Promise<void> => {
+      told.length = 0;
+      await act();
+      await until(() => keys.every((key) => told.includes(key)));
+    };
+    await tells(['p:entity:a:from', 'p:entity:a:to'], () =>
+      client.rename('p:entity:a:from', 'p:entity:a:to'),
+    );
+    await tells(['p:entity:a:restored'], () => client.restore('p:entity:a:restored', 0, dump));
+    await tells(['p:entity:a:moved'], () => client.move('p:entity:a:moved', 1));
+    await tells(['p:entity:a:copy'], () => client.copy('p:entity:a:to', 'p:entity:a:copy'));
+    await tells(['p:entity:a:gone'], async () => {
+      await client.pexpire('p:entity:a:gone', 5);
+      while ((await client.exists('p:entity:a:gone')) === 1) await pause(5);
+    });
+    const evict = async (): Promise<void> => {
+      await client.config('SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1');
+      await client.set('q', 'v').catch(() => undefined);
+    };
+    await tells(['p:entity:a:to', 'p:entity:a:copy'], evict);
+    await client.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
   });
 
   it('are not trusted once the connection is cut, and again on a new one, after a flush', async () => {

@@ -4,6 +4,7 @@ import type { Settings } from '../../settings/settings.js';
 import { OWN_WRITES_ONLY } from '../../store/coherence.js';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../store/redis/redis-store.js';
+import { markerKey } from '../../store/keys.js';
 import { RedisTracking } from '../../store/redis/tracking.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
@@ -26,7 +27,13 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
     return {
       store,
       coherence: (prefixes) =>
-        new RedisTracking(store.masters, { prefixes, leaseMs: settings.residentLeaseMs, warn }),
+        new RedisTracking(store.masters, {
+          prefixes,
+          leaseMs: settings.residentLeaseMs,
+          // A cluster has one database.
+          ...(settings.redisCluster.length > 0 ? {} : { markerKey: markerKey(prefix) }),
+          warn,
+        }),
     };
   },
   embedded: async ({ dataDir, sync }) => onlyWriter(await openEmbeddedStore({ dataDir, sync })),

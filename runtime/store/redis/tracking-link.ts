@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Changes } from '../coherence.js';
+import { DatabaseMarker } from './database-marker.js';
 import { isRefused } from './failure.js';
 
 /** The channel on which RESP2 connections are told of keys. */
@@ -8,16 +9,27 @@ const CHANNEL = '__redis__:invalidate';
 const PATIENCE = 5;
 const LEAST_PATIENCE = 500;
 
+/** How a link notices that another database takes the place of the selected one. */
+export interface MarkerLink {
+  /** Not yet connected; the link's from now on. A connection that waits for messages cannot read keys. */
+  readonly redis: Redis;
+  readonly key: string;
+  /** Called once if the server does not let this user read or write the key. */
+  readonly refused: (error: Error) => void;
+}
+
 /**
  * One server's invalidations, on a connection of their own. CLIENT TRACKING is redirected to the connection itself, and
  * the same connection is pinged: one stream then carries keys and answers in the server's order, so that a PONG says
- * that every key written before its PING (but for the server's one turn at that moment) has been told. No second
- * connection can be lost unnoticed.
+ * that every key written before its PING (but for the server's one turn at that moment) has been told. With each PING the
+ * marker of the database is read on a second connection. The link is lost if either connection is.
  *
  * Source: https://redis.io/docs/latest/develop/reference/client-side-caching/
  */
 export class TrackingLink {
   readonly #redis: Redis;
+  readonly #markerLink: MarkerLink | undefined;
+  readonly #marker: DatabaseMarker | undefined;
   readonly #changes: Changes;
   readonly #leaseMs: number;
   readonly #lost: (refusal?: Error) => void;
@@ -33,10 +45,12 @@ export class TrackingLink {
 
   /**
    * @param redis not yet connected; the link's from now on
+   * @param marker undefined where there is one database alone
    * @param lost called once, when the link is of no use any more; with what the server said if it refused to track
    */
   constructor(
     redis: Redis,
+    marker: MarkerLink | undefined,
     prefixes: readonly string[],
     changes: Changes,
     leaseMs: number,
@@ -46,12 +60,20 @@ export class TrackingLink {
     this.#changes = changes;
     this.#leaseMs = leaseMs;
     this.#lost = lost;
-    redis.on('error', () => undefined); // 'close' follows
-    redis.once('close', () => this.#giveUp());
+    this.#markerLink = marker;
+    this.#marker = marker && new DatabaseMarker(marker.redis, marker.key, marker.refused);
+    for (const connection of this.#connections) {
+      connection.on('error', () => undefined); // 'close' follows
+      connection.once('close', () => this.#giveUp());
+    }
     redis.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
       this.#told(keys);
     });
     this.#arm(prefixes).catch((error: unknown) => this.#giveUp(isRefused(error) ? error : undefined));
+  }
+
+  get #connections(): readonly Redis[] {
+    return this.#markerLink === undefined ? [this.#redis] : [this.#redis, this.#markerLink.redis];
   }
 
   get #patience(): number {
@@ -99,7 +121,7 @@ export class TrackingLink {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#toldUntil = -Infinity;
-    this.#redis.disconnect();
+    for (const connection of this.#connections) connection.disconnect();
     this.#changes.flush();
   }
 
@@ -107,7 +129,8 @@ export class TrackingLink {
     const redis = this.#redis;
     const patience = setTimeout(() => this.#giveUp(), this.#patience);
     try {
-      await redis.connect();
+      await Promise.all(this.#connections.map((connection) => connection.connect()));
+      await this.#marker?.isSame();
       const id = await redis.client('ID');
       const options = prefixes.flatMap((prefix) => ['PREFIX', prefix]);
       await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', String(id), 'BCAST', ...options);
@@ -134,9 +157,11 @@ export class TrackingLink {
   }
 
   #ping(sent: number): Promise<void> {
-    return this.#redis.ping().then(
-      () => {
+    return Promise.all([this.#redis.ping(), this.#marker?.isSame()]).then(
+      ([, isSame]) => {
         if (this.#closed) return;
+        // Reads that are under way are of either database: `flush` keeps none of them.
+        if (isSame === false) this.#changes.flush();
         this.#toldUntil = Math.max(this.#toldUntil, sent);
         this.#isSilent = false;
       },

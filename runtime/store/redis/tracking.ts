@@ -1,13 +1,15 @@
 import type { Changes, Coherence } from '../coherence.js';
 import { addressText, type RedisMasters } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
-import { TrackingLink } from './tracking-link.js';
+import { TrackingLink, type MarkerLink } from './tracking-link.js';
 
 export interface TrackingSettings {
   /** Starts of the keys to be told of. */
   readonly prefixes: readonly string[];
   /** How old the last sign of life of each server may be, in milliseconds. */
   readonly leaseMs: number;
+  /** Key that tells the selected database from others; undefined where there is one database alone, as in a cluster. */
+  readonly markerKey?: string;
   /** Told of a server that refuses to track: once, and again if it does so after it has tracked. */
   readonly warn?: (message: string) => void;
 }
@@ -25,6 +27,7 @@ export class RedisTracking implements Coherence {
   readonly #links = new Map<string, TrackingLink>();
   readonly #pauses = new Map<string, number>();
   readonly #refusing = new Set<string>();
+  readonly #unmarked = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #wanted: ReadonlySet<string> = new Set();
   #changes: Changes | undefined;
@@ -87,7 +90,7 @@ export class RedisTracking implements Coherence {
     if (changes === undefined || !this.#wanted.has(address) || this.#links.has(address)) return;
     const { prefixes, leaseMs } = this.#settings;
     const redis = this.#masters.connect(master, 'track');
-    const link = new TrackingLink(redis, prefixes, changes, leaseMs, (refusal) => {
+    const link = new TrackingLink(redis, this.#marker(master), prefixes, changes, leaseMs, (refusal) => {
       if (this.#links.get(address) !== link) return;
       this.#links.delete(address);
       if (link.wasArmed) this.#refusing.delete(address);
@@ -95,6 +98,20 @@ export class RedisTracking implements Coherence {
       else this.#refused(master, refusal);
     });
     this.#links.set(address, link);
+  }
+
+  #marker(master: MasterAddress): MarkerLink | undefined {
+    const { markerKey: key, warn } = this.#settings;
+    if (key === undefined) return undefined;
+    const address = addressText(master);
+    return {
+      redis: this.#masters.connect(master, 'marker'),
+      key,
+      refused: ({ message }) => {
+        if (!this.#unmarked.has(address)) warn?.(unmarkedText(address, key, message));
+        this.#unmarked.add(address);
+      },
+    };
   }
 
   /** Pauses grow while the server takes no link. */
@@ -120,6 +137,13 @@ export class RedisTracking implements Coherence {
     timer.unref();
     this.#timers.add(timer);
   }
+}
+
+function unmarkedText(address: string, key: string, message: string): string {
+  return (
+    `Redis at ${address} does not let this user mark the database (${message}): after SWAPDB, rankings show entities of the ` +
+    `database before until they are written. Give the user GET, SET and EVAL on the key ${key}`
+  );
 }
 
 function refusalText(address: string, { message }: Error): string {
