@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../api/error-codes.js';
 import type { StatusCounts } from '../index/status-counts.js';
 import type { RankedCandidates } from './components/run-components.js';
 import type { BatchRead } from './hydrate/batch-read.js';
@@ -6,13 +7,17 @@ import type { RankingRequest } from './request/read-request.js';
 import type { StageTimes } from './stages.js';
 import type { RunReport } from './types.js';
 
-/** What metrics and the explanation tell of a request that has passed all stages. */
+/**
+ * What metrics and the explanation tell of a request that has passed all stages.
+ * @param lossCode why the candidates are unranked; undefined where they are ranked
+ */
 export function reportOf(
   request: RankingRequest,
   batch: BatchRead,
   featureStatuses: StatusCounts,
   { ranking, steps }: RankedCandidates,
   stageMs: StageTimes,
+  lossCode: StoreFailure | undefined,
 ): RunReport {
   const unscored = unscoredOf(steps, ranking);
   return {
@@ -23,7 +28,7 @@ export function reportOf(
     candidates: request.ids.length,
     duplicates: request.duplicates.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
-    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length),
+    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length, lossCode),
     unscored,
     unknownFields: request.unknownFields,
     featureStatuses,

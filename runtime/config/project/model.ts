@@ -73,6 +73,8 @@ export interface PipelineDefinition {
   readonly subject: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
+  /** What becomes of a request if the store cannot be read: 503, or the candidates as they were sent. */
+  readonly onStoreError: 'fail' | 'unranked';
   readonly features: readonly FeatureRequirement[];
   /** Name → expression text. */
   readonly define: ReadonlyMap<string, Located<string>>;

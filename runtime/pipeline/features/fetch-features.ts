@@ -2,6 +2,7 @@ import type { Plan } from '../../compile/plan.js';
 import { StatusCounts } from '../../index/status-counts.js';
 import type { Frame } from '../../frame/frame.js';
 import type { ReadServices } from '../hydrate/read-services.js';
+import { markUnread } from '../hydrate/store-loss.js';
 import { fillFeatures, type PendingFeatures } from './fill-features.js';
 
 /**
@@ -18,6 +19,12 @@ export async function fetchFeatures(
 ): Promise<StatusCounts> {
   await fillFeatures(frame, pending, services);
   services.resident?.end();
+  return countStatuses(plan, frame);
+}
+
+/** Marks what the store could not be asked for as failed; the counts are those of `fetchFeatures`. */
+export function unreadFeatures(plan: Pick<Plan, 'levels'>, frame: Frame): StatusCounts {
+  markUnread(plan, frame);
   return countStatuses(plan, frame);
 }
 

@@ -1,6 +1,6 @@
 import { RecordBatch } from '../../store/codec/record-batch.js';
 import type { Store } from '../../store/store.js';
-import type { Deadline } from '../../core/deadline.js';
+import type { ReadTime } from './read-deadline.js';
 
 /** Fewer keys than this are not sent for before the others. */
 const WORTH_SPLITTING = 256;
@@ -8,7 +8,7 @@ const WORTH_SPLITTING = 256;
 /** The records that one request has read: each key once, over all its round trips. */
 export class BatchRead {
   readonly #store: Store;
-  readonly deadline: Deadline;
+  readonly deadline: ReadTime;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
   /** Of the round trip that is being prepared: what is sent for already. */
@@ -20,7 +20,7 @@ export class BatchRead {
   /** What was read, by the numbers that `ask` gave. */
   readonly records = new RecordBatch();
 
-  constructor(store: Store, deadline: Deadline) {
+  constructor(store: Store, deadline: ReadTime) {
     this.#store = store;
     this.deadline = deadline;
   }

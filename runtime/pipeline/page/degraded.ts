@@ -1,12 +1,16 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import type { StatusCounts } from '../../index/status-counts.js';
 import type { Ranking } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /**
  * What makes an answer worse than its pipeline promises, in the order told; the causes of the header `Millrace-Degraded`.
- * Each answer has a cause `unscored` at most once, the others once for each step or view.
+ * An answer has `unranked` alone, and
+ * `unscored` at most once; the others once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
+  unranked:
+    'the store could not be read, and the candidates are in the order sent, as on_store_error: unranked says',
   unscored: 'candidates that a step which sets the score left without one, and no other step scored',
   skipped: 'a step that failed and was skipped, as on_error: skip says',
   failed: 'a feature view of which a value could not be read',
@@ -14,17 +18,22 @@ export const DEGRADATION_CAUSES = {
 
 export interface Degradation {
   readonly cause: keyof typeof DEGRADATION_CAUSES;
-  /** Of `unscored`: candidates without a score / candidates ranked; else the name of the step or view. */
+  /** Of `unranked`: the code of the failure; of `unscored`: candidates without a score / candidates ranked; else the name of the step or view. */
   readonly value: string;
 }
 
-/** @param unscored see `unscoredOf` */
+/**
+ * @param unscored see `unscoredOf`
+ * @param lossCode why the store could not be read; nothing else is told then
+ */
 export function degradationsOf(
   steps: readonly StepReport[],
   statuses: StatusCounts,
   unscored: number,
   ranked: number,
+  lossCode: StoreFailure | undefined,
 ): readonly Degradation[] {
+  if (lossCode !== undefined) return [{ cause: 'unranked', value: lossCode }];
   const found: Degradation[] = [];
   if (unscored > 0) found.push({ cause: 'unscored', value: `${unscored}/${ranked}` });
   for (const { outcome, step } of steps)

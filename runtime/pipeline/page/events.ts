@@ -1,8 +1,10 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import type { Pieces } from '../../core/pieces.js';
 import type { JsonObject } from '../../api/types.js';
 import type { AttributeColumn, FeatureRead, NamedColumn, Plan, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { JsonText } from '../../core/json-writer.js';
+import { degradationText } from './degraded.js';
 import { cellTexts, EventWriter, numberText } from './event-writer.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
 import type { RankingRequest } from '../request/read-request.js';
@@ -16,6 +18,7 @@ const PIECE = 32;
  * The events of one request, as `include_events` answers them: every attribute, feature, expression and prediction with
  * its status, every score that a rule really changed, every candidate in its final order, and the impressions of the
  * page with their place in the whole ranking. Orders are 0-based. The plan knows the columns.
+ * @param lossCode why the candidates are unranked: nothing is told then of what was not computed
  */
 export function* eventsOf(
   plan: Plan,
@@ -24,16 +27,22 @@ export function* eventsOf(
   request: RankingRequest,
   page: readonly RankedRow[],
   trace: Trace,
+  lossCode: StoreFailure | undefined,
 ): Pieces<JsonText<readonly JsonObject[]>> {
   const writer = new EventWriter({
     request_id: request.requestId,
     run_id: trace.runId,
     api_source: plan.definition.name,
     event_timestamp: new Date(frame.now).toISOString(),
+    ...(lossCode === undefined ? {} : { degraded: degradationText({ cause: 'unranked', value: lossCode }) }),
   });
   const told = new RequestEvents(writer, plan, frame, request);
   for (const attribute of plan.attributes) yield* told.attribute(attribute);
   for (const { features } of plan.levels) for (const read of features) yield* told.features(read);
+  if (lossCode !== undefined) {
+    yield* told.places(ranking, page);
+    return writer.end();
+  }
   // Definitions are features like any other, of the candidate or of the request; so is what `answer:` names.
   for (const named of [...plan.definitions, ...plan.answer.named]) yield* told.value(named, told.sent);
   // A condition is asked of the request, whether or not its step then ran.
