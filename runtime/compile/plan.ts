@@ -111,6 +111,8 @@ export interface WantedAttribute {
   readonly list: boolean;
   /** False for what only the request carries. */
   readonly indexed: boolean;
+  /** `type.attribute`, for what counts its values. */
+  readonly label: string;
   readonly slot: number;
   /** The column that one entity's value needs; differs from the slot's where a row holds several entities. */
   readonly element: ColumnShape;

@@ -7,7 +7,7 @@ const STATUSES = 2 * DEFAULTED;
 /** Of one column; all 0 between columns. */
 const scratch = new Uint32Array(STATUSES);
 
-/** How many cells of a view have a status; of a defaulted one, why the default was used. */
+/** How many cells of a view, or of another group with a name, have a status; of a defaulted one, why the default was used. */
 export interface StatusCount {
   readonly view: string;
   readonly status: StatusName;

@@ -80,7 +80,7 @@ export async function runPipeline(
     );
 
     const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
-    const finished = { plan, request, frame, ...ranked, page, statuses, report, answer };
+    const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
     const explanation = trace?.isRehearsal
       ? await inTurns(explain({ ...finished, trace }), check)
       : undefined;

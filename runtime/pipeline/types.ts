@@ -37,6 +37,10 @@ export interface RunReport {
   readonly unknownFields: ReadonlyMap<string, number>;
   /** Of the batch features read. */
   readonly featureStatuses: StatusCounts;
+  /** Of the attributes read from the index, with what the request carried of them; by `type.attribute`. */
+  readonly attributeStatuses: StatusCounts;
+  /** By entity type: ids that were looked up and are not in the index. */
+  readonly missingEntities: ReadonlyMap<string, number>;
 }
 
 /** A compiled, mounted pipeline, as the HTTP app and the CLI see it. */

@@ -17,6 +17,8 @@ export class BatchRead {
   roundTrips = 0;
   /** Reads of features that are kept outside the store, beside the round trips. */
   readonly outside = { roundTrips: 0, keysRead: 0 };
+  /** By entity type: ids that were looked up and are not in the index. */
+  readonly missing = new Map<string, number>();
   /** What was read, by the numbers that `ask` gave. */
   readonly records = new RecordBatch();
 

@@ -17,6 +17,8 @@ export interface CellRead {
   readonly count: number;
   /** False where there is no id, so that nothing was read; such a row is the caller's to fill. */
   hasId(row: number): boolean;
+  /** How many of its ids the store has no record of. Call after the round trip. */
+  missing(): number;
   /** Adds the layouts of read records that this process does not know yet. */
   missingLayouts(into: Set<string>): void;
   /** Call once after the round trip; from then until the last `fill` there must be no await. */
@@ -59,6 +61,13 @@ export class DirectRead implements CellRead {
 
   hasId(row: number): boolean {
     return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missing(): number {
+    const { memory } = this.#batch.records;
+    let count = 0;
+    for (const number of this.#numbers) if (number >= 0 && memory[number] === null) count++;
+    return count;
   }
 
   missingLayouts(into: Set<string>): void {

@@ -70,6 +70,10 @@ export class SourceCells implements CellRead {
     return (this.#numbers[row] ?? -1) >= 0;
   }
 
+  missing(): number {
+    return 0; // Feast keeps no entities
+  }
+
   missingLayouts(): void {
     // Only records of the store have layouts.
   }
