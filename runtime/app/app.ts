@@ -1,5 +1,6 @@
 import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
 import type { RequestListener } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
@@ -10,6 +11,7 @@ import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
 import type { FeatureStore } from '../index/feature-store.js';
+import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
@@ -56,10 +58,15 @@ export interface App {
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   const outbound = new OutboundMetrics();
   const { services, first } = await start(settings, overrides, outbound);
+  await announce(services, first.config);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
     compile: () => compileProject(settings.project, settings, outbound),
-    create: (compiled) => createServing(services, compiled),
+    create: async (compiled) => {
+      const generation = await createServing(services, compiled);
+      await announce(services, generation.config);
+      return generation;
+    },
   });
   const metrics = services.resolve(TOKENS.metrics);
   countResident(metrics.registry, {
@@ -74,7 +81,26 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.store),
     services.resolve(TOKENS.logger),
     metrics,
+    async () => services.resolve(TOKENS.serviceSchemas)?.close(),
   );
+}
+
+/** Longest wait for the store to take the schemas of this service, in milliseconds. */
+const ANNOUNCE_WITHIN = 1000;
+
+/**
+ * Tells other services on the store of this one's schemas, and looks whether the stored entities fit them. Warnings of
+ * other services come before the first request; the stored entities are looked at beside requests.
+ */
+async function announce(services: Container, config: ProjectConfig): Promise<void> {
+  const told = services.resolve(TOKENS.serviceSchemas)?.use(config);
+  await Promise.race([told, pause(ANNOUNCE_WITHIN, undefined, { ref: false })]);
+  void checkStoredFit(config.entities, {
+    store: services.resolve(TOKENS.store),
+    layouts: services.resolve(TOKENS.layouts),
+    prefix: services.resolve(TOKENS.settings).prefix,
+    monitor: services.resolve(TOKENS.storeMonitor),
+  });
 }
 
 /** What stores entities and features, and runs no pipeline. */
@@ -144,6 +170,7 @@ class ReloadableApp implements App {
     readonly store: Store,
     readonly logger: Logger,
     readonly metrics: HttpMetrics,
+    private readonly leave: () => Promise<void>,
   ) {
     this.#reloader = reloader;
   }
@@ -201,6 +228,7 @@ class ReloadableApp implements App {
 
   async close(): Promise<void> {
     await this.#reloader.close();
+    await this.leave();
     await this.store.close();
   }
 }

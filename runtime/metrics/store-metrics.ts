@@ -31,6 +31,27 @@ export function countStore(registry: Registry, monitor: StoreMonitor): void {
     },
   });
   new Gauge({
+    name: 'millrace_schema_sampled_records',
+    help: 'Stored entities whose values were compared with the schema when the project was loaded.',
+    labelNames: ['entity_type'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [entity_type, { records }] of monitor.samples) this.set({ entity_type }, records);
+    },
+  });
+  new Gauge({
+    name: 'millrace_schema_misfit_values',
+    help: 'Values in these entities that do not fit the schema, and read as failed.',
+    labelNames: ['entity_type', 'attribute'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [entity_type, { misfits }] of monitor.samples)
+        for (const [attribute, count] of misfits) this.set({ entity_type, attribute }, count);
+    },
+  });
+  new Gauge({
     name: 'millrace_store_warnings',
     help: 'Warnings about the store that hold now, by code; /readyz and the log have the details.',
     labelNames: ['code'],

@@ -23,6 +23,13 @@ export interface StoreWarning {
   readonly detail: string;
 }
 
+/** Stored entities of a type that were looked at. */
+export interface StoredSample {
+  readonly records: number;
+  /** By attribute: values that do not fit the schema. */
+  readonly misfits: ReadonlyMap<string, number>;
+}
+
 interface Outage {
   /** Connections that are down. */
   readonly connections: Set<object>;
@@ -40,6 +47,8 @@ export class StoreMonitor implements RedisObserver {
   readonly #log: StoreLog;
   readonly #outages = new Map<string, Outage>();
   readonly #serverOf = new Map<object, string>();
+  /** Of each entity type: what the last look at stored records found. */
+  readonly samples = new Map<string, StoredSample>();
   /** By code and subject. */
   readonly #warnings = new Map<string, StoreWarning>();
 
@@ -104,7 +113,6 @@ export class StoreMonitor implements RedisObserver {
     );
   }
 
-  /** Call whenever other servers own the keys. */
   newMasters(masters: readonly string[]): void {
     this.#log.warn({ masters }, 'the store has new masters');
   }
@@ -125,6 +133,10 @@ export class StoreMonitor implements RedisObserver {
   keepWarnings(code: StoreWarningCode, subjects: ReadonlySet<string>): void {
     for (const key of [...this.#warnings.keys()])
       if (key.startsWith(`${code} `) && !subjects.has(key.slice(code.length + 1))) this.#warnings.delete(key);
+  }
+
+  sampled(type: string, records: number, misfits: ReadonlyMap<string, number>): void {
+    this.samples.set(type, { records, misfits });
   }
 
   warnings(): readonly StoreWarning[] {

@@ -46,6 +46,14 @@ export interface Store {
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
   /**
+   * Some keys that start with a text, from anywhere in the store; for looking at a few records, not for finding all.
+   * @param start as `entityKey` and `featureKey` make it with an empty id
+   * @param signal ends the search with what was found
+   * @throws MillraceError with a code of STORE_READ_FAILURES
+   */
+  sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]>;
+
+  /**
    * Resolves if the store answers and accepts writes.
    * @throws MillraceError with a code of STORE_WRITE_FAILURES
    */

@@ -58,6 +58,10 @@ class WatchedStore implements Store {
     }
   }
 
+  sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    return this.#store.sampleKeys(start, most, signal);
+  }
+
   ping(): Promise<void> {
     return this.#store.ping();
   }

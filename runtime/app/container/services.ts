@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { basename, resolve } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import { ServiceSchemas } from '../../index/service-schemas.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -43,7 +47,7 @@ export async function registerServices(
   const logger = container.resolve(TOKENS.logger);
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
-  const { store, coherence } =
+  const { store, coherence, isShared } =
     overrides.store === undefined ? await openEngine(settings, logger, monitor) : onlyWriter(overrides.store);
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
@@ -55,6 +59,20 @@ export async function registerServices(
   });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
+  });
+  container.register(TOKENS.serviceSchemas, {
+    useFactory: instanceCachingFactory((c) =>
+      isShared
+        ? new ServiceSchemas({
+            store: c.resolve(TOKENS.store),
+            layouts: c.resolve(TOKENS.layouts),
+            prefix: settings.prefix,
+            monitor,
+            instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
+            project: basename(resolve(settings.project)),
+          })
+        : undefined,
+    ),
   });
   return container;
 }

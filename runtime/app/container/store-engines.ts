@@ -14,6 +14,8 @@ import type { MakeCoherence } from './tokens.js';
 export interface StoreEngine {
   readonly store: Store;
   readonly coherence: MakeCoherence;
+  /** Whether other services may use it at the same time. */
+  readonly isShared: boolean;
 }
 
 type OpenEngine = (settings: Settings, logger: Logger, monitor: StoreMonitor) => Promise<StoreEngine>;
@@ -26,6 +28,7 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
     const store = await connectRedisStore({ ...redisSettings(settings), warn, observer, prefix });
     return {
       store,
+      isShared: true,
       coherence: (prefixes) =>
         new RedisTracking(store.masters, {
           prefixes,
@@ -49,5 +52,5 @@ export function openEngine(settings: Settings, logger: Logger, monitor: StoreMon
 
 /** A store that no other process writes to. */
 export function onlyWriter(store: Store): StoreEngine {
-  return { store, coherence: () => OWN_WRITES_ONLY };
+  return { store, isShared: false, coherence: () => OWN_WRITES_ONLY };
 }

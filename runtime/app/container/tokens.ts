@@ -1,6 +1,7 @@
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { EntityIndex } from '../../index/entity-index.js';
+import type { ServiceSchemas } from '../../index/service-schemas.js';
 import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
@@ -25,6 +26,8 @@ export const TOKENS = {
   metrics: token<HttpMetrics>('metrics'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
+  /** Undefined where no other service can use the store. */
+  serviceSchemas: token<ServiceSchemas | undefined>('schemas of all services'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
   residentTables: token<Shared<ResidentTables>>('resident tables of all generations'),

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
@@ -15,6 +16,9 @@ import { probeKey } from '../keys.js';
 import { loadRecords } from './load-records.js';
 import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
+
+/** Keys that are looked at in one turn of the event loop. */
+const LOOKS = 5000;
 
 export interface EmbeddedSettings {
   /** Made if it is not there. */
@@ -101,6 +105,17 @@ class EmbeddedStore implements Store {
       );
       throw this.#failure;
     }
+  }
+
+  async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    const found: string[] = [];
+    let looked = 0;
+    for (const key of this.#records.keys()) {
+      if (found.length === most || signal.aborted || this.#closed) break;
+      if (key.startsWith(start)) found.push(key);
+      if (++looked % LOOKS === 0) await nextTurn();
+    }
+    return found;
   }
 
   async ping(): Promise<void> {

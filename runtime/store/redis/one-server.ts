@@ -3,7 +3,7 @@ import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf } from './batches.js';
 import { probeKey } from '../keys.js';
-import { checkServer, evictionPolicy } from './check-server.js';
+import { checkServer } from './check-server.js';
 import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
@@ -105,8 +105,8 @@ export class OneServer implements RedisServers {
     await checkServer(this.#reads, this.#writes, probeKey(this.#prefix, 0));
   }
 
-  async policies(): Promise<(string | undefined)[]> {
-    return [await evictionPolicy(this.#writes)];
+  connections(): readonly RedisConnection[] {
+    return [this.#writes];
   }
 
   unavailable(error: unknown): MillraceError {

@@ -15,8 +15,10 @@ import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
 import type { RedisObserver } from '../../settings/redis-observer.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
+import { evictionPolicy } from './check-server.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
+import { sampleKeys } from './sample-keys.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
@@ -82,7 +84,7 @@ class ServersStore implements RedisStore {
     const now = performance.now();
     if (this.#observer === undefined || now - this.#checkedPolicies < POLICIES_AGAIN) return;
     this.#checkedPolicies = now;
-    const policies = await this.#servers.policies();
+    const policies = await Promise.all(this.#servers.connections().map(evictionPolicy));
     this.#observer.evicts(policies.find((policy) => policy !== undefined));
   }
 
@@ -188,6 +190,14 @@ class ServersStore implements RedisStore {
     const confirmed = failures.map((found) => found === undefined);
     const { code, message } = this.#servers.unavailable(failure);
     throw new StoreWriteError(message, confirmed, { cause: failure }, code as StoreFailure);
+  }
+
+  async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    try {
+      return await sampleKeys(this.#servers.connections(), start, most, signal);
+    } catch (error) {
+      throw this.#servers.unavailable(error);
+    }
   }
 
   async ping(): Promise<void> {

@@ -2,6 +2,7 @@ import type { ChainableCommander, Pipeline } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
+import type { RedisConnection } from './connection.js';
 import type { RedisMasters } from './masters.js';
 
 /** A pipeline of ioredis; that it takes commands made elsewhere is missing from the type that it is given. */
@@ -44,8 +45,8 @@ export interface RedisServers {
    */
   ping(): Promise<void>;
 
-  /** Of each server: by which policy it evicts keys; undefined where it does not, or does not say. Never rejects. */
-  policies(): Promise<(string | undefined)[]>;
+  /** A connection to each server, for single commands beside reads. */
+  connections(): readonly RedisConnection[];
 
   /** What is to be told of a failed write. */
   unavailable(error: unknown): MillraceError;

@@ -3,7 +3,8 @@ import type { RecordBatch } from '../../codec/record-batch.js';
 import type { StoreRecord } from '../../store.js';
 import { probeKey } from '../../keys.js';
 import { batchesOf } from '../batches.js';
-import { checkServer, evictionPolicy } from '../check-server.js';
+import type { RedisConnection } from '../connection.js';
+import { checkServer } from '../check-server.js';
 import { within } from '../deadline.js';
 import { isHopeless, isReply, reasonFor, remedyFor, unavailable, UncoveredError } from '../failure.js';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
@@ -148,8 +149,8 @@ export class ClusterServers implements RedisServers {
     );
   }
 
-  policies(): Promise<(string | undefined)[]> {
-    return Promise.all([...this.#map.nodes].map(({ writes }) => evictionPolicy(writes)));
+  connections(): readonly RedisConnection[] {
+    return [...this.#map.nodes].map(({ writes }) => writes);
   }
 
   /** A key of a node's slots; undefined where it is hard to find one. */
