@@ -74,7 +74,7 @@ describe('invalidations of redis', function () {
   });
 
   for (const [what, fill] of [
-    ['an empty one', async () => undefined],
+    ['an empty one', () => Promise.resolve()],
     ['one that another instance marked', (other: Redis) => other.set('p:meta:marker:', 'other -')],
     ['one that was copied a while ago', (other: Redis) => other.set('p:meta:marker:', 'older -')],
   ] as const) {

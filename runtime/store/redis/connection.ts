@@ -23,8 +23,10 @@ import { WriteFence } from './write-fence.js';
 
 /** How often the watchdog looks at a connection within the shorter of its time-outs. */
 const TICKS = 4;
-/** A read waits this long for a new connection when its own breaks, in milliseconds. */
-const RECOVERY = 250;
+/** A read waits this long for a new connection when its own breaks, in milliseconds; its deadline may end it before. */
+const RECOVERY = 500;
+/** Longest pause before the next attempt where the server takes connections and breaks them, in milliseconds. */
+const LONGEST_BREAK = 50;
 /** Emitted on the ioredis client, beside its own events, once the connection may be used. */
 const READY = 'millrace:ready';
 
@@ -87,9 +89,12 @@ export class RedisConnection {
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
       ...way,
-      // The first time at once: a connection that broke alone is back before anyone waits for it.
-      retryStrategy: (attempt) =>
-        attempt === 1 ? 1 : Math.min(25 * 2 ** Math.min(attempt - 1, 10), limits.longestPause),
+      // A connection that broke alone is made anew at once; pauses grow long only where the server is gone.
+      retryStrategy: (attempt) => {
+        if (attempt === 1) return 1;
+        const longest = isGone(this.#lastError) ? limits.longestPause : LONGEST_BREAK;
+        return Math.min(25 * 2 ** Math.min(attempt - 2, 10), longest, limits.longestPause);
+      },
     });
     this.#noteLoading();
     this.redis.on('error', (error: Error) => (this.#lastError = error));
@@ -178,12 +183,14 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a read, and runs it once more if the connection breaks or has just broken, and another is there soon. Reads have
-   * no effect that could happen twice. A server that is silent or refuses connections is not waited for.
+   * Runs a read, and runs it once more if the connection breaks under it; waits before either where the connection has just
+   * broken and another is there soon. Reads have no effect that could happen twice. A server that is silent or refuses
+   * connections is not waited for.
    * @param read calls `run`
    * @throws whatever `read` throws
    */
   async retryOnce<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (!this.ready) await this.#recovers();
     try {
       return await read();
     } catch (error) {
