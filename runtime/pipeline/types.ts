@@ -50,7 +50,7 @@ export interface Pipeline {
   readonly task: 'rank' | 'score';
   /**
    * Runs a request from its parsed body to its answer.
-   * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed
+   * @throws MillraceError invalid_body, deadline_exceeded, component_failed, a code of STORE_READ_FAILURES
    */
   run(
     body: unknown,

@@ -285,7 +285,7 @@ async function measure(fault: Fault, stage: Stage, hold: number, missed: string[
   const writes = load.writes.splice(0);
   const repaired = performance.now();
   await repair();
-  await load.settle();
+  const isWell = await load.settle();
   const failed = load.rankings.filter(({ status, at }) => status !== 200 && at > repaired);
   const recovery = failed.length === 0 ? 0 : Math.max(...failed.map(({ at }) => at)) - repaired;
   const growth = ((await service.memory()) - before) / 1024 / 1024;
@@ -296,6 +296,7 @@ async function measure(fault: Fault, stage: Stage, hold: number, missed: string[
     void missed.push(`${fault.name}: ${figure}, bound ${bound}, was ${value}`);
   if (odd.length > 0) miss('answers other than 200 and 503', '0', mixOf(odd));
   if (slowest > RANKING_LIMIT + SLACK) miss('p99', `${RANKING_LIMIT + SLACK} ms`, `${slowest.toFixed(0)} ms`);
+  if (!isWell) miss('recovery', `${RECOVERS_WITHIN} ms`, 'not within 30 s');
   if (recovery > RECOVERS_WITHIN) miss('recovery', `${RECOVERS_WITHIN} ms`, `${recovery.toFixed(0)} ms`);
   if (growth > MOST_GROWTH) miss('memory', `${MOST_GROWTH} MB`, `${growth.toFixed(0)} MB`);
   return (

@@ -64,6 +64,8 @@ export class RedisConnection {
   #heard = false;
   #ticks = 0;
   #silentTicks = 0;
+  /** Since the handshake began, or the server last said that it is loading its data. */
+  #handshakeTicks = 0;
   /** By `performance.now()`: when the last connection that was ready broke. */
   #brokenAt = -Infinity;
   #recovery: Promise<boolean> | undefined;
@@ -319,6 +321,8 @@ export class RedisConnection {
       typeof what !== 'function'
         ? info(what)
         : info((error, text) => {
+            this.#handshakeTicks = 0;
+            this.#handshakeTicks = 0;
             if (text?.includes('\r\nloading:1') === true) this.#lastError = new LoadingError();
             what(error, text);
           });
@@ -329,6 +333,7 @@ export class RedisConnection {
   #watch(): void {
     this.#heard = true;
     this.#silentTicks = 0;
+    this.#handshakeTicks = 0;
     this.redis.stream.on('data', () => (this.#heard = true));
     // Ticks, not the clock: if this process was held up itself, what came meanwhile is read before the next tick.
     this.#watchdog ??= setInterval(() => this.#tick(), this.#tickMs).unref();
@@ -345,17 +350,21 @@ export class RedisConnection {
 
   #tick(): void {
     const { status } = this.redis;
-    const { socketTimeout, commandTimeout } = this.#limits;
+    const { connectTimeout, socketTimeout, commandTimeout } = this.#limits;
     this.#ticks++;
     // An idle connection must notice too that its server hangs: another may be master by the time that it goes on.
     if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
       this.ping().catch(() => undefined);
-    const owes = this.#count > 0 || status === 'connect' || (status === 'ready' && !this.#ready);
+    const isShaking = status === 'connect' || (status === 'ready' && !this.#ready);
+    const owes = this.#count > 0 || isShaking;
+    this.#handshakeTicks = isShaking ? this.#handshakeTicks + 1 : 0;
     this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
     this.#heard = false;
     const [oldest] = this.#pending;
     const isLate = oldest !== undefined && this.#ticks - oldest.sent >= this.#ticksOf(commandTimeout);
-    if (isLate || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
+    // A server may answer a handshake so slowly that it is never silent.
+    const isStuck = this.#handshakeTicks >= this.#ticksOf(connectTimeout + socketTimeout);
+    if (isLate || isStuck || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
   }
 
   /** Destroys the socket: what waits for a reply is rejected, and what is not sent yet never will be. */

@@ -77,9 +77,9 @@ export class FaultLoad {
     this.writes.length = 0;
   }
 
-  /** Waits until the last answers are all good. */
-  async settle(): Promise<void> {
-    await until('good answers', () => {
+  /** Waits until the last answers are all good; false if they are not for long. */
+  async settle(): Promise<boolean> {
+    const good = (): boolean => {
       const last = this.rankings.slice(-IN_A_ROW);
       const lastWrites = this.writes.slice(-4);
       return (
@@ -88,7 +88,11 @@ export class FaultLoad {
         lastWrites.length === 4 &&
         lastWrites.every(({ status }) => status === 200)
       );
-    });
+    };
+    return until('good answers', good).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** The status of /readyz, with the code of the failure and of warnings. */
