@@ -9,8 +9,8 @@
  *   millrace:interactions:user:u12            what an entity did with candidates
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
- *   millrace:meta:marker:                     tells this database from others of the same server
- *   millrace:meta:probe:0                     never written: asks whether a server accepts writes
+ *   millrace:meta:marker:                     identifies this database among those of the server
+ *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
 
 /** Group of the keys that hold attributes; no view may take it. */

@@ -21,13 +21,13 @@ import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { WriteFence } from './write-fence.js';
 
-/** How often the watchdog looks at a connection within the shorter of its time-outs. */
+/** Number of watchdog checks within the shorter time-out of a connection. */
 const TICKS = 4;
-/** A read waits this long for a new connection when its own breaks, in milliseconds; its deadline may end it before. */
+/** How long a read waits for a new connection when its own breaks, in milliseconds. Its deadline may end the wait earlier. */
 const RECOVERY = 500;
-/** Longest pause before the next attempt where the server takes connections and breaks them, in milliseconds. */
+/** Longest pause before a reconnect if the server accepts connections and then closes them, in milliseconds. */
 const LONGEST_BREAK = 50;
-/** Emitted on the ioredis client, beside its own events, once the connection may be used. */
+/** Event that is emitted on the ioredis client when the connection may be used. */
 const READY = 'millrace:ready';
 
 /** What a connection is for, and where it goes. */
@@ -39,9 +39,9 @@ export interface ConnectionTarget {
 }
 
 /**
- * One connection to a Redis server. Nothing waits in a queue for a server that is not there, nothing is sent twice, and
- * a server that stops answering costs bounded time and memory: the connection is then given up as a whole, since that
- * alone empties ioredis's queue of commands, and is made anew.
+ * One connection to a Redis server. No command waits in a queue for a lost server, and no write is sent twice. If the
+ * server stops answering, the socket is destroyed and the connection is made again: only this empties ioredis's command
+ * queue. A silent server therefore costs bounded time and memory.
  */
 export class RedisConnection {
   readonly redis: Redis;
@@ -50,23 +50,23 @@ export class RedisConnection {
   readonly #limits: ConnectionLimits;
   readonly #warn: ((message: string) => void) | undefined;
   readonly #observer: RedisObserver | undefined;
-  /** Undefined for reads: one that is answered late does no harm. */
+  /** Undefined for reads: a late read does no harm. */
   readonly #fence: WriteFence | undefined;
-  /** Undefined where the address is known. */
+  /** Undefined if the address is fixed. */
   readonly #master: SentinelMaster | undefined;
   readonly #listeners: (() => void)[] = [];
   #ready = false;
   #warned = false;
   #count = 0;
   #bytes = 0;
-  /** What waits for replies, the oldest first: the tick in which each was sent. */
+  /** Commands that wait for replies, the oldest first, each with the tick in which it was sent. */
   readonly #pending = new Set<{ readonly sent: number }>();
   #heard = false;
   #ticks = 0;
   #silentTicks = 0;
-  /** Since the handshake began, or the server last said that it is loading its data. */
+  /** Ticks since the handshake began, or since the server last answered INFO. */
   #handshakeTicks = 0;
-  /** By `performance.now()`: when the last connection that was ready broke. */
+  /** When the last ready connection broke, by `performance.now()`. */
   #brokenAt = -Infinity;
   #recovery: Promise<boolean> | undefined;
   #watchdog: NodeJS.Timeout | undefined;
@@ -91,7 +91,7 @@ export class RedisConnection {
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
       ...way,
-      // A connection that broke alone is made anew at once; pauses grow long only where the server is gone.
+      // Reconnect at once after a broken connection. Pauses grow long only if the server is gone.
       retryStrategy: (attempt) => {
         if (attempt === 1) return 1;
         const longest = isGone(this.#lastError) ? limits.longestPause : LONGEST_BREAK;
@@ -110,7 +110,7 @@ export class RedisConnection {
     return this.#ready;
   }
 
-  /** The server that it goes to; undefined while there is no connection. */
+  /** Address of the connected server; undefined while there is no connection. */
   get remote(): MasterAddress | undefined {
     const { stream } = this.redis;
     if (!('remoteAddress' in stream)) return undefined;
@@ -118,23 +118,23 @@ export class RedisConnection {
     return host === undefined || port === undefined ? undefined : { host, port };
   }
 
-  /** Calls back each time that the connection is ready. */
+  /** Calls back each time the connection becomes ready. */
   onReady(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Commands that wait for their replies. */
+  /** Number of keys or records whose replies are due. */
   get owed(): number {
     return this.#count;
   }
 
-  /** Starts to connect, and goes on until it is closed. */
+  /** Starts to connect, and reconnects until `close`. */
   start(): void {
     this.redis.connect().catch((error: unknown) => (this.#lastError ??= error as Error));
   }
 
   /**
-   * Waits for the first connection; a server that is still starting gets its time.
+   * Waits for the first connection, for at most `openWithin`.
    * @throws MillraceError store_unavailable with the address, the reason and the remedy
    */
   async open(): Promise<void> {
@@ -149,7 +149,7 @@ export class RedisConnection {
     );
   }
 
-  /** Whether the connection stands within so many milliseconds; false early if it never will. */
+  /** Whether the connection is ready within so many milliseconds; false early if it never will be. */
   async becomesReady(milliseconds: number): Promise<boolean> {
     const until = Date.now() + milliseconds;
     while (!this.ready) {
@@ -185,9 +185,8 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a read, and runs it once more if the connection breaks under it; waits before either where the connection has just
-   * broken and another is there soon. Reads have no effect that could happen twice. A server that is silent or refuses
-   * connections is not waited for.
+   * Runs a read. If the connection breaks, it waits a short time for the new one and runs the read once more; reads have no
+   * effect, so this is safe. It does not wait for a server that is silent or refuses connections.
    * @param read calls `run`
    * @throws whatever `read` throws
    */
@@ -203,14 +202,14 @@ export class RedisConnection {
     }
   }
 
-  /** Whether a connection that broke just now is made anew in time. */
+  /** Whether a connection that broke a moment ago is ready again in time. */
   #recovers(): Promise<boolean> {
     this.#recovery ??= this.#awaitRecovery().finally(() => (this.#recovery = undefined));
     return this.#recovery;
   }
 
   async #awaitRecovery(): Promise<boolean> {
-    // What a stream emits as it breaks comes in this turn of the event loop.
+    // The events of a breaking stream arrive in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     while (!this.ready) {
       const left = this.#brokenAt + RECOVERY - performance.now();
@@ -225,19 +224,19 @@ export class RedisConnection {
     await this.run(1, 0, (redis) => redis.ping());
   }
 
-  /** What is to be told of a failed command; an answer that only a new connection can change brings that about. */
+  /** The error to report for a failed command. */
   unavailable(error: unknown): MillraceError {
     return unavailable(this.address, error, this.#lastError);
   }
 
-  /** A server that became a replica: another is master now, and may be found at the same name. */
+  /** Reconnects if the server has become a replica: the same name may now lead to the new master. */
   renewIfDemoted(error: unknown): void {
     if (!isReply(error) || !error.message.startsWith('READONLY') || Date.now() - this.#renewed < 1000) return;
     this.#renewed = Date.now();
     this.renew();
   }
 
-  /** Gives the connection up and makes another. */
+  /** Closes the connection and makes a new one. */
   renew(): void {
     if (!this.ready) return;
     this.#ready = false;
@@ -250,13 +249,13 @@ export class RedisConnection {
     this.#observer?.closed(this);
     clearInterval(this.#watchdog);
     this.redis.disconnect();
-    // disconnect() lets what is written yet reach the server, which may then do it long after later writes.
+    // disconnect() still delivers written commands, and the server may execute them after later writes.
     (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
   }
 
   /**
-   * On a connection that has just been made: sees to it that it goes to the master, and that nothing of the one before
-   * comes after what it sends.
+   * Prepares a new connection: checks that the server is the master, and makes sure that no command of the previous
+   * connection is executed after the commands of this one.
    */
   async #prepare(): Promise<void> {
     const { stream } = this.redis;
@@ -281,8 +280,8 @@ export class RedisConnection {
   }
 
   /**
-   * ioredis gives up for good if it is told of a failover in the moment in which it asks a Sentinel for the master; and
-   * where it is not to be closed, it is not to end.
+   * Restarts a client that ended without `close`. ioredis ends for good if a failover is announced while it asks a Sentinel
+   * for the master.
    */
   #startAgain(): void {
     if (this.#closed) return;
@@ -295,14 +294,14 @@ export class RedisConnection {
   #checkRoom(count: number, bytes: number): void {
     const { inFlight, inFlightBytes } = this.#limits;
     if (this.#count + count <= inFlight && this.#bytes + bytes <= inFlightBytes) return;
-    // If the server has said nothing for a while, that is why so much waits.
+    // If the server has been silent for a while, the silence is the reason for the long queue.
     const crowded = new CrowdedError(this.#count);
     throw this.#silentTicks === 0 ? crowded : this.unavailable(new Error(crowded.message));
   }
 
-  /** Call as soon as the connection is known to be lost; again does no harm. */
+  /** Call as soon as the connection is known to be lost. Calling it again has no effect. */
   protected broke(): void {
-    if (!this.#ready) return; // never was, or is renewed
+    if (!this.#ready) return; // it never was ready, or `renew` closed it
     this.#ready = false;
     this.#brokenAt = performance.now();
     if (this.#closed) return;
@@ -313,7 +312,7 @@ export class RedisConnection {
     );
   }
 
-  /** ioredis asks a server that loads its data again and again, and tells nobody. */
+  /** Notes that the server is loading its data. ioredis polls INFO meanwhile and emits no event for it. */
   #noteLoading(): void {
     type Answered = (error: Error | null | undefined, text?: string) => void;
     const info = this.redis.info.bind(this.redis) as (what?: string | Answered) => Promise<string>;
@@ -322,20 +321,19 @@ export class RedisConnection {
         ? info(what)
         : info((error, text) => {
             this.#handshakeTicks = 0;
-            this.#handshakeTicks = 0;
             if (text?.includes('\r\nloading:1') === true) this.#lastError = new LoadingError();
             what(error, text);
           });
     this.redis.info = noted as typeof this.redis.info;
   }
 
-  /** Watches for a server that owes a reply (the handshake's ones too) and says nothing. */
+  /** Watches for a server that is silent although a reply is due, also during the handshake. */
   #watch(): void {
     this.#heard = true;
     this.#silentTicks = 0;
     this.#handshakeTicks = 0;
     this.redis.stream.on('data', () => (this.#heard = true));
-    // Ticks, not the clock: if this process was held up itself, what came meanwhile is read before the next tick.
+    // Counts ticks instead of reading the clock: after a blocked event loop, the waiting replies are read before the next tick.
     this.#watchdog ??= setInterval(() => this.#tick(), this.#tickMs).unref();
   }
 
@@ -343,7 +341,7 @@ export class RedisConnection {
     return Math.min(this.#limits.socketTimeout, this.#limits.commandTimeout) / TICKS;
   }
 
-  /** How many ticks a time-out has: one more than fit, since the first may come early. */
+  /** Ticks of a time-out; one extra, because the first tick may come early. */
   #ticksOf(timeout: number): number {
     return Math.ceil(timeout / this.#tickMs) + 1;
   }
@@ -352,7 +350,7 @@ export class RedisConnection {
     const { status } = this.redis;
     const { connectTimeout, socketTimeout, commandTimeout } = this.#limits;
     this.#ticks++;
-    // An idle connection must notice too that its server hangs: another may be master by the time that it goes on.
+    // An idle connection must also detect a hanging server: another may be master when it continues.
     if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
       this.ping().catch(() => undefined);
     const isShaking = status === 'connect' || (status === 'ready' && !this.#ready);
@@ -362,19 +360,19 @@ export class RedisConnection {
     this.#heard = false;
     const [oldest] = this.#pending;
     const isLate = oldest !== undefined && this.#ticks - oldest.sent >= this.#ticksOf(commandTimeout);
-    // A server may answer a handshake so slowly that it is never silent.
+    // A server may answer a handshake very slowly without ever being silent.
     const isStuck = this.#handshakeTicks >= this.#ticksOf(connectTimeout + socketTimeout);
     if (isLate || isStuck || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
   }
 
-  /** Destroys the socket: what waits for a reply is rejected, and what is not sent yet never will be. */
+  /** Destroys the socket. Commands without a reply are rejected, and unsent commands are dropped. */
   #giveUp(): void {
     this.#silentTicks = 0;
     this.redis.stream.destroy(new NoReplyError());
   }
 }
 
-/** Whether a server does not take connections, or takes them and is silent. */
+/** Whether the server refuses connections, is silent or is loading its data. */
 function isGone(lastError: Error | undefined): boolean {
   if (lastError === undefined) return false;
   const { code } = lastError as NodeJS.ErrnoException;

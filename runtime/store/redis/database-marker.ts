@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { isReply } from './failure.js';
 
-/** How often the marker gets a new value, in milliseconds; and the spread, so that one of many instances does it. */
+/** How often the value changes, in milliseconds, and a random spread, so that usually one instance changes it. */
 const ROTATE_EVERY = 30_000;
 const ROTATE_SPREAD = 10_000;
 
@@ -10,16 +10,15 @@ const ROTATE_SPREAD = 10_000;
 const ROTATE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end redis.call('SET', KEYS[1], ARGV[2]) return 1`;
 
 /**
- * Tells whether a connection still reads the same database. SWAPDB puts another in its place, and tells nobody: no key was
- * written. So a key of the database holds a random value that no other database has. A database may also be copied, key
- * by key, before it is swapped in; so the value changes from time to time, and holds the one before it: `new old`. A copy
- * that is older than two such changes has another value.
+ * Detects that the selected database was replaced by SWAPDB, which sends no invalidations. A key of each database has a
+ * random value. A database may be copied key by key before it is swapped in, so the value changes regularly and contains
+ * the previous one: `new old`. A copy that is older than two changes has a different value.
  */
 export class DatabaseMarker {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #refused: (error: Error) => void;
-  /** Undefined before the first look; null where the key is not there and cannot be written. */
+  /** Undefined before the first check; null if the key is missing and cannot be written. */
   #value: string | null | undefined;
   #rotateAt = rotationTime();
   #isRefused = false;
@@ -35,7 +34,7 @@ export class DatabaseMarker {
   }
 
   /**
-   * Whether the database is the one of the call before; true at the first call, and where the user may not read the key.
+   * Whether the database is the same as at the previous call. True at the first call, and if the user may not read the key.
    * @throws Error if the connection is lost
    */
   async isSame(): Promise<boolean> {
@@ -51,7 +50,7 @@ export class DatabaseMarker {
       if (performance.now() >= this.#rotateAt) await this.#rotate();
       return true;
     } catch (error) {
-      // A replica or a full server refuses writes alone; whoever may not read is never told.
+      // Other error replies (a loading or demoted server) count as a different database.
       if (!isReply(error)) throw error;
       if (/^NOPERM/.test(error.message)) {
         this.#isRefused = true;
@@ -61,7 +60,7 @@ export class DatabaseMarker {
     }
   }
 
-  /** Sets the key, unless another instance is first. Null where the server refuses. */
+  /** Sets the key if it is missing. Returns its value; null if the server refuses the write. */
   async #write(): Promise<string | null> {
     this.#rotateAt = rotationTime();
     try {
@@ -101,7 +100,7 @@ function idOf(value: string): string {
   return value.split(' ', 1)[0] ?? '';
 }
 
-/** Whether a value was put in the place of another. */
+/** Whether a value is the successor of another. */
 function follows(value: string, before: string | null | undefined): boolean {
   return typeof before === 'string' && value.split(' ')[1] === idOf(before);
 }

@@ -7,7 +7,7 @@ import type { RedisAccess } from '../../settings/redis-target.js';
 
 type Listener = (masters: readonly MasterAddress[]) => void;
 
-/** The masters that are known, and those who want to hear when they change. */
+/** The known masters, and the listeners for their changes. */
 export class MasterList implements RedisMasters {
   readonly #access: RedisAccess;
   readonly #limits: ConnectionLimits;
@@ -19,7 +19,7 @@ export class MasterList implements RedisMasters {
     this.#limits = limits;
   }
 
-  /** Call before anything is sent to a new one. */
+  /** Call before the first command to a new master. */
   set(masters: readonly MasterAddress[]): void {
     const before = new Set(this.#masters.map(addressText));
     if (before.size === masters.length && masters.every((one) => before.has(addressText(one)))) return;

@@ -15,7 +15,7 @@ import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { MsetCommand } from './write-commands.js';
 
-/** A Redis server, at an address or wherever the Sentinels say that the master is. */
+/** One Redis server: at a fixed address, or the master that the Sentinels name. */
 export class OneServer implements RedisServers {
   readonly masters: RedisMasters;
   readonly #reads: ReadConnection;
@@ -34,7 +34,7 @@ export class OneServer implements RedisServers {
     this.#prefix = prefix;
     const place = topology.kind === 'single' ? topology.node : topology;
     const target = { place, access, limits };
-    // Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking.
+    // Reads and writes use separate connections, so that a large upload does not delay a ranking.
     this.#reads = new ReadConnection({ ...target, purpose: 'read' });
     this.#writes = new RedisConnection({ ...target, purpose: 'write' });
     this.#confirmation = { replicas, within: limits.waitWithin };
@@ -119,9 +119,9 @@ export class OneServer implements RedisServers {
   }
 
   /**
-   * Keeps both connections on one master. A failover need not cut a connection to the old one, and a ranking would then
-   * not see what was just written to the new one. The list follows the reads: it is of what they read that changes have
-   * to be heard of, and it is set before the handshake, thus before any read.
+   * Keeps both connections on one master. A failover may leave a connection to the old master open, and a ranking would then
+   * miss recent writes to the new one. The list follows the read connection, because invalidations must cover what is read.
+   * It is set before the handshake, so before any read.
    */
   #followMaster(): void {
     this.#reads.redis.on('connect', () => {
@@ -132,7 +132,7 @@ export class OneServer implements RedisServers {
       [this.#reads, this.#writes],
       [this.#writes, this.#reads],
     ] as const) {
-      // Not before it is ready: until then it may be a server that hangs, or one that is no master any more.
+      // Wait until it is ready: before, the server may be hanging or no longer the master.
       one.onReady(() => {
         if (!other.ready) return;
         const [here, there] = [one.remote, other.remote];

@@ -10,17 +10,17 @@ export interface Confirmation {
 
 interface Pipeline {
   readonly positions: readonly number[];
-  /** Of the values sent, together. */
+  /** Total size of the values. */
   readonly bytes: number;
   readonly add: AddCommand;
   readonly confirmation?: Confirmation | undefined;
-  /** For a slot that is on its way to this node. */
+  /** Whether the slot is migrating to this node. */
   readonly asking?: boolean;
 }
 
 /**
  * Sends one command for each position together, and checks every reply. Never rejects.
- * @returns by index in `positions`: the reply, or an Error. Where nothing could be sent that is each one's error.
+ * @returns by index in `positions`: the reply or an Error; the same Error for all if nothing could be sent
  */
 export async function sendPipeline(connection: RedisConnection, pipeline: Pipeline): Promise<unknown[]> {
   const { positions, bytes, add, confirmation, asking = false } = pipeline;

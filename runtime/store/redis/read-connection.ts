@@ -6,9 +6,9 @@ import { encodeGets, encodeMget, PING } from './read-commands.js';
 import { ReplyReader } from './reply-reader.js';
 
 /**
- * A connection for reads alone. ioredis makes it, and makes it anew: address, Sentinels, TLS, password and database are
- * its affair. From then on the replies are read here (send no command through `redis`): ioredis's parser makes an object
- * of every value, which was about a third of this process's work in a large read.
+ * A connection for reads only. ioredis connects and reconnects: it handles address, Sentinels, TLS, password and database.
+ * After the handshake this class parses the replies itself, so send no command through `redis`. ioredis's parser creates
+ * an object for every value, which was about a third of the CPU time of a large read.
  */
 export class ReadConnection extends RedisConnection {
   #reader: ReplyReader | undefined;
@@ -78,7 +78,7 @@ export class ReadConnection extends RedisConnection {
     });
   }
 
-  /** What the handshake was answered with is read by now; nothing has been asked since. */
+  /** Replaces ioredis's parser. All replies of the handshake have been read, and no command has been sent since. */
   #takeOver(stream: Redis['stream']): void {
     const reader = new ReplyReader();
     this.#reader = reader;
@@ -94,7 +94,7 @@ export class ReadConnection extends RedisConnection {
     const [theirs] = stream.listeners('data'); // ioredis puts its own before all others
     stream.off('data', theirs as () => void);
     stream.prependListener('data', read);
-    // A socket takes a while to close; that nothing more comes is told at once.
+    // A socket takes some time to close. Its reads fail at once, when no more data can arrive.
     const lose = (): void => {
       if (this.#reader === reader) {
         this.#reader = undefined;

@@ -22,7 +22,7 @@ import { sampleKeys } from './sample-keys.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
-/** The redis engine; it also tells which servers own the keys. */
+/** The redis engine. It also names the servers that own the keys. */
 export interface RedisStore extends Store {
   readonly masters: RedisMasters;
 }
@@ -36,7 +36,7 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   const topology = topologyOf(settings);
   const access = accessOf(settings);
   const given = { ...DEFAULT_LIMITS, ...settings.limits };
-  // A server that waits for its replicas is silent meanwhile.
+  // A server is silent while it waits for its replicas.
   const limits = { ...given, waitWithin: Math.min(given.waitWithin, Math.ceil(given.socketTimeout * 0.8)) };
   const replicas = settings.waitReplicas ?? 0;
   const prefix = settings.prefix ?? 'millrace';
@@ -50,7 +50,7 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   return store;
 }
 
-/** How often the servers are asked for their policies, in milliseconds. */
+/** How often the eviction policies are read, in milliseconds. */
 const POLICIES_AGAIN = 30_000;
 
 interface Script {
@@ -63,7 +63,7 @@ interface ScriptCall {
   readonly args: readonly (string | Buffer)[];
 }
 
-/** The store contract over whichever servers there are. */
+/** The store contract over one server or a cluster. */
 class ServersStore implements RedisStore {
   readonly #servers: RedisServers;
   readonly #observer: RedisObserver | undefined;
@@ -79,7 +79,7 @@ class ServersStore implements RedisStore {
     });
   }
 
-  /** Tells the observer by which policy the servers evict keys, unless it was told a short while ago. */
+  /** Reports the eviction policy to the observer, unless it was reported recently. */
   async checkPolicies(): Promise<void> {
     const now = performance.now();
     if (this.#observer === undefined || now - this.#checkedPolicies < POLICIES_AGAIN) return;
@@ -144,7 +144,7 @@ class ServersStore implements RedisStore {
   }
 
   /**
-   * Runs a script once for each key; it answers 1 or 0. A server that does not know it yet is sent it once more, whole.
+   * Runs a script once for each key; it returns 1 or 0. If a server does not know the script, its text is sent.
    * @throws StoreWriteError
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {

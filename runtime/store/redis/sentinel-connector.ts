@@ -3,17 +3,16 @@ import { UnknownMasterError } from './failure.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import type { SentinelMaster } from './sentinel-master.js';
 
-/** What ioredis's connector asks Sentinels with; its types keep that to themselves. */
+/** Private methods of ioredis's connector that are replaced here. */
 interface SentinelClients {
   connectToSentinel(sentinel: unknown, options?: unknown): Redis;
   resolve(sentinel: unknown): Promise<MasterAddress | null>;
 }
 
 /**
- * A connector that goes to the master as ioredis's own does, but for three things. ioredis believes the first Sentinel that
- * answers, who may not have heard of a failover yet; here the others are asked too. It does not say of a master that no Sentinel knows that it is unknown. And its clients that wait for news
- * of a failover have nobody who listens to their errors, which it then prints to stderr; they connect anew by
- * themselves, so that nothing is to be done about an error.
+ * ioredis's connector with three differences. It asks all Sentinels, because the first to answer may not know of a failover
+ * yet. It reports a master that no Sentinel knows. And it handles the errors of the clients that wait for failover messages,
+ * which ioredis would print to stderr; these clients reconnect by themselves.
  */
 export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOptions['Connector']> {
   return class extends SentinelConnector {

@@ -5,13 +5,13 @@ import type { StoreRecord } from '../store.js';
 import type { RedisConnection } from './connection.js';
 import type { RedisMasters } from './masters.js';
 
-/** A pipeline of ioredis; that it takes commands made elsewhere is missing from the type that it is given. */
+/** A pipeline of ioredis; its published type lacks `sendCommand`. */
 export type CommandPipeline = ChainableCommander & Pick<Pipeline, 'sendCommand'>;
 
 /** Adds the command of one position to a pipeline; exactly one command. */
 export type AddCommand = (pipeline: CommandPipeline, position: number) => void;
 
-/** The servers behind a store: one of them (servers found by Sentinels too), or those of a cluster. */
+/** The servers behind a store: one server (fixed, or found by Sentinels) or the masters of a cluster. */
 export interface RedisServers {
   readonly masters: RedisMasters;
 
@@ -48,7 +48,7 @@ export interface RedisServers {
   /** A connection to each server, for single commands beside reads. */
   connections(): readonly RedisConnection[];
 
-  /** What is to be told of a failed write. */
+  /** The error to report for a failed write. */
   unavailable(error: unknown): MillraceError;
 
   close(): void;

@@ -4,23 +4,23 @@ import type { MasterAddress } from '../../settings/redis-address.js';
 import { TrackingLink, type MarkerLink } from './tracking-link.js';
 
 export interface TrackingSettings {
-  /** Starts of the keys to be told of. */
+  /** Prefixes of the keys to track. */
   readonly prefixes: readonly string[];
-  /** How old the last sign of life of each server may be, in milliseconds. */
+  /** Maximum age of the last answer of each server, in milliseconds. */
   readonly leaseMs: number;
-  /** Key that tells the selected database from others; undefined where there is one database alone, as in a cluster. */
+  /** The key that identifies the selected database; undefined if there is only one database, as in a cluster. */
   readonly markerKey?: string;
-  /** Told of a server that refuses to track: once, and again if it does so after it has tracked. */
+  /** Called once if a server refuses to track, and again if it refuses after it has tracked. */
   readonly warn?: (message: string) => void;
 }
 
-/** Pauses before a lost link is made anew, in milliseconds. */
+/** Pauses before a lost link is replaced, in milliseconds. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 1000;
-/** Pause before a server that refused is asked again: someone has to change its rights first. */
+/** Pause before the next attempt at a server that refused: someone must change the permissions first. */
 const REFUSED_PAUSE = 10_000;
 
-/** Tells of writes to a Redis by any client: a link to each of its masters. */
+/** Reports writes by any client, with one link to each master. */
 export class RedisTracking implements Coherence {
   readonly #masters: RedisMasters;
   readonly #settings: TrackingSettings;
@@ -72,7 +72,7 @@ export class RedisTracking implements Coherence {
     this.#links.clear();
   }
 
-  /** Reads under way while the masters change may be answered by either the old or the new ones: nothing is kept of them. */
+  /** Reads in flight while the masters change may be answered by old or new masters, so none of them is kept. */
   #follow(masters: readonly MasterAddress[]): void {
     this.#changes?.flush();
     this.#wanted = new Set(masters.map(addressText));
@@ -114,7 +114,7 @@ export class RedisTracking implements Coherence {
     };
   }
 
-  /** Pauses grow while the server takes no link. */
+  /** Pauses grow while the server accepts no link. */
   #pauseAfter(address: string, wasArmed: boolean): number {
     const before = wasArmed ? undefined : this.#pauses.get(address);
     const pause = before === undefined ? FIRST_PAUSE : Math.min(2 * before, LONGEST_PAUSE);

@@ -18,19 +18,19 @@ import { keySlot } from './key-slot.js';
 import { redirectOf } from './redirect.js';
 import { SlotMap } from './slot-map.js';
 
-/** A key is followed this often within one read or write. */
+/** Most redirections of a key within one read or write. */
 const MOST_REDIRECTS = 5;
 /** Keys that are tried to find one of a node. */
 const MOST_PROBES = 4096;
 
-/** Commands of some positions for one node. */
+/** The commands of some positions that go to one node. */
 interface Leg {
   readonly node: ClusterNode;
   readonly asking: boolean;
   readonly positions: number[];
 }
 
-/** What is sent: for each position of `keys` one command. */
+/** What to send: one command for each position of `keys`. */
 interface Work {
   readonly lane: 'reads' | 'writes';
   readonly keys: readonly string[];
@@ -38,7 +38,7 @@ interface Work {
   readonly send: (leg: Leg, replies: unknown[]) => Promise<void>;
 }
 
-/** The masters of a Redis Cluster: each key goes to the one that has its slot, all masters at the same time. */
+/** The masters of a Redis Cluster. Each key goes to the master of its slot; all masters are asked in parallel. */
 export class ClusterServers implements RedisServers {
   readonly masters: RedisMasters;
   readonly #map: SlotMap;
@@ -100,7 +100,7 @@ export class ClusterServers implements RedisServers {
     for (const error of errors) if (error instanceof Error) throw this.unavailable(error);
   }
 
-  /** The first record is stored before any other is sent: what they need to be read is in it, on another node perhaps. */
+  /** Stores the first record before the others are sent: readers of the others need it, and it may be on another node. */
   async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
     const [lead] = await this.#set(records.slice(0, 1));
     if (lead !== undefined) return records.map(() => lead);
@@ -143,7 +143,7 @@ export class ClusterServers implements RedisServers {
     await Promise.all(
       [...this.#map.nodes].map(async (node) => {
         const key = this.#probeOf(node);
-        // A node without slots is read from and written to by nobody.
+        // A node without slots receives no commands.
         if (key !== undefined) await checkServer(node.reads, node.writes, key);
       }),
     );
@@ -153,7 +153,7 @@ export class ClusterServers implements RedisServers {
     return [...this.#map.nodes].map(({ writes }) => writes);
   }
 
-  /** A key of a node's slots; undefined where it is hard to find one. */
+  /** A probe key in the slots of a node; undefined if the node has few or no slots. */
   #probeOf(node: ClusterNode): string | undefined {
     for (let number = 0; number < MOST_PROBES; number++) {
       const key = probeKey(this.#prefix, number);
@@ -171,7 +171,7 @@ export class ClusterServers implements RedisServers {
     this.#map.close();
   }
 
-  /** By position: the reply, or why there is none. */
+  /** By position: the reply or an Error. */
   async #run(work: Work): Promise<unknown[]> {
     const replies = new Array<unknown>(work.keys.length);
     if (this.#closed) return replies.fill(this.unavailable(new Error('the store is closed')));
@@ -183,7 +183,7 @@ export class ClusterServers implements RedisServers {
     return replies;
   }
 
-  /** The first way of each key, by the map as it is. */
+  /** The legs by the current map. */
   #legs(keys: readonly string[], replies: unknown[]): Leg[] {
     const legs = new Map<ClusterNode, Leg>();
     for (let position = 0; position < keys.length; position++) {
@@ -199,7 +199,7 @@ export class ClusterServers implements RedisServers {
   async #send(leg: Leg, { lane, send }: Work, replies: unknown[], round: number): Promise<void> {
     const { node, positions } = leg;
     const connection = node[lane];
-    // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
+    // A node that a redirection has just named gets time to connect. Other nodes fail at once if they are down.
     if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
     await send(leg, replies);
     for (const position of positions) {
@@ -208,7 +208,7 @@ export class ClusterServers implements RedisServers {
     }
   }
 
-  /** Says of a failure which node it was; a node that is down or has no cluster is reason to look at the map. */
+  /** Adds the node to the error. If the node is down or has left the cluster, the map is read again. */
   #placed(error: Error, node: ClusterNode): Error {
     if (redirectOf(error, node.address) !== undefined) return error;
     if (isReply(error) && !/^(CLUSTERDOWN|READONLY|MASTERDOWN|LOADING)/.test(error.message)) return error;
@@ -216,7 +216,7 @@ export class ClusterServers implements RedisServers {
     return isReply(error) ? error : unavailable(node.name, error);
   }
 
-  /** The next way of the keys that a node did not have, in their order. */
+  /** The next legs of the redirected keys, in their order. */
   #redirected(legs: readonly Leg[], replies: readonly unknown[]): Leg[] {
     const next = new Map<string, Leg>();
     for (const { node: from, positions } of legs) {
