@@ -91,6 +91,14 @@ describe('redis behind a bad connection', () => {
     expect(proxy.connections).to.be.greaterThan(before);
   });
 
+  it('confirms no write whose reply is not that of a write', async () => {
+    proxy.weather = 'garbled';
+    await failed(store.write([{ key: 'k', value }]));
+    await failed(store.remove(['k']));
+    proxy.weather = 'clear';
+    await untilItWorks(() => store.write([{ key: 'k', value }]));
+  });
+
   it('gives up a command whose reply only drips in', async () => {
     await client.set('large', Buffer.alloc(10_000));
     proxy.weather = 'drip';

@@ -7,6 +7,7 @@ import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { scoresOf, startProject } from '../support/project.js';
 import { startRedisCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { startTrackingProxy, type TrackingProxy } from '../support/tracking-proxy.js';
 
 /** Waits until it holds; mocha's time-out ends it. */
@@ -168,6 +169,36 @@ describe('invalidations of redis', function () {
     tracking.close();
     expect(tracking.isCurrent()).to.equal(false);
     await until(() => proxy.tracking === 0);
+  });
+});
+
+describe('invalidations of redis behind a bad connection', function () {
+  this.timeout(20_000);
+
+  it('are not trusted where replies cannot be understood, and the process goes on', async function () {
+    needRedisServer(this);
+    const server = await startRedisServer();
+    const proxy = await startTcpProxy(server.port);
+    const store = await connectRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
+    const tracking = new RedisTracking(store.masters, {
+      prefixes: ['p:entity:a:'],
+      leaseMs: 60,
+      markerKey: 'p:meta:marker:',
+    });
+    tracking.start({ invalidate: () => undefined, flush: () => undefined });
+    try {
+      await until(() => tracking.isCurrent());
+      proxy.weather = 'garbled';
+      await until(() => !tracking.isCurrent());
+      await pause(300);
+      proxy.weather = 'clear';
+      await until(() => tracking.isCurrent());
+    } finally {
+      tracking.close();
+      await store.close();
+      await proxy.close();
+      await server.remove();
+    }
   });
 });
 

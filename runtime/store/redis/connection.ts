@@ -12,6 +12,7 @@ import {
   unavailable,
 } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
+import { guardParser } from './guard-parser.js';
 import { GarbledReplyError } from './reply-reader.js';
 import { addressText } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
@@ -98,6 +99,7 @@ export class RedisConnection {
         return Math.min(25 * 2 ** Math.min(attempt - 2, 10), longest, limits.longestPause);
       },
     });
+    guardParser(this.redis);
     this.#noteLoading();
     this.redis.on('error', (error: Error) => (this.#lastError = error));
     this.redis.on('connect', () => this.#watch());

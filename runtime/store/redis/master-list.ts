@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
+import { guardParser } from './guard-parser.js';
 import { addressText, type RedisMasters } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import { nodeOptions } from './node-options.js';
@@ -37,11 +38,13 @@ export class MasterList implements RedisMasters {
   }
 
   connect({ host, port }: MasterAddress, purpose: string): Redis {
-    return new Redis({
+    const redis = new Redis({
       ...nodeOptions(this.#access, this.#limits, purpose),
       host,
       port,
       retryStrategy: () => null,
     });
+    guardParser(redis);
+    return redis;
   }
 }

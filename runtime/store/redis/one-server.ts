@@ -10,6 +10,7 @@ import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { MasterList } from './master-list.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
+import { unconfirmed } from './reply-reader.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
@@ -83,8 +84,8 @@ export class OneServer implements RedisServers {
       }),
     );
     return batches.flatMap(({ positions }, i) => {
-      const outcome = outcomes[i];
-      return positions.map(() => (outcome instanceof Error ? outcome : undefined));
+      const failure = unconfirmed(outcomes[i]);
+      return positions.map(() => failure);
     });
   }
 

@@ -18,6 +18,7 @@ import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { evictionPolicy } from './check-server.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
+import { unconfirmed } from './reply-reader.js';
 import { sampleKeys } from './sample-keys.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
@@ -120,7 +121,7 @@ class ServersStore implements RedisStore {
       (position) => keys[position]?.length ?? 0,
       (pipeline, position) => pipeline.unlink(keys[position] ?? ''),
     );
-    this.#check(replies.map((reply) => (reply instanceof Error ? reply : undefined)));
+    this.#check(replies.map((reply) => (typeof reply === 'number' ? undefined : unconfirmed(reply))));
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {

@@ -26,6 +26,12 @@ export class GarbledReplyError extends Error {
   }
 }
 
+/** Undefined for the reply `OK`; otherwise why a write is not confirmed. */
+export function unconfirmed(reply: unknown): Error | undefined {
+  if (reply === 'OK') return undefined;
+  return reply instanceof Error ? reply : new GarbledReplyError('a write was not answered with OK');
+}
+
 /**
  * Parses the replies to read commands from the bytes of a connection, in pieces of any size. Values are not copied, unless
  * one lies across two pieces. It supports only the parts of the protocol that these replies use, and rejects the rest.

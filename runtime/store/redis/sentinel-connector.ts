@@ -1,4 +1,5 @@
 import { SentinelConnector, type Redis, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import { guardParser } from './guard-parser.js';
 import { UnknownMasterError } from './failure.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import type { SentinelMaster } from './sentinel-master.js';
@@ -21,7 +22,11 @@ export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOpti
       super(options as SentinelConnectionOptions);
       const clients = this as unknown as SentinelClients;
       const connect = clients.connectToSentinel.bind(this);
-      clients.connectToSentinel = (sentinel, more) => connect(sentinel, more).on('error', () => undefined);
+      clients.connectToSentinel = (sentinel, more) => {
+        const client = connect(sentinel, more).on('error', () => undefined);
+        guardParser(client);
+        return client;
+      };
       const resolve = clients.resolve.bind(this);
       clients.resolve = async (sentinel) => {
         const told = await resolve(sentinel);

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import { guardParser } from './guard-parser.js';
 import { NotMasterError } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { addressText } from './masters.js';
@@ -79,6 +80,7 @@ export class SentinelMaster {
   async #ask({ host, port }: MasterAddress): Promise<Opinion | undefined> {
     const redis = new Redis({ ...this.#options, host, port });
     redis.on('error', () => undefined); // connect() rejects
+    guardParser(redis);
     try {
       await redis.connect();
       const [address, state, others] = await Promise.all([

@@ -11,6 +11,7 @@ import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { addressText, type RedisMasters } from '../masters.js';
 import type { MasterAddress } from '../../../settings/redis-address.js';
 import { sendPipeline, type Confirmation } from '../pipeline.js';
+import { unconfirmed } from '../reply-reader.js';
 import type { AddCommand, RedisServers } from '../servers.js';
 import type { RedisAccess } from '../../../settings/redis-target.js';
 import type { ClusterNode } from './cluster-node.js';
@@ -116,7 +117,7 @@ export class ClusterServers implements RedisServers {
         if (record !== undefined) pipeline.set(record.key, record.value);
       },
     );
-    return replies.map((reply) => (reply instanceof Error ? reply : undefined));
+    return replies.map(unconfirmed);
   }
 
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]> {

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
+import { guardParser } from '../guard-parser.js';
 import { MasterList } from '../master-list.js';
 import { addressText } from '../masters.js';
 import type { MasterAddress } from '../../../settings/redis-address.js';
@@ -124,6 +125,7 @@ export class SlotMap {
       commandTimeout: this.#limits.socketTimeout,
       retryStrategy: () => null,
     });
+    guardParser(redis);
     let failure: Error | undefined;
     redis.on('error', (error: Error) => (failure = error));
     try {
