@@ -75,7 +75,10 @@ const FAULTS: readonly Fault[] = [
     make: ({ client }) => {
       const kill = (): void => void client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes').catch(() => 0);
       const timer = setInterval(kill, 100);
-      return Promise.resolve(() => Promise.resolve(clearInterval(timer)));
+      return Promise.resolve(() => {
+        clearInterval(timer);
+        return Promise.resolve();
+      });
     },
   },
   {

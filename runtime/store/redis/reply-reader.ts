@@ -26,10 +26,11 @@ export class GarbledReplyError extends Error {
   }
 }
 
-/** Undefined for the reply `OK`; otherwise why a write is not confirmed. */
+/** Undefined for the reply `OK`, as text or bytes; otherwise why a write is not confirmed. */
 export function unconfirmed(reply: unknown): Error | undefined {
-  if (reply === 'OK') return undefined;
-  return reply instanceof Error ? reply : new GarbledReplyError('a write was not answered with OK');
+  if (reply instanceof Error) return reply;
+  const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply;
+  return text === 'OK' ? undefined : new GarbledReplyError('a write was not answered with OK');
 }
 
 /**

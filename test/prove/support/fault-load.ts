@@ -103,7 +103,7 @@ export class FaultLoad {
       checks: { store: { code?: string } };
       warnings?: { code: string }[];
     };
-    const codes = [checks.store.code, ...warnings.map(({ code }) => `${code}`)].flatMap((code) => code ?? []);
+    const codes = [checks.store.code, ...warnings.map(({ code }) => code)].flatMap((code) => code ?? []);
     return [String(answer.status), ...[...new Set(codes)].map((code) => `\`${code}\``)].join(' ');
   }
 
