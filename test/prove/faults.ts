@@ -111,9 +111,9 @@ const FAULTS: readonly Fault[] = [
   {
     name: '`LOADING`: it reads its data again',
     make: async ({ client }) => {
-      await client.config('SET', 'key-load-delay', '200');
-      const reloading = client.call('DEBUG', 'RELOAD', 'NOSAVE', 'NOFLUSH').catch(() => undefined);
-      await pause(50);
+      await client.config('SET', 'key-load-delay', '1000');
+      const reloading = client.call('DEBUG', 'RELOAD').catch(() => undefined);
+      await pause(200); // it saves its data first
       return () => reloading;
     },
   },
