@@ -98,23 +98,24 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: '`MISCONF`: its disk is full',
-    make: async ({ client }) => {
-      const [, folder = ''] = (await client.config('GET', 'dir')) as string[];
-      await rm(folder, { recursive: true });
-      await client.config('SET', 'save', '3600 1');
-      await client.bgsave();
-      while (!(await client.info('persistence')).includes('bgsave_status:err')) await pause(20);
-      return () => client.config('SET', 'save', '');
-    },
-  },
-  {
     name: '`LOADING`: it reads its data again',
     make: async ({ client }) => {
       await client.config('SET', 'key-load-delay', '1000');
       const reloading = client.call('DEBUG', 'RELOAD').catch(() => undefined);
       await pause(200); // it saves its data first
       return () => reloading;
+    },
+  },
+  {
+    name: '`MISCONF`: its disk is full',
+    make: async ({ client }) => {
+      // The server's folder stays lost: faults that need it come before.
+      const [, folder = ''] = (await client.config('GET', 'dir')) as string[];
+      await rm(folder, { recursive: true });
+      await client.config('SET', 'save', '3600 1');
+      await client.bgsave();
+      while (!(await client.info('persistence')).includes('bgsave_status:err')) await pause(20);
+      return () => client.config('SET', 'save', '');
     },
   },
   {
