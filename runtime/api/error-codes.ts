@@ -74,6 +74,61 @@ export const ERROR_CODES = {
     title: 'The store does not answer',
     remedy: 'Check that Redis is running and REDIS_URL is correct; clients retry after Retry-After.',
   },
+  store_overloaded: {
+    status: 503,
+    title: 'Too many reads or writes wait for the store',
+    remedy: 'Send fewer requests at a time, or add instances; the store itself answers.',
+  },
+  store_loading: {
+    status: 503,
+    title: 'The store is loading its data',
+    remedy: 'Wait: Redis answers again when it has read its data from disk.',
+  },
+  store_busy: {
+    status: 503,
+    title: 'The store is busy',
+    remedy:
+      'Find the script that runs for too long and stop it (SCRIPT KILL), or increase maxclients, as the detail says.',
+  },
+  store_read_only: {
+    status: 503,
+    title: 'The store accepts no writes',
+    remedy:
+      'Redis is a replica, or its disk is mounted read-only: set REDIS_URL or the Sentinels to the primary. Rankings still work.',
+  },
+  store_out_of_memory: {
+    status: 503,
+    title: 'The store is out of memory',
+    remedy: 'Increase maxmemory of Redis, or delete what is not needed. Rankings still work.',
+  },
+  store_disk_full: {
+    status: 503,
+    title: 'The store cannot save to its disk',
+    remedy:
+      'Free space on the disk of Redis or of the data folder; the log of Redis has the cause. Rankings still work.',
+  },
+  store_not_replicated: {
+    status: 503,
+    title: 'Too few replicas confirmed the write',
+    remedy:
+      'Check the replicas, REDIS_WAIT_REPLICAS and min-replicas-to-write; sending the write again is safe.',
+  },
+  store_cluster_down: {
+    status: 503,
+    title: 'A part of the Redis Cluster is down',
+    remedy: 'CLUSTER INFO and CLUSTER NODES list the slots without a primary and the failed nodes.',
+  },
+  store_wrong_type: {
+    status: 503,
+    title: 'A key of the store has another type',
+    remedy:
+      'Another application writes keys with this prefix: delete the key, and set another MILLRACE_PREFIX.',
+  },
+  store_refused: {
+    status: 503,
+    title: 'The store refuses the command',
+    remedy: 'Check the user, the password and the permissions that docs/redis.md lists.',
+  },
   store_partial_write: {
     status: 503,
     title: 'Only a part of the upload was stored',
@@ -131,3 +186,25 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Why the store did not do what it was asked for: the codes of reads. */
+export const STORE_READ_FAILURES = [
+  'store_unavailable',
+  'store_overloaded',
+  'store_loading',
+  'store_busy',
+  'store_cluster_down',
+  'store_wrong_type',
+  'store_refused',
+] as const satisfies readonly ErrorCode[];
+
+/** The codes of writes. */
+export const STORE_WRITE_FAILURES = [
+  ...STORE_READ_FAILURES,
+  'store_read_only',
+  'store_out_of_memory',
+  'store_disk_full',
+  'store_not_replicated',
+] as const satisfies readonly ErrorCode[];
+
+export type StoreFailure = (typeof STORE_WRITE_FAILURES)[number];

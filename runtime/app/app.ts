@@ -1,5 +1,6 @@
 import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
 import type { RequestListener } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
@@ -10,12 +11,14 @@ import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
 import type { FeatureStore } from '../index/feature-store.js';
+import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
 import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
@@ -59,16 +62,22 @@ export interface App {
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   const outbound = new OutboundMetrics();
   const { services, first } = await start(settings, overrides, outbound);
+  await announce(services, first.config);
   const reloader = new Reloader(first, {
     logger: services.resolve(TOKENS.logger),
     compile: () => compileProject(settings.project, settings, outbound),
-    create: (compiled) => createServing(services, compiled),
+    create: async (compiled) => {
+      const generation = await createServing(services, compiled);
+      await announce(services, generation.config);
+      return generation;
+    },
   });
   const metrics = services.resolve(TOKENS.metrics);
   countResident(metrics.registry, {
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
+  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
   outbound.register(metrics.registry);
   countReloads(metrics.registry, reloader);
   return new ReloadableApp(
@@ -77,7 +86,26 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.logger),
     metrics,
     services.resolve(TOKENS.admission),
+    async () => services.resolve(TOKENS.serviceSchemas)?.close(),
   );
+}
+
+/** Longest wait for the store to accept the schemas of this service, in milliseconds. */
+const ANNOUNCE_WITHIN = 1000;
+
+/**
+ * Announces the schemas of this service to the other services on the store, and checks whether the stored entities fit them.
+ * Warnings about other services come before the first request. The stored entities are checked beside requests.
+ */
+async function announce(services: Container, config: ProjectConfig): Promise<void> {
+  const announced = services.resolve(TOKENS.serviceSchemas)?.use(config);
+  await Promise.race([announced, pause(ANNOUNCE_WITHIN, undefined, { ref: false })]);
+  void checkStoredFit(config.entities, {
+    store: services.resolve(TOKENS.store),
+    layouts: services.resolve(TOKENS.layouts),
+    prefix: services.resolve(TOKENS.settings).prefix,
+    monitor: services.resolve(TOKENS.storeMonitor),
+  });
 }
 
 /** Stores entities and features, and runs no pipeline. */
@@ -148,6 +176,7 @@ class ReloadableApp implements App {
     readonly logger: Logger,
     readonly metrics: HttpMetrics,
     readonly admission: Admission,
+    private readonly leave: () => Promise<void>,
   ) {
     this.#reloader = reloader;
   }
@@ -209,6 +238,7 @@ class ReloadableApp implements App {
 
   async close(): Promise<void> {
     await this.#reloader.close();
+    await this.leave();
     await this.store.close();
   }
 }

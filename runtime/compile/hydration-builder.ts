@@ -226,6 +226,7 @@ export class HydrationBuilder {
       slot,
       element,
       indexed: node.entity.attributes.has(path[0] ?? ''),
+      label: `${node.entity.name}.${path.join('.')}`,
     };
     node.wants.push(want);
     return want;

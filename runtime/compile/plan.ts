@@ -111,6 +111,8 @@ export interface WantedAttribute {
   readonly list: boolean;
   /** False if only the request carries the attribute. */
   readonly indexed: boolean;
+  /** `type.attribute`, for what counts its values. */
+  readonly label: string;
   readonly slot: number;
   /** The column for the value of one entity. It differs from the column in `slot` if a row holds several entities. */
   readonly element: ColumnShape;

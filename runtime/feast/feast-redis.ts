@@ -50,13 +50,14 @@ class OneFeastRedis implements FeastRedis {
   async read(keys: readonly Buffer[], hmget: Hmget, signal?: AbortSignal): Promise<HashValues[]> {
     if (keys.length === 0) return [];
     try {
-      const reading = this.#connection.run(keys.length, 0, (redis) => {
-        redis.stream.cork();
-        const replies = keys.map((key) => redis.sendCommand(hmget.command(key)) as Promise<HashValues>);
-        redis.stream.uncork();
-        return Promise.all(replies);
-      });
-      return await within(reading, signal);
+      const read = (): Promise<HashValues[]> =>
+        this.#connection.run(keys.length, 0, (redis) => {
+          redis.stream.cork();
+          const replies = keys.map((key) => redis.sendCommand(hmget.command(key)) as Promise<HashValues>);
+          redis.stream.uncork();
+          return Promise.all(replies);
+        });
+      return await within(this.#connection.retryOnce(read, signal), signal);
     } catch (error) {
       throw this.#connection.unavailable(error);
     }

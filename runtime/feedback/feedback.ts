@@ -125,7 +125,7 @@ export class Feedback {
     } catch (error) {
       if (!(error instanceof StoreWriteError)) throw error;
       const detail = `The feedback is not confirmed; it is safe to send it again, because no event is counted twice. ${error.message}`;
-      throw new MillraceError('store_unavailable', detail, { cause: error });
+      throw new MillraceError(error.code, detail, { cause: error });
     } finally {
       deadline.end();
     }

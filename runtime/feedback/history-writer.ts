@@ -50,10 +50,7 @@ export class HistoryWriter {
         if (merged !== undefined) return merged;
         await setTimeout(Math.random() * Math.min(tries, 20));
       }
-      throw new MillraceError(
-        'store_unavailable',
-        'Other processes keep changing this feedback history; try again',
-      );
+      throw new MillraceError('store_busy', 'Other processes keep changing this feedback history; try again');
     });
   }
 

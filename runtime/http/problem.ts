@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
+import { RefusalLog } from './refusal-log.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
@@ -14,13 +15,14 @@ export const RETRY_AFTER_SECONDS = 1;
 
 /** Answers an error as a problem document (RFC 9457), and logs it unless it is a fault of the client. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
+  const refusals = new RefusalLog(logger);
   // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _req, res, _next) => {
     // The request was answered when its time was over, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
-    log(logger, res, problem);
+    log(logger, refusals, res, problem);
     if (res.headersSent) {
       res.destroy(); // too late for a problem document: the client sees that the answer is cut off
       return;
@@ -84,12 +86,12 @@ function asMillraceError(error: unknown): MillraceError {
   return new MillraceError('internal', 'unexpected', { cause: error });
 }
 
-function log(logger: Logger, res: Response, error: MillraceError): void {
+function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
   const { id, route, gone } = requestState(res);
   if (error.status < 500 || gone.aborted) return;
-  // While the store is down, every request is refused. A stack for each would flood the log and say nothing of the store.
-  const isRefusal = error.status === 503;
-  const line = { request_id: id, route, code: error.code, error: describeError(error, !isRefusal) };
-  if (isRefusal) logger.warn(line, 'refused for now');
-  else logger.error(line, 'request failed');
+  // A stack would say nothing about the store, and would flood the log.
+  if (error.status === 503)
+    refusals.refused(error.code, () => ({ request_id: id, route, error: describeError(error, false) }));
+  else
+    logger.error({ request_id: id, route, code: error.code, error: describeError(error) }, 'request failed');
 }

@@ -16,7 +16,11 @@ export interface HttpServices {
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
-  readonly store: { ping(): Promise<void> };
+  readonly store: {
+    ping(): Promise<void>;
+    /** Conditions that do not stop the store but should be changed. */
+    warnings?(): readonly { readonly code: string; readonly detail: string }[];
+  };
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */

@@ -278,7 +278,7 @@ function writeFailure(
   const confirmed = ids.filter((_, i) => error.confirmed[i] === true);
   if (confirmed.length === 0) {
     const detail = `${ids.length} ${type} entities are not confirmed as ${done.replace('_ids', '')}; it is safe to send them again. ${error.message}`;
-    return new MillraceError('store_unavailable', detail, { cause: error });
+    return new MillraceError(error.code, detail, { cause: error });
   }
   const unconfirmed = ids.filter((_, i) => error.confirmed[i] !== true);
   return new MillraceError(

@@ -284,7 +284,7 @@ function writeFailure(error: StoreWriteError, count: number, done: 'stored' | 'd
   const rows = confirmed.flatMap((isDone, i) => (isDone ? [i] : []));
   if (rows.length === 0) {
     const detail = `${count} rows are not confirmed as ${done}; it is safe to send them again. ${error.message}`;
-    return new MillraceError('store_unavailable', detail, { cause: error });
+    return new MillraceError(error.code, detail, { cause: error });
   }
   const unconfirmed = confirmed.flatMap((isDone, i) => (isDone ? [] : [i]));
   return new MillraceError(

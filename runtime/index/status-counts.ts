@@ -7,7 +7,10 @@ const STATUSES = 2 * DEFAULTED;
 /** Counts of one column; all zero between columns. */
 const scratch = new Uint32Array(STATUSES);
 
-/** How many cells of a view have a status; for a defaulted status, also why the default was used. */
+/**
+ * How many cells of a view, or of another group with a name, have a status; for a defaulted status, also why the default was
+ * used.
+ */
 export interface StatusCount {
   readonly view: string;
   readonly status: StatusName;

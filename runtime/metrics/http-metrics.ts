@@ -33,6 +33,8 @@ export class HttpMetrics {
 
   readonly #shed = new Map<string, number>();
   readonly #statuses = new StatusCounts();
+  readonly #attributeStatuses = new StatusCounts();
+  readonly #missingEntities: Counter<'entity_type'>;
   readonly #onlineRoundTrips: Counter;
   readonly #onlineKeysRead: Counter;
   readonly #feedback: Counter<'type' | 'outcome'>;
@@ -143,6 +145,26 @@ export class HttpMetrics {
           this.inc({ view, status, cause }, values);
       },
     });
+    const attributeStatuses = this.#attributeStatuses;
+    new Counter({
+      name: 'millrace_attribute_values_total',
+      help: 'Values of attributes of the index that rankings read, by status; failed: the stored value does not fit the schema.',
+      labelNames: ['entity_type', 'attribute', 'status'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { view: label, status, values } of attributeStatuses.list()) {
+          const dot = label.indexOf('.');
+          this.inc({ entity_type: label.slice(0, dot), attribute: label.slice(dot + 1), status }, values);
+        }
+      },
+    });
+    this.#missingEntities = new Counter({
+      name: 'millrace_missing_entities_total',
+      help: 'Entities that rankings looked up, candidates or others, and that are not in the index.',
+      labelNames: ['entity_type'],
+      registers,
+    });
     this.#onlineRoundTrips = new Counter({
       name: 'millrace_online_features_round_trips_total',
       help: "Round trips of get-online-features to the store or to Feast's Redis.",
@@ -193,6 +215,9 @@ export class HttpMetrics {
   ranked(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
     this.#statuses.addAll(report.featureStatuses);
+    this.#attributeStatuses.addAll(report.attributeStatuses);
+    for (const [entity_type, count] of report.missingEntities)
+      this.#missingEntities.inc({ entity_type }, count);
     for (const { name: stage } of STAGES) {
       this.#stages.observe({ pipeline, stage }, report.stageMs[stage] / 1000);
     }

@@ -10,11 +10,13 @@ import { runComponents, type EffectErrorHandler } from './components/run-compone
 import { traceOf } from './components/trace.js';
 import { explain } from './explain/explain.js';
 import type { Explanation } from './explain/explanation.js';
-import { fetchFeatures } from './features/fetch-features.js';
+import { unranked } from './components/unranked.js';
+import { fetchFeatures, unreadFeatures } from './features/fetch-features.js';
 import { BatchRead } from './hydrate/batch-read.js';
 import { hydrate } from './hydrate/hydrate.js';
 import type { ReadServices } from './hydrate/read-services.js';
 import { ResidentSession } from './hydrate/resident-session.js';
+import { StoreLoss } from './hydrate/store-loss.js';
 import type { SourceReaders } from './hydrate/source-cells.js';
 import { answerPage } from './page/answer-page.js';
 import { openRequest } from './request/open-request.js';
@@ -54,24 +56,32 @@ export async function runPipeline(
   const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
   const check = (): void => deadline.check();
-  const reads = readsOf(services, stages);
+  const loss = new StoreLoss(plan, deadline);
+  const reads = readsOf(services, stages, loss);
   try {
     check(); // it may have waited too long already
     const { request, frame } = await stages.run('read', () =>
       soon(openRequest(plan, body, context.requestId, services.now), check),
     );
     const trace = traceOf(request, context.runId, isExplained);
-    const pending = await stages.run('hydrate', () => hydrate(plan, frame, request, reads));
-    const statuses = await stages.run('features', () => fetchFeatures(plan, frame, pending, reads));
+    const pending = await stages.run('hydrate', () =>
+      loss.survive(() => hydrate(plan, frame, request, reads)),
+    );
+    const statuses = await stages.run('features', async () => {
+      const read = pending && (await loss.survive(() => fetchFeatures(plan, frame, pending, reads)));
+      return read ?? unreadFeatures(plan, frame);
+    });
     const ranked = await stages.run('components', () =>
-      runComponents(plan, frame, request.ids, deadline, services.onEffectError, trace),
+      loss.code === undefined
+        ? runComponents(plan, frame, request.ids, deadline, services.onEffectError, trace)
+        : unranked(plan, frame, request.ids),
     );
     const { page, answer } = await stages.run('page', () =>
-      answerPage(plan, frame, request, ranked.ranking, trace, check),
+      answerPage(plan, frame, request, ranked.ranking, trace, loss.code, check),
     );
 
-    const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms);
-    const finished = { plan, request, frame, ...ranked, page, statuses, report, answer };
+    const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
+    const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
     const explanation = trace?.isRehearsal
       ? await inTurns(explain({ ...finished, trace }), check)
       : undefined;
@@ -79,16 +89,18 @@ export async function runPipeline(
     return { answer, report, explanation };
   } finally {
     reads.resident?.end();
+    loss.end();
     stages.close();
   }
 }
 
 function readsOf(
   { store, layouts, resident, readers }: PipelineServices,
-  { clock, deadline }: StageRunner,
+  { clock }: StageRunner,
+  { time }: StoreLoss,
 ): ReadServices {
   return {
-    batch: new BatchRead(store, deadline),
+    batch: new BatchRead(store, time),
     layouts,
     resident: resident && new ResidentSession(resident),
     readers,

@@ -1,18 +1,23 @@
-import type { StatusCounts } from '../index/status-counts.js';
+import type { StoreFailure } from '../api/error-codes.js';
 import type { RankedCandidates } from './components/run-components.js';
+import type { ReadStatuses } from './features/fetch-features.js';
 import type { BatchRead } from './hydrate/batch-read.js';
 import { degradationsOf, unscoredOf } from './page/degraded.js';
 import type { RankingRequest } from './request/read-request.js';
 import type { StageTimes } from './stages.js';
 import type { RunReport } from './types.js';
 
-/** The data about a finished request for the metrics and the explanation. */
+/**
+ * The data about a finished request for the metrics and the explanation.
+ * @param lossCode why the candidates are unranked; undefined if they are ranked
+ */
 export function reportOf(
   request: RankingRequest,
   batch: BatchRead,
-  featureStatuses: StatusCounts,
+  { features, attributes }: ReadStatuses,
   { ranking, steps }: RankedCandidates,
   stageMs: StageTimes,
+  lossCode: StoreFailure | undefined,
 ): RunReport {
   const unscored = unscoredOf(steps, ranking);
   return {
@@ -23,9 +28,11 @@ export function reportOf(
     candidates: request.ids.length,
     duplicates: request.duplicates.length,
     skippedSteps: steps.filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.as),
-    degraded: degradationsOf(steps, featureStatuses, unscored, ranking.rows.length),
+    degraded: degradationsOf(steps, features, unscored, ranking.rows.length, lossCode),
     unscored,
     unknownFields: request.unknownFields,
-    featureStatuses,
+    featureStatuses: features,
+    attributeStatuses: attributes,
+    missingEntities: batch.missing,
   };
 }

@@ -41,6 +41,10 @@ export interface RunReport {
   readonly unknownFields: ReadonlyMap<string, number>;
   /** Statuses of the batch features that were read. */
   readonly featureStatuses: StatusCounts;
+  /** Of the attributes read from the index, with what the request carried of them; by `type.attribute`. */
+  readonly attributeStatuses: StatusCounts;
+  /** By entity type: ids that were looked up and are not in the index. */
+  readonly missingEntities: ReadonlyMap<string, number>;
 }
 
 /** A compiled and mounted pipeline, as the HTTP app and the CLI use it. */
@@ -52,7 +56,7 @@ export interface Pipeline {
   readonly limitMs: number;
   /**
    * Processes a request from its parsed body to its answer.
-   * @throws MillraceError invalid_body, store_unavailable, deadline_exceeded, component_failed
+   * @throws MillraceError invalid_body, deadline_exceeded, component_failed, a code of STORE_READ_FAILURES
    */
   run(
     body: unknown,

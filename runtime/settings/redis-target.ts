@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { MillraceError } from '../api/errors.js';
+import type { RedisObserver } from './redis-observer.js';
 import type { ConnectionLimits } from './redis-limits.js';
 import type { MasterAddress } from './redis-address.js';
 
@@ -25,6 +26,9 @@ export interface RedisSettings {
   readonly waitReplicas?: number;
   /** Is called once per server and rejected command, with the consequence. By default nothing is called. */
   readonly warn?: (message: string) => void;
+  readonly observer?: RedisObserver;
+  /** Start of the keys that the engine itself uses. */
+  readonly prefix?: string;
   readonly limits?: Partial<ConnectionLimits>;
 }
 
@@ -60,6 +64,7 @@ export interface RedisAccess {
   readonly tls: ConnectionOptions | undefined;
   /** See `RedisSettings.warn`. */
   readonly warn?: (message: string) => void;
+  readonly observer?: RedisObserver;
 }
 
 const REDIS_PORT = 6379;
@@ -138,6 +143,7 @@ export function accessOf(settings: RedisSettings): RedisAccess {
     database: url?.database ?? settings.database ?? 0,
     tls: tls.on === true || url?.tls === true ? tlsOf(tls) : undefined,
     ...(settings.warn === undefined ? {} : { warn: settings.warn }),
+    ...(settings.observer === undefined ? {} : { observer: settings.observer }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What a table is told of writes that other processes make. */
+/** Receives the invalidations of writes by other processes. */
 export interface Changes {
   /** These keys of the store may have been written. */
   invalidate(keys: Iterable<string>): void;
@@ -6,24 +6,23 @@ export interface Changes {
   flush(): void;
 }
 
-/** Keeps tables true to a store that others write to. */
+/** Invalidates tables when other processes write to the store. */
 export interface Coherence {
-  /** Begins to tell; returns at once. */
+  /** Starts to report changes; returns at once. */
   start(changes: Changes): void;
   /**
-   * Whether everything written until a short while ago (its lease) has been told. Where it is false a table is neither
-   * read nor filled.
+   * Whether all writes until one lease ago have been reported. While it is false, tables are neither read nor filled.
    */
   isCurrent(): boolean;
   /**
-   * Asks whether everything written until now has been told, where the last word is too old only because this process
-   * was busy. Undefined where there is nobody to ask, or the last question went unanswered.
+   * Checks whether all writes until now have been reported. Use it if `isCurrent` is false only because this process was
+   * busy. Undefined if there is no server to ask, or the last check got no answer.
    */
   renew(): Promise<boolean> | undefined;
   close(): void;
 }
 
-/** For a store that this process alone writes to: its own writes are told by `watchWrites`. */
+/** For a store that only this process writes to: `watchWrites` reports its own writes. */
 export const OWN_WRITES_ONLY: Coherence = {
   start: () => undefined,
   isCurrent: () => true,

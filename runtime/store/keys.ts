@@ -8,6 +8,9 @@
  *   millrace:features::                       global views
  *   millrace:interactions:user:u12            what an entity did with candidates
  *   millrace:schema:0123456789abcdef          a record layout
+ *   millrace:meta:services:                   the services that use the prefix
+ *   millrace:meta:marker:                     identifies this database among those of the server
+ *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
 
 /** Group of the keys that hold attributes; no view may take it. */
@@ -15,6 +18,9 @@ export const ENTITY_GROUP = 'entity';
 const LAYOUT_GROUP = 'schema';
 /** Group of the keys of interaction histories; no view may take it. */
 const HISTORY_GROUP = 'interactions';
+
+/** Group of the keys that describe the store itself; no view may take it. */
+const META_GROUP = 'meta';
 
 /** Key of an entity's attributes; with an empty id, what all keys of the type start with. */
 export function entityKey(prefix: string, type: string, id: string): string {
@@ -47,9 +53,25 @@ export function isHistoryKey(key: string): boolean {
 /** Whether a key is one of feature views. */
 export function isFeatureKey(key: string): boolean {
   const start = key.indexOf(':') + 1;
-  return ![ENTITY_GROUP, LAYOUT_GROUP, HISTORY_GROUP].includes(key.slice(start, key.indexOf(':', start)));
+  return ![ENTITY_GROUP, LAYOUT_GROUP, HISTORY_GROUP, META_GROUP].includes(
+    key.slice(start, key.indexOf(':', start)),
+  );
 }
 
 export function layoutKey(prefix: string, hexId: string): string {
   return `${prefix}:${LAYOUT_GROUP}:${hexId}`;
+}
+
+/** Key under which the services that use a prefix tell each other of their schemas. */
+export function servicesKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:services:`;
+}
+
+export function markerKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:marker:`;
+}
+
+/** @param number chooses the slot of the key in a cluster */
+export function probeKey(prefix: string, number: number): string {
+  return `${prefix}:${META_GROUP}:probe:${number}`;
 }

@@ -3,10 +3,10 @@ import { knownLayouts, type KnownLayouts } from './codec/known-layouts.js';
 import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import type { Store, StoreRecord } from './store.js';
 
-/** How long a layout that the store does not have is not asked for again, in milliseconds. */
+/** How long a missing layout is not looked up again, in milliseconds. */
 const ASK_AGAIN = 1000;
 
-/** The layouts of a store: under which its records were written. */
+/** The record layouts of a store. */
 export class LayoutRegistry {
   readonly #store: Store;
   readonly #prefix: string;
@@ -21,8 +21,8 @@ export class LayoutRegistry {
   }
 
   /**
-   * The record that keeps a layout in the store. It goes before the first record of each batch that uses the layout,
-   * and not just before the first of all: a store that was emptied or evicts keys must not lose it.
+   * The record of a layout. Write it before the first record of every batch that uses the layout, because the store may
+   * have been flushed or may have evicted it.
    */
   record(layout: RecordLayout): StoreRecord {
     this.#known.add(layout);
@@ -34,8 +34,8 @@ export class LayoutRegistry {
   }
 
   /**
-   * Reads the layouts that this process does not know, in one round trip. Those that the store does not have stay
-   * unknown; records under them read as failed.
+   * Reads the unknown layouts in one round trip. Layouts that are missing from the store stay unknown, and their records
+   * read as failed.
    * @throws MillraceError store_unavailable
    */
   async resolve(hexIds: Iterable<string>): Promise<void> {
@@ -72,7 +72,7 @@ export class LayoutRegistry {
   }
 }
 
-/** A layout whose text does not give its id is damaged, and one of a later format is not for this version. */
+/** Undefined if the layout is damaged (its text does not match its id), or has a later format. */
 function readLayout(record: Buffer | null, hex: string): RecordLayout | undefined {
   if (record === null) return undefined;
   try {

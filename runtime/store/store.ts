@@ -1,53 +1,66 @@
+import type { StoreFailure } from '../api/error-codes.js';
 import type { RecordBatch } from './codec/record-batch.js';
 
 /**
- * The store contract. Values are opaque bytes; keys come from `keys.ts` alone. Two engines: redis/ and embedded/;
- * test/contract/store.ts says, executably, what both must do.
+ * The store contract. Values are opaque bytes; all keys come from `keys.ts`. There are two engines: redis/ and embedded/.
+ * Both must pass test/contract/store.ts.
  */
 export interface Store {
   /**
    * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
-   * @throws MillraceError store_unavailable; the reason of the signal, or deadline_exceeded, when it is aborted
+   * @throws MillraceError with a code of STORE_READ_FAILURES; the reason of the signal, or deadline_exceeded, when it is
+   *   aborted
    */
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
 
   /**
-   * The same for many keys, without an object for each: puts their values into a batch, in the keys' order from the
-   * number `first` on, where there is room for them. If it throws, what is there is not to be looked at.
+   * The same for many keys, without an object for each value. Puts the values into a batch, in the order of the keys, at
+   * the numbers from `first` on; the batch must have room for them. If it throws, these values are undefined.
    */
   readInto(keys: readonly string[], batch: RecordBatch, first: number, signal?: AbortSignal): Promise<void>;
 
   /**
-   * Replaces records whole. Each record is stored or not, never half; an acknowledged one is what any later read
-   * on this instance sees, and survives a crash of this process.
-   * The first record leads: the others are confirmed only if it is, and no reader finds one of them before it. What
-   * they need to be read (their layout) goes there.
-   * @throws StoreWriteError if any write is not confirmed; it tells which were.
+   * Replaces whole records. Each record is stored completely or not at all. After the acknowledgement, every later read of
+   * this instance sees the record, and it survives a crash of this process.
+   * The first record is stored before the others, and the others are confirmed only if it is. It holds what readers of the
+   * others need: their layout.
+   * @throws StoreWriteError if any write is not confirmed; it says which ones are.
    */
   write(records: readonly StoreRecord[]): Promise<void>;
 
-  /** Deletes; a key without a record is no error. @throws StoreWriteError */
+  /** Deletes records; a missing record is not an error. @throws StoreWriteError */
   remove(keys: readonly string[]): Promise<void>;
 
   /**
-   * For each segment, in order: replaces the segment of the same view in the record at `key`, or adds it, unless the
-   * one there has a later event time. Decided atomically in the store, per key. `mergeSegment` says what becomes of
-   * tombstones; a record of tombstones alone may be gone once their time is over.
+   * For each segment, in order: replaces the segment of the same view in the record at `key`, or adds it, unless the stored
+   * one has a later event time. This is atomic for each key. `mergeSegment` defines the handling of tombstones; a record
+   * that has only tombstones may be removed when they expire.
    * @throws StoreWriteError
    */
   mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]>;
 
   /**
-   * Replaces each record if it is still the one that was read. Decided atomically in the store, per key. A record whose
-   * expiry is over may be gone.
+   * Replaces each record if it has not changed since it was read. This is atomic for each key. An expired record may be
+   * removed.
    * @throws StoreWriteError
    */
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
-  /** Resolves if the store answers. @throws MillraceError store_unavailable */
+  /**
+   * Some keys that start with a text, from anywhere in the store; for looking at a few records, not for finding all.
+   * @param start as `entityKey` and `featureKey` make it with an empty id
+   * @param signal ends the search with what was found
+   * @throws MillraceError with a code of STORE_READ_FAILURES
+   */
+  sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]>;
+
+  /**
+   * Resolves if the store answers and accepts writes.
+   * @throws MillraceError with a code of STORE_WRITE_FAILURES
+   */
   ping(): Promise<void>;
 
-  /** Releases connections and files; what was acknowledged stays. */
+  /** Releases connections and files. Acknowledged writes stay. */
   close(): Promise<void>;
 }
 
@@ -66,15 +79,15 @@ export interface SegmentWrite {
 export type SegmentOutcome = 'stored' | 'older';
 
 export interface RecordSwap {
-  /** Of `historyKey`: records of other keys have no version. */
+  /** A key of versioned records: `historyKey` or `servicesKey`. */
   readonly key: string;
-  /** The record that was read; null where there was none. */
+  /** The record that was read; null if there was none. */
   readonly before: Buffer | null;
   /** Made with `newVersioned` (versioned-record.ts). */
   readonly after: Buffer;
 }
 
-/** `changed`: another write came between the read and this one; nothing was replaced. */
+/** `changed`: another write happened after the read, so nothing was replaced. */
 export type SwapOutcome = 'stored' | 'changed';
 
 /** Some of a batch of writes could not be confirmed. */
@@ -84,6 +97,8 @@ export class StoreWriteError extends Error {
     /** By position in the batch: true where the write is confirmed. */
     readonly confirmed: readonly boolean[],
     options?: ErrorOptions,
+    /** Why the first write that is not confirmed is not. */
+    readonly code: StoreFailure = 'store_unavailable',
   ) {
     super(message, options);
     this.name = 'StoreWriteError';

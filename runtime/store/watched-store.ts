@@ -2,8 +2,8 @@ import type { RecordBatch } from './codec/record-batch.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
 
 /**
- * A store that tells of every write through it: after the write is done, or may be, and before its caller learns of that.
- * @param written told the keys; a write that failed tells all of its own
+ * A store that reports the keys of every write, after the write and before its caller continues.
+ * @param written called with the keys; after a failed write, with all of its keys
  */
 export function watchWrites(store: Store, written: (keys: Iterable<string>) => void): Store {
   return new WatchedStore(store, written);
@@ -56,6 +56,10 @@ class WatchedStore implements Store {
     } finally {
       this.#written(keysOf(swaps));
     }
+  }
+
+  sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    return this.#store.sampleKeys(start, most, signal);
   }
 
   ping(): Promise<void> {

@@ -23,7 +23,7 @@ const value = Buffer.from('v');
 
 async function failed(attempt: Promise<unknown>): Promise<string> {
   const error: unknown = await attempt.catch((reason: unknown) => reason);
-  if (error instanceof MillraceError && error.code === 'store_unavailable') return error.message;
+  if (error instanceof MillraceError && error.code.startsWith('store_')) return error.message;
   if (error instanceof StoreWriteError && !error.confirmed.includes(true)) return error.message;
   throw new Error(`expected a store that is unavailable, got ${String(error)}`);
 }
@@ -89,6 +89,14 @@ describe('redis behind a bad connection', () => {
     proxy.weather = 'clear';
     expect(await untilItWorks(() => store.read(['k', 'a']))).to.deep.equal([value, null]);
     expect(proxy.connections).to.be.greaterThan(before);
+  });
+
+  it('confirms no write whose reply is not that of a write', async () => {
+    proxy.weather = 'garbled';
+    await failed(store.write([{ key: 'k', value }]));
+    await failed(store.remove(['k']));
+    proxy.weather = 'clear';
+    await untilItWorks(() => store.write([{ key: 'k', value }]));
   });
 
   it('gives up a command whose reply only drips in', async () => {

@@ -7,6 +7,7 @@ import { RedisTracking } from '../../runtime/store/redis/tracking.js';
 import { scoresOf, startProject } from '../support/project.js';
 import { startRedisCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { startTrackingProxy, type TrackingProxy } from '../support/tracking-proxy.js';
 
 /** Waits until it holds; mocha's time-out ends it. */
@@ -38,7 +39,11 @@ describe('invalidations of redis', function () {
     store = await connectRedisStore({ url: proxy.url });
     told = [];
     flushes = 0;
-    tracking = new RedisTracking(store.masters, { prefixes: ['p:entity:a:', 'p:features:a:'], leaseMs: 60 });
+    tracking = new RedisTracking(store.masters, {
+      prefixes: ['p:entity:a:', 'p:features:a:'],
+      leaseMs: 60,
+      markerKey: 'p:meta:marker:',
+    });
     tracking.start({
       invalidate: (keys) => told.push(...keys),
       flush: () => flushes++,
@@ -67,6 +72,66 @@ describe('invalidations of redis', function () {
     await client.flushall();
     await until(() => flushes > before);
     expect(tracking.isCurrent()).to.equal(true);
+  });
+
+  for (const [what, fill] of [
+    ['an empty one', () => Promise.resolve()],
+    ['one that another instance marked', (other: Redis) => other.set('p:meta:marker:', 'other -')],
+    ['one that was copied a while ago', (other: Redis) => other.set('p:meta:marker:', 'older -')],
+  ] as const) {
+    it(`are a flush when another database takes the place of the selected one: ${what}`, async () => {
+      const other = client.duplicate({ db: 1 });
+      await other.flushdb();
+      await fill(other);
+      other.disconnect();
+      await pause(50); // FLUSHDB of the other database is told too
+      await until(() => tracking.isCurrent());
+      for (let swap = 0; swap < 2; swap++) {
+        const before = flushes;
+        await client.swapdb(0, 1);
+        const swapped = performance.now();
+        while (flushes === before && tracking.isCurrent()) await pause(1);
+        expect(performance.now() - swapped).to.be.lessThan(60 + 40); // the lease, and timers of a busy machine
+        await until(() => tracking.isCurrent());
+        await pause(50);
+        expect(flushes - before).to.equal(1);
+      }
+    });
+  }
+
+  it('are a flush when the selected database is flushed, and the marker is there again', async () => {
+    const before = flushes;
+    await client.flushdb();
+    await until(() => flushes > before);
+    while ((await client.get('p:meta:marker:')) === null) await pause(5);
+    expect(tracking.isCurrent()).to.equal(true);
+  });
+
+  it('name a key that is renamed, restored, moved, copied onto, expired or evicted', async () => {
+    await client.mset('p:entity:a:from', 'v', 'p:entity:a:moved', 'v', 'p:entity:a:gone', 'v');
+    const dump = await client.dumpBuffer('p:entity:a:from');
+    await until(() => told.includes('p:entity:a:gone'));
+    const tells = async (keys: string[], act: () => Promise<unknown>): Promise<void> => {
+      told.length = 0;
+      await act();
+      await until(() => keys.every((key) => told.includes(key)));
+    };
+    await tells(['p:entity:a:from', 'p:entity:a:to'], () =>
+      client.rename('p:entity:a:from', 'p:entity:a:to'),
+    );
+    await tells(['p:entity:a:restored'], () => client.restore('p:entity:a:restored', 0, dump));
+    await tells(['p:entity:a:moved'], () => client.move('p:entity:a:moved', 1));
+    await tells(['p:entity:a:copy'], () => client.copy('p:entity:a:to', 'p:entity:a:copy'));
+    await tells(['p:entity:a:gone'], async () => {
+      await client.pexpire('p:entity:a:gone', 5);
+      while ((await client.exists('p:entity:a:gone')) === 1) await pause(5);
+    });
+    const evict = async (): Promise<void> => {
+      await client.config('SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1');
+      await client.set('q', 'v').catch(() => undefined);
+    };
+    await tells(['p:entity:a:to', 'p:entity:a:copy'], evict);
+    await client.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
   });
 
   it('are not trusted once the connection is cut, and again on a new one, after a flush', async () => {
@@ -104,6 +169,36 @@ describe('invalidations of redis', function () {
     tracking.close();
     expect(tracking.isCurrent()).to.equal(false);
     await until(() => proxy.tracking === 0);
+  });
+});
+
+describe('invalidations of redis behind a bad connection', function () {
+  this.timeout(20_000);
+
+  it('are not trusted where replies cannot be understood, and the process goes on', async function () {
+    needRedisServer(this);
+    const server = await startRedisServer();
+    const proxy = await startTcpProxy(server.port);
+    const store = await connectRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
+    const tracking = new RedisTracking(store.masters, {
+      prefixes: ['p:entity:a:'],
+      leaseMs: 60,
+      markerKey: 'p:meta:marker:',
+    });
+    tracking.start({ invalidate: () => undefined, flush: () => undefined });
+    try {
+      await until(() => tracking.isCurrent());
+      proxy.weather = 'garbled';
+      await until(() => !tracking.isCurrent());
+      await pause(300);
+      proxy.weather = 'clear';
+      await until(() => tracking.isCurrent());
+    } finally {
+      tracking.close();
+      await store.close();
+      await proxy.close();
+      await server.remove();
+    }
   });
 });
 

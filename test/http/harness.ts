@@ -79,6 +79,8 @@ export const REPORT: RunReport = {
   keysRead: 48,
   outside: { roundTrips: 1, keysRead: 24 },
   featureStatuses: new StatusCounts(),
+  attributeStatuses: new StatusCounts(),
+  missingEntities: new Map(),
   candidates: 24,
   duplicates: 2,
   skippedSteps: ['deep'],

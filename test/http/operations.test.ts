@@ -50,7 +50,11 @@ describe('health', () => {
       expect(down.status).to.equal(503);
       expect(down.headers.get('retry-after')).to.equal('1');
       expect(down.json?.checks).to.deep.include({
-        store: { status: 'FAILED', reason: 'Redis at 127.0.0.1:6379 refuses connections' },
+        store: {
+          status: 'FAILED',
+          code: 'store_unavailable',
+          reason: 'Redis at 127.0.0.1:6379 refuses connections',
+        },
       });
       error = new Error('WRONGPASS user secret');
       const unknown = await call(`${app.url}/readyz`);
@@ -58,6 +62,38 @@ describe('health', () => {
       expect(unknown.text).not.to.contain('secret');
       error = undefined;
       expect((await call(`${app.url}/readyz`)).status).to.equal(200);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('is ready with warnings, which it lists', async () => {
+    const warnings = [{ code: 'store_evicts', detail: 'maxmemory-policy is allkeys-lru' }];
+    const app = await start({ store: { ping: () => Promise.resolve(), warnings: () => warnings } });
+    try {
+      const answer = await call(`${app.url}/readyz`);
+      expect([answer.status, answer.json?.['warnings']]).to.deep.equal([200, warnings]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('logs a store that fails once, and once that it is back', async () => {
+    let isDown = true;
+    const error = new MillraceError('store_out_of_memory', 'Redis at a:1 refused the command: OOM');
+    const app = await start({ store: { ping: () => (isDown ? Promise.reject(error) : Promise.resolve()) } });
+    try {
+      for (let i = 0; i < 5; i++) await call(`${app.url}/readyz`);
+      isDown = false;
+      for (let i = 0; i < 5; i++) await call(`${app.url}/readyz`);
+      const lines = app
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('readiness check'));
+      expect(lines.map((line) => (JSON.parse(line) as { code?: string }).code)).to.deep.equal([
+        'store_out_of_memory',
+        undefined,
+      ]);
     } finally {
       await app.close();
     }

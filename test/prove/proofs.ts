@@ -1,4 +1,5 @@
 import { bodies } from './bodies.js';
+import { faults } from './faults.js';
 import { overload } from './overload.js';
 import type { Proof } from './proof.js';
 import { rolling } from './rolling.js';
@@ -16,4 +17,5 @@ export const PROOFS: readonly Proof[] = [
   shutdown,
   rolling,
   workers,
+  faults,
 ];

@@ -59,6 +59,10 @@ export class MemoryStore implements Store {
     return outcomes;
   }
 
+  sampleKeys(start: string, most: number): Promise<string[]> {
+    return Promise.resolve([...this.records.keys()].filter((key) => key.startsWith(start)).slice(0, most));
+  }
+
   ping(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { basename, resolve } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
@@ -5,10 +8,12 @@ import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Instance } from '../../http/instance.js';
+import { ServiceSchemas } from '../../index/service-schemas.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
+import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
@@ -55,8 +60,10 @@ export async function registerServices(
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const logger = container.resolve(TOKENS.logger);
-  const { store, coherence } =
-    overrides.store === undefined ? await openEngine(settings, logger) : onlyWriter(overrides.store);
+  const monitor = new StoreMonitor(logger);
+  container.register(TOKENS.storeMonitor, { useValue: monitor });
+  const { store, coherence, isShared } =
+    overrides.store === undefined ? await openEngine(settings, logger, monitor) : onlyWriter(overrides.store);
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
@@ -67,6 +74,20 @@ export async function registerServices(
   });
   container.register(TOKENS.layouts, {
     useFactory: instanceCachingFactory((c) => new LayoutRegistry(c.resolve(TOKENS.store), settings.prefix)),
+  });
+  container.register(TOKENS.serviceSchemas, {
+    useFactory: instanceCachingFactory((c) =>
+      isShared
+        ? new ServiceSchemas({
+            store: c.resolve(TOKENS.store),
+            layouts: c.resolve(TOKENS.layouts),
+            prefix: settings.prefix,
+            monitor,
+            instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
+            project: basename(resolve(settings.project)),
+          })
+        : undefined,
+    ),
   });
   return container;
 }

@@ -4,7 +4,9 @@ import type { Settings } from '../../settings/settings.js';
 import { OWN_WRITES_ONLY } from '../../store/coherence.js';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../store/redis/redis-store.js';
+import { markerKey } from '../../store/keys.js';
 import { RedisTracking } from '../../store/redis/tracking.js';
+import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import type { MakeCoherence } from './tokens.js';
 
@@ -12,19 +14,29 @@ import type { MakeCoherence } from './tokens.js';
 export interface StoreEngine {
   readonly store: Store;
   readonly coherence: MakeCoherence;
+  /** Whether other services may use it at the same time. */
+  readonly isShared: boolean;
 }
 
-type OpenEngine = (settings: Settings, logger: Logger) => Promise<StoreEngine>;
+type OpenEngine = (settings: Settings, logger: Logger, monitor: StoreMonitor) => Promise<StoreEngine>;
 
 /** The store engines, by the values of the setting `store`. */
 const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
-  redis: async (settings, logger) => {
+  redis: async (settings, logger, observer) => {
     const warn = (message: string): void => logger.warn(message);
-    const store = await connectRedisStore({ ...redisSettings(settings), warn });
+    const { prefix } = settings;
+    const store = await connectRedisStore({ ...redisSettings(settings), warn, observer, prefix });
     return {
       store,
+      isShared: true,
       coherence: (prefixes) =>
-        new RedisTracking(store.masters, { prefixes, leaseMs: settings.residentLeaseMs, warn }),
+        new RedisTracking(store.masters, {
+          prefixes,
+          leaseMs: settings.residentLeaseMs,
+          // A cluster has one database.
+          ...(settings.redisCluster.length > 0 ? {} : { markerKey: markerKey(prefix) }),
+          warn,
+        }),
     };
   },
   embedded: async ({ dataDir, sync }) => onlyWriter(await openEmbeddedStore({ dataDir, sync })),
@@ -34,11 +46,11 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
  * Opens the engine that the settings name, and never falls back to another.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
-export function openEngine(settings: Settings, logger: Logger): Promise<StoreEngine> {
-  return ENGINES[settings.store](settings, logger);
+export function openEngine(settings: Settings, logger: Logger, monitor: StoreMonitor): Promise<StoreEngine> {
+  return ENGINES[settings.store](settings, logger, monitor);
 }
 
 /** A store that no other process writes to. */
 export function onlyWriter(store: Store): StoreEngine {
-  return { store, coherence: () => OWN_WRITES_ONLY };
+  return { store, isShared: false, coherence: () => OWN_WRITES_ONLY };
 }

@@ -1,6 +1,7 @@
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { EntityIndex } from '../../index/entity-index.js';
+import type { ServiceSchemas } from '../../index/service-schemas.js';
 import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
@@ -13,6 +14,7 @@ import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
+import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
@@ -29,6 +31,9 @@ export const TOKENS = {
   bodyMemory: token<BodyMemory>('memory of bodies'),
   instance: token<Instance>('instance'),
   store: token<Store>('store'),
+  storeMonitor: token<StoreMonitor>('store monitor'),
+  /** Undefined where no other service can use the store. */
+  serviceSchemas: token<ServiceSchemas | undefined>('schemas of all services'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
   residentTables: token<Shared<ResidentTables>>('resident tables of all generations'),

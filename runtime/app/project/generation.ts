@@ -82,6 +82,7 @@ function wire(
 ): Generation {
   const plans = compiled.pipelines.map(({ plan }) => plan);
   const store = services.resolve(TOKENS.store);
+  const monitor = services.resolve(TOKENS.storeMonitor);
   const logger = services.resolve(TOKENS.logger);
   const sources = services.resolve(TOKENS.featureSources);
   const settings = services.resolve(TOKENS.settings);
@@ -134,6 +135,7 @@ function wire(
           async ping() {
             await Promise.all([store.ping(), sources.ping()]);
           },
+          warnings: () => monitor.warnings(),
         },
         metrics: services.resolve(TOKENS.metrics),
         instance: services.resolve(TOKENS.instance),

@@ -76,6 +76,7 @@ function loadPipeline(
       context,
     ),
     limits: readLimits(file, member('limits'), diagnostics),
+    onStoreError: textOf(member('on_store_error')) === 'unranked' ? 'unranked' : 'fail',
     features: readRequirements(file, member('features'), diagnostics),
     define: readExpressions(file, member('define')),
     components: itemsOf(member('components')).flatMap((item) => readStep(file, item) ?? []),

@@ -76,6 +76,8 @@ export interface PipelineDefinition {
   readonly candidateType: Located<string>;
   readonly request: RequestDefinition;
   readonly limits: PipelineLimits;
+  /** What becomes of a request if the store cannot be read: 503, or the candidates as they were sent. */
+  readonly onStoreError: 'fail' | 'unranked';
   readonly features: readonly FeatureRequirement[];
   /** Name → text of the expression. */
   readonly define: ReadonlyMap<string, Located<string>>;

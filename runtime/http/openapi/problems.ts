@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
+import { ERROR_CODES, STORE_READ_FAILURES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import { problemDocument } from '../problem.js';
 import { schemaRef, type Schema } from './types.js';
@@ -16,7 +16,7 @@ export const BODY_PROBLEMS = [
 /** What a route of a pipeline may answer. */
 export const PIPELINE_PROBLEMS = [
   ...BODY_PROBLEMS,
-  'store_unavailable',
+  ...STORE_READ_FAILURES,
   'deadline_exceeded',
   'component_failed',
 ] as const satisfies readonly ErrorCode[];

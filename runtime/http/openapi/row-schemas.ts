@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../api/error-codes.js';
+import { STORE_WRITE_FAILURES, type ErrorCode } from '../../api/error-codes.js';
 import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { MAX_ROWS } from '../../index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
@@ -15,7 +15,7 @@ export const rowSchemaName = (view: string): string => `row_${view}`;
 export const WRITE_PROBLEMS = [
   ...BODY_PROBLEMS,
   'unknown_view',
-  'store_unavailable',
+  ...STORE_WRITE_FAILURES,
   'store_partial_write',
 ] as const satisfies readonly ErrorCode[];
 

@@ -1,3 +1,4 @@
+import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import { answerBody } from '../handle-body.js';
 import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
@@ -43,7 +44,7 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
         ...problemResponses([
           ...BODY_PROBLEMS,
           'unknown_entity_type',
-          'store_unavailable',
+          ...STORE_WRITE_FAILURES,
           'store_partial_write',
         ]),
       },

@@ -1,3 +1,4 @@
+import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import { INTERACTION_TYPES } from '../../api/interactions.js';
 import type { EntityType } from '../../config/project/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
@@ -72,7 +73,12 @@ export const feedback: PostRoute = {
         },
         { request_id: 'request-1', stored: 3, duplicates: 0, too_old: 0, unused: 0 },
       ),
-      ...problemResponses([...BODY_PROBLEMS, 'store_unavailable', 'record_unreadable', 'deadline_exceeded']),
+      ...problemResponses([
+        ...BODY_PROBLEMS,
+        ...STORE_WRITE_FAILURES,
+        'record_unreadable',
+        'deadline_exceeded',
+      ]),
     },
   }),
 };

@@ -1,3 +1,4 @@
+import { STORE_READ_FAILURES } from '../../api/error-codes.js';
 import { withBody } from '../handle-body.js';
 import {
   exampleEntity,
@@ -51,7 +52,7 @@ export const getEntities: PostRoute = {
         ...problemResponses([
           ...BODY_PROBLEMS,
           'unknown_entity_type',
-          'store_unavailable',
+          ...STORE_READ_FAILURES,
           'record_unreadable',
         ]),
       },

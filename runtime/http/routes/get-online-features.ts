@@ -1,3 +1,4 @@
+import { STORE_READ_FAILURES } from '../../api/error-codes.js';
 import { FEAST_STATUSES } from '../../api/status.js';
 import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { ID_SCHEMA } from '../../core/ids.js';
@@ -119,7 +120,7 @@ export const getOnlineFeatures: PostRoute = {
           ANSWER,
           first && exampleAnswer(first, entityTypes),
         ),
-        ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable', 'deadline_exceeded']),
+        ...problemResponses([...BODY_PROBLEMS, 'unknown_view', ...STORE_READ_FAILURES, 'deadline_exceeded']),
       },
     };
   },

@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
+import type { ErrorCode } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import { afterSilence } from '../../core/after-silence.js';
-import { describeError } from '../../core/describe-error.js';
 import { plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
@@ -12,6 +11,7 @@ const PING_MS = 1000;
 
 interface Check {
   readonly status: 'OK' | 'FAILED';
+  readonly code?: ErrorCode;
   readonly reason?: string;
 }
 
@@ -31,8 +31,18 @@ const READINESS: Schema = {
         required: ['status'],
         properties: {
           status: { type: 'string', enum: ['OK', 'FAILED'] },
+          code: { type: 'string', description: 'Of the failure, as in docs/errors.md.' },
           reason: { type: 'string', description: 'Why the check failed.' },
         },
+      },
+    },
+    warnings: {
+      type: 'array',
+      description: 'What does not stop this instance, but should be changed; left out if there is nothing.',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: { code: { type: 'string' }, detail: { type: 'string' } },
       },
     },
   },
@@ -44,19 +54,33 @@ export const readiness: GetRoute = {
   method: 'GET',
   class: 'health',
   handler: ({ store, logger, projectVersion, instance }) => {
-    const checkStore = onceAtATime(() => pingWithin(store, logger));
+    let failing: string | undefined;
+    const checkStore = onceAtATime(async () => {
+      const check = await pingWithin(store);
+      if (check.reason !== failing) {
+        failing = check.reason;
+        if (failing === undefined) logger.info({}, 'the readiness check of the store succeeds again');
+        else logger.warn({ code: check.code, reason: failing }, 'the readiness check of the store fails');
+      }
+      return check;
+    });
     return async (_req, res) => {
-      const store = await checkStore();
+      const check = await checkStore();
       // Pipelines are loaded before anything listens. After the ping, because the signal may come meanwhile.
       const checks: Readonly<Record<string, Check>> = {
-        store,
+        store: check,
         pipelines: { status: 'OK' },
         ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
       };
       const ready = Object.values(checks).every(({ status }) => status === 'OK');
+      const warnings = store.warnings?.() ?? [];
       if (!ready) res.setHeader('Retry-After', 1);
-      const status = ready ? 'OK' : 'NOT_READY';
-      sendJson(res, ready ? 200 : 503, { status, project_version: projectVersion, checks });
+      sendJson(res, ready ? 200 : 503, {
+        status: ready ? 'OK' : 'NOT_READY',
+        project_version: projectVersion,
+        checks,
+        ...(warnings.length === 0 ? {} : { warnings }),
+      });
     };
   },
   operation: () => ({
@@ -64,25 +88,29 @@ export const readiness: GetRoute = {
     tags: ['Service'],
     summary: 'Readiness',
     responses: {
-      200: plainJson('The project is loaded and the store answers.', READINESS),
-      503: plainJson('The store does not answer, or the process shuts down; each check says why.', READINESS),
+      200: plainJson('The project is loaded, and the store answers and accepts writes.', READINESS),
+      503: plainJson(
+        'The store does not answer or refuses writes, or the process shuts down; each check says why.',
+        READINESS,
+      ),
     },
   }),
 };
 
-async function pingWithin(store: HttpServices['store'], logger: Logger): Promise<Check> {
+async function pingWithin(store: HttpServices['store']): Promise<Check> {
   let stop = (): void => undefined;
   const late = new Promise<Check>((resolve) => {
     stop = afterSilence(PING_MS, () => {
-      resolve({ status: 'FAILED', reason: `the store did not answer within ${PING_MS} ms` });
+      const reason = `the store did not answer within ${PING_MS} ms`;
+      resolve({ status: 'FAILED', code: 'store_unavailable', reason });
     });
   });
   const pinged = store.ping().then(
     (): Check => ({ status: 'OK' }),
-    (error: unknown): Check => {
-      logger.warn({ error: describeError(error) }, 'the store does not answer');
-      return { status: 'FAILED', reason: error instanceof MillraceError ? error.message : 'the ping failed' };
-    },
+    (error: unknown): Check =>
+      error instanceof MillraceError
+        ? { status: 'FAILED', code: error.code, reason: error.message }
+        : { status: 'FAILED', code: 'store_unavailable', reason: 'the ping failed' },
   );
   return Promise.race([pinged, late]).finally(() => stop());
 }

@@ -1,3 +1,4 @@
+import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
 import { answerBody } from '../handle-body.js';
@@ -45,7 +46,7 @@ export const uploadEntities: PostRoute = {
       ...problemResponses([
         ...BODY_PROBLEMS,
         'unknown_entity_type',
-        'store_unavailable',
+        ...STORE_WRITE_FAILURES,
         'store_partial_write',
       ]),
     },

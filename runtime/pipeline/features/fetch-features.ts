@@ -2,12 +2,21 @@ import type { Plan } from '../../compile/plan.js';
 import { StatusCounts } from '../../index/status-counts.js';
 import type { Frame } from '../../frame/frame.js';
 import type { ReadServices } from '../hydrate/read-services.js';
+import { markUnread } from '../hydrate/store-loss.js';
 import { fillFeatures, type PendingFeatures } from './fill-features.js';
+
+/** How many values have which status. */
+export interface ReadStatuses {
+  /** By view. */
+  readonly features: StatusCounts;
+  /** Of the attributes in the index, by `type.attribute`. */
+  readonly attributes: StatusCounts;
+}
 
 /**
  * Waits for the features of the last level and fills them; those of earlier levels are already filled. Afterwards no
  * record of the request enters the resident tables.
- * @returns how many values of each view have each status
+ * @returns how many values of each view and attribute have each status
  * @throws MillraceError store_unavailable, deadline_exceeded
  */
 export async function fetchFeatures(
@@ -15,21 +24,34 @@ export async function fetchFeatures(
   frame: Frame,
   pending: PendingFeatures,
   services: ReadServices,
-): Promise<StatusCounts> {
+): Promise<ReadStatuses> {
   await fillFeatures(frame, pending, services);
   services.resident?.end();
   return countStatuses(plan, frame);
 }
 
-function countStatuses({ levels }: Pick<Plan, 'levels'>, frame: Frame): StatusCounts {
-  const counts = new StatusCounts();
+/** Marks what the store could not be asked for as failed; the counts are those of `fetchFeatures`. */
+export function unreadFeatures(plan: Pick<Plan, 'levels'>, frame: Frame): ReadStatuses {
+  markUnread(plan, frame);
+  return countStatuses(plan, frame);
+}
+
+function countStatuses({ levels }: Pick<Plan, 'levels'>, frame: Frame): ReadStatuses {
+  const counts = { features: new StatusCounts(), attributes: new StatusCounts() };
   for (const level of levels) {
+    for (const { scope, wants } of level.nodes) {
+      const rows = scope === 'candidate' ? frame.count : 1;
+      for (const { indexed, label, slot } of wants) {
+        const column = frame.columns[slot];
+        if (indexed && column !== undefined) counts.attributes.count(label, column, rows);
+      }
+    }
     for (const { scope, group, wants } of level.features) {
       const columns = frame.groups[group] ?? [];
       const rows = scope === 'candidate' ? frame.count : 1;
       wants.forEach(({ feature }, i) => {
         const column = columns[i];
-        if (column !== undefined) counts.count(feature.view.name, column, rows);
+        if (column !== undefined) counts.features.count(feature.view.name, column, rows);
       });
     }
   }

@@ -1,6 +1,6 @@
 import { RecordBatch } from '../../store/codec/record-batch.js';
 import type { Store } from '../../store/store.js';
-import type { Deadline } from '../../core/deadline.js';
+import type { ReadTime } from './read-deadline.js';
 
 /** Fewer keys than this are not sent ahead of the others. */
 const WORTH_SPLITTING = 256;
@@ -8,7 +8,7 @@ const WORTH_SPLITTING = 256;
 /** The records that one request reads: each key once, across all round trips. */
 export class BatchRead {
   readonly #store: Store;
-  readonly deadline: Deadline;
+  readonly deadline: ReadTime;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
   /** The next round trip: the read that was already sent, if any. */
@@ -17,10 +17,12 @@ export class BatchRead {
   roundTrips = 0;
   /** Reads of features outside the store, in parallel to the round trips. */
   readonly outside = { roundTrips: 0, keysRead: 0 };
+  /** By entity type: ids that were looked up and are not in the index. */
+  readonly missing = new Map<string, number>();
   /** The records, by the numbers that `ask` returned. */
   readonly records = new RecordBatch();
 
-  constructor(store: Store, deadline: Deadline) {
+  constructor(store: Store, deadline: ReadTime) {
     this.#store = store;
     this.deadline = deadline;
   }

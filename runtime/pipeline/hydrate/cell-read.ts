@@ -17,6 +17,8 @@ export interface CellRead {
   readonly count: number;
   /** False if there is no id, so nothing was read; the caller fills such a row. */
   hasId(row: number): boolean;
+  /** Counts the ids that have no record in the store. Call it after the round trip. */
+  missing(): number;
   /** Adds the layouts of the read records that this process does not know yet. */
   missingLayouts(into: Set<string>): void;
   /** Call once after the round trip; there must be no await between this call and the last `fill`. */
@@ -59,6 +61,13 @@ export class DirectRead implements CellRead {
 
   hasId(row: number): boolean {
     return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missing(): number {
+    const { memory } = this.#batch.records;
+    let count = 0;
+    for (const number of this.#numbers) if (number >= 0 && memory[number] === null) count++;
+    return count;
   }
 
   missingLayouts(into: Set<string>): void {

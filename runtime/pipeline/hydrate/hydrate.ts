@@ -58,7 +58,10 @@ export async function hydrate(
       services,
     );
     for (const { node, elements, cells } of nodes) {
-      const { parent } = node;
+      const { parent, entity } = node;
+      const missing = cells.missing();
+      if (missing > 0)
+        services.batch.missing.set(entity.name, (services.batch.missing.get(entity.name) ?? 0) + missing);
       elementsOf[node.index] = elements;
       if (parent !== undefined) {
         const above = carried[parent.node.index];

@@ -1,4 +1,5 @@
 import type { Column } from '../../api/columns.js';
+import { Status } from '../../api/status.js';
 import { copyCell, writeList } from '../../frame/cells.js';
 import { NO_ID, NOT_HERE, type EntityTable } from '../../resident/entity-table.js';
 import type { PartBinding } from '../../resident/resident-tables.js';
@@ -46,6 +47,8 @@ export class ResidentRead implements CellRead {
   readonly #numbers: number[] = [];
   readonly #lists: ListCells[] = [];
   #scratch: readonly Column[] = [];
+  /** Hits that are known to be missing from the store. */
+  #knownMissing = 0;
 
   /**
    * @param rows the result of `findRows` in the same turn of the event loop
@@ -111,6 +114,7 @@ export class ResidentRead implements CellRead {
   #takeHits(): void {
     const { part, columns: partColumns } = this.#binding;
     part.columns.gather(this.#from, partColumns, this.#columns);
+    this.#knownMissing = this.#countMissing();
     for (let c = 0; c < this.#columns.length; c++) {
       const column = this.#columns[c] as Column;
       if (column.kind === 'texts' || column.kind === 'numbers')
@@ -134,6 +138,25 @@ export class ResidentRead implements CellRead {
 
   hasId(row: number): boolean {
     return this.#from[row] !== NO_ID;
+  }
+
+  /** A record that is not there gives each of its cells this status. */
+  #countMissing(): number {
+    const { part, columns } = this.#binding;
+    const [column] = columns;
+    if (column === undefined) return 0;
+    let count = 0;
+    for (const row of this.#from)
+      if (row >= 0 && part.columns.status(column, row) === Status.missing_entity) count++;
+    return count;
+  }
+
+  missing(): number {
+    const { memory } = this.#batch.records;
+    let count = this.#knownMissing;
+    for (const row of this.#from)
+      if (row <= FIRST_MISS && memory[this.#numbers[FIRST_MISS - row] as number] === null) count++;
+    return count;
   }
 
   missingLayouts(into: Set<string>): void {

@@ -4,7 +4,7 @@ import type { FeatureSources, SourceReader, SourceRows } from '../../index/featu
 import { copyCell } from '../../frame/cells.js';
 import type { Frame } from '../../frame/frame.js';
 import type { CellRead } from './cell-read.js';
-import type { Deadline } from '../../core/deadline.js';
+import type { ReadTime } from './read-deadline.js';
 
 /** Readers of a plan's features that are outside the store. */
 export type SourceReaders = ReadonlyMap<FeatureRead, SourceReader>;
@@ -62,12 +62,16 @@ export class SourceCells implements CellRead {
   }
 
   /** @throws MillraceError store_unavailable, deadline_exceeded */
-  async read(deadline: Deadline): Promise<void> {
+  async read(deadline: ReadTime): Promise<void> {
     this.#rows = await deadline.within(this.#reader.read(this.#keys, deadline.signal));
   }
 
   hasId(row: number): boolean {
     return (this.#numbers[row] ?? -1) >= 0;
+  }
+
+  missing(): number {
+    return 0; // Feast keeps no entities
   }
 
   missingLayouts(): void {

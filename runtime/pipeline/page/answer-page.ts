@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import { inTurns } from '../../core/pieces.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
@@ -17,6 +18,7 @@ export interface AnsweredPage {
 
 /**
  * Orders the candidates, cuts the page and writes the answer, with events if the request asks for them.
+ * @param lossCode why the candidates are unranked; undefined if they are ranked
  * @param check called before each slice of a long answer; an exception ends the request
  */
 export async function answerPage(
@@ -25,11 +27,12 @@ export async function answerPage(
   request: RankingRequest,
   ranking: Ranking,
   trace: Trace | undefined,
+  lossCode: StoreFailure | undefined,
   check: () => void,
 ): Promise<AnsweredPage> {
   const page = cutPage(ranking, request.paging);
   const answer = answerOf(plan, frame, request, page);
   if (trace === undefined || !request.includeEvents) return { page, answer };
-  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace), check);
+  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace, lossCode), check);
   return { page, answer: { ...answer, events } };
 }

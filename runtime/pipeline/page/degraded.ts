@@ -1,12 +1,15 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import type { StatusCounts } from '../../index/status-counts.js';
 import type { Ranking } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /**
- * The causes of a degraded answer, in the order reported; also the causes of the header `Millrace-Degraded`. An answer
- * has the cause `unscored` at most once, and the others once for each step or view.
+ * The causes of a degraded answer, in the order reported; also the causes of the header `Millrace-Degraded`. An answer has
+ * `unranked` alone, and `unscored` at most once; it has the others once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
+  unranked:
+    'the store could not be read, so the candidates are in the order sent (`on_store_error: unranked`)',
   unscored: 'candidates that got no score from a step that sets the score, nor from any other step',
   skipped: 'a step that failed and was skipped because of `on_error: skip`',
   failed: 'a feature view with a value that could not be read',
@@ -14,17 +17,25 @@ export const DEGRADATION_CAUSES = {
 
 export interface Degradation {
   readonly cause: keyof typeof DEGRADATION_CAUSES;
-  /** For `unscored`: candidates without a score / ranked candidates; otherwise the name of the step or view. */
+  /**
+   * For `unranked`: the code of the failure; for `unscored`: candidates without a score / ranked candidates; otherwise the
+   * name of the step or view.
+   */
   readonly value: string;
 }
 
-/** @param unscored see `unscoredOf` */
+/**
+ * @param unscored see `unscoredOf`
+ * @param lossCode why the store could not be read; nothing else is told then
+ */
 export function degradationsOf(
   steps: readonly StepReport[],
   statuses: StatusCounts,
   unscored: number,
   ranked: number,
+  lossCode: StoreFailure | undefined,
 ): readonly Degradation[] {
+  if (lossCode !== undefined) return [{ cause: 'unranked', value: lossCode }];
   const found: Degradation[] = [];
   if (unscored > 0) found.push({ cause: 'unscored', value: `${unscored}/${ranked}` });
   for (const { outcome, step } of steps)

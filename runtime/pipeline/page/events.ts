@@ -1,8 +1,10 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import type { Pieces } from '../../core/pieces.js';
 import type { JsonObject } from '../../api/types.js';
 import type { AttributeColumn, FeatureRead, NamedColumn, Plan, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { JsonText } from '../../core/json-writer.js';
+import { degradationText } from './degraded.js';
 import { cellTexts, EventWriter, numberText } from './event-writer.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
 import type { RankingRequest } from '../request/read-request.js';
@@ -16,6 +18,7 @@ const PIECE = 32;
  * The events of one request for `include_events`: every attribute, feature, expression and prediction with its status,
  * every score that a rule changed, every candidate in its final order, and the impressions of the page with their place
  * in the whole ranking. Orders are 0-based. The plan lists the columns.
+ * @param lossCode why the candidates are unranked; then there are no events of values that were not computed
  */
 export function* eventsOf(
   plan: Plan,
@@ -24,16 +27,22 @@ export function* eventsOf(
   request: RankingRequest,
   page: readonly RankedRow[],
   trace: Trace,
+  lossCode: StoreFailure | undefined,
 ): Pieces<JsonText<readonly JsonObject[]>> {
   const writer = new EventWriter({
     request_id: request.requestId,
     run_id: trace.runId,
     api_source: plan.definition.name,
     event_timestamp: new Date(frame.now).toISOString(),
+    ...(lossCode === undefined ? {} : { degraded: degradationText({ cause: 'unranked', value: lossCode }) }),
   });
   const events = new RequestEvents(writer, plan, frame, request);
   for (const attribute of plan.attributes) yield* events.attribute(attribute);
   for (const { features } of plan.levels) for (const read of features) yield* events.features(read);
+  if (lossCode !== undefined) {
+    yield* events.places(ranking, page);
+    return writer.end();
+  }
   // Definitions are features of the candidate or of the request; so are the values of `answer:`.
   for (const named of [...plan.definitions, ...plan.answer.named]) yield* events.value(named, events.sent);
   // A condition belongs to the request, whether or not its step ran.

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import {
@@ -10,9 +12,13 @@ import {
   type SwapOutcome,
 } from '../store.js';
 import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
+import { probeKey } from '../keys.js';
 import { loadRecords } from './load-records.js';
 import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
+
+/** Keys that are looked at in one turn of the event loop. */
+const LOOKS = 5000;
 
 export interface EmbeddedSettings {
   /** Created if it does not exist. */
@@ -43,6 +49,8 @@ class EmbeddedStore implements Store {
   readonly #records: RecordMemory;
   readonly #queue: WriteQueue;
   #closed = false;
+  /** Why the last write failed; undefined if it did not. */
+  #failure: StoreWriteError | undefined;
 
   constructor(folder: DataFolder, records: RecordMemory, queue: WriteQueue) {
     this.#folder = folder;
@@ -85,18 +93,39 @@ class EmbeddedStore implements Store {
   async #commit(change: Change): Promise<Outcome[]> {
     try {
       if (this.#closed) throw closedError();
-      return await this.#queue.commit(change);
+      const outcomes = await this.#queue.commit(change);
+      this.#failure = undefined;
+      return outcomes;
     } catch (error) {
-      throw new StoreWriteError(
+      this.#failure = new StoreWriteError(
         `The embedded store could not write: ${reasonOf(error)}`,
         change.of.map(() => false),
         { cause: error },
+        failureOf(reasonOf(error)),
       );
+      throw this.#failure;
     }
   }
 
-  ping(): Promise<void> {
-    return this.#closed ? Promise.reject(closedError()) : Promise.resolve();
+  async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    const found: string[] = [];
+    let looked = 0;
+    for (const key of this.#records.keys()) {
+      if (found.length === most || signal.aborted || this.#closed) break;
+      if (key.startsWith(start)) found.push(key);
+      if (++looked % LOOKS === 0) await nextTurn();
+    }
+    return found;
+  }
+
+  async ping(): Promise<void> {
+    if (this.#closed) throw closedError();
+    if (this.#failure === undefined) return;
+    // Writes the digest alone: no record has this key.
+    await this.remove([probeKey('', 0)]).catch((error: unknown) => {
+      const { code, message } = error as StoreWriteError;
+      throw new MillraceError(code, message, { cause: error });
+    });
   }
 
   async close(): Promise<void> {
@@ -106,6 +135,12 @@ class EmbeddedStore implements Store {
     await this.#folder.release();
     this.#records.clear();
   }
+}
+
+/** LevelDB tells what the operating system said by its text alone. */
+function failureOf(reason: string): StoreFailure {
+  if (/ENOSPC|EDQUOT|no space left|quota exceeded/i.test(reason)) return 'store_disk_full';
+  return /EROFS|read-only file system/i.test(reason) ? 'store_read_only' : 'store_unavailable';
 }
 
 function closedError(): MillraceError {

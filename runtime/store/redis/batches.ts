@@ -1,4 +1,4 @@
-/** Bounds of one MSET or pipeline: it holds up the commands behind it while it runs. */
+/** Limits of one MSET or pipeline: it delays the commands behind it while it runs. */
 const BATCH_RECORDS = 256;
 const BATCH_BYTES = 1024 * 1024;
 

@@ -1,25 +1,34 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
 import {
+  CrowdedError,
   isHopeless,
   isRefused,
   isReply,
+  LoadingError,
   NoReplyError,
   reasonFor,
   remedyFor,
   unavailable,
 } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
+import { guardParser } from './guard-parser.js';
+import { GarbledReplyError } from './reply-reader.js';
 import { addressText } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
+import type { RedisObserver } from '../../settings/redis-observer.js';
 import { nodeOptions, sentinelOptions } from './node-options.js';
 import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { WriteFence } from './write-fence.js';
 
-/** Looks at a connection that a silent one survives; one more than the time-out has, as the first may come early. */
-const TICKS = 5;
-/** Emitted on the ioredis client, beside its own events, once the connection may be used. */
+/** Number of watchdog checks within the shorter time-out of a connection. */
+const TICKS = 4;
+/** How long a read waits for a new connection when its own breaks, in milliseconds. Its deadline may end the wait earlier. */
+const RECOVERY = 500;
+/** Longest pause before a reconnect if the server accepts connections and then closes them, in milliseconds. */
+const LONGEST_BREAK = 50;
+/** Event that is emitted on the ioredis client when the connection may be used. */
 const READY = 'millrace:ready';
 
 /** What a connection is for, and where it goes. */
@@ -31,9 +40,9 @@ export interface ConnectionTarget {
 }
 
 /**
- * One connection to a Redis server. Nothing waits in a queue for a server that is not there, nothing is sent twice, and
- * a server that stops answering costs bounded time and memory: the connection is then given up as a whole, since that
- * alone empties ioredis's queue of commands, and is made anew.
+ * One connection to a Redis server. No command waits in a queue for a lost server, and no write is sent twice. If the
+ * server stops answering, the socket is destroyed and the connection is made again: only this empties ioredis's command
+ * queue. A silent server therefore costs bounded time and memory.
  */
 export class RedisConnection {
   readonly redis: Redis;
@@ -41,17 +50,26 @@ export class RedisConnection {
   readonly address: string;
   readonly #limits: ConnectionLimits;
   readonly #warn: ((message: string) => void) | undefined;
-  /** Undefined for reads: one that is answered late does no harm. */
+  readonly #observer: RedisObserver | undefined;
+  /** Undefined for reads: a late read does no harm. */
   readonly #fence: WriteFence | undefined;
-  /** Undefined where the address is known. */
+  /** Undefined if the address is fixed. */
   readonly #master: SentinelMaster | undefined;
   readonly #listeners: (() => void)[] = [];
   #ready = false;
   #warned = false;
   #count = 0;
   #bytes = 0;
+  /** Commands that wait for replies, the oldest first, each with the tick in which it was sent. */
+  readonly #pending = new Set<{ readonly sent: number }>();
   #heard = false;
+  #ticks = 0;
   #silentTicks = 0;
+  /** Ticks since the handshake began, or since the server last answered INFO. */
+  #handshakeTicks = 0;
+  /** When the last ready connection broke, by `performance.now()`. */
+  #brokenAt = -Infinity;
+  #recovery: Promise<boolean> | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #lastError: Error | undefined;
   #closed = false;
@@ -64,6 +82,7 @@ export class RedisConnection {
         : addressText(place);
     this.#limits = limits;
     this.#warn = access.warn;
+    this.#observer = access.observer;
     this.#fence = purpose === 'write' ? new WriteFence() : undefined;
     let way: RedisOptions;
     if ('sentinels' in place) {
@@ -73,12 +92,19 @@ export class RedisConnection {
     this.redis = new Redis({
       ...nodeOptions(access, limits, purpose),
       ...way,
-      retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 10), limits.longestPause),
+      // Reconnect at once after a broken connection. Pauses grow long only if the server is gone.
+      retryStrategy: (attempt) => {
+        if (attempt === 1) return 1;
+        const longest = isGone(this.#lastError) ? limits.longestPause : LONGEST_BREAK;
+        return Math.min(25 * 2 ** Math.min(attempt - 2, 10), longest, limits.longestPause);
+      },
     });
+    guardParser(this.redis);
+    this.#noteLoading();
     this.redis.on('error', (error: Error) => (this.#lastError = error));
     this.redis.on('connect', () => this.#watch());
     this.redis.on('ready', () => void this.#prepare());
-    this.redis.on('close', () => (this.#ready = false));
+    this.redis.on('close', () => this.broke());
     this.redis.on('end', () => this.#startAgain());
   }
 
@@ -86,7 +112,7 @@ export class RedisConnection {
     return this.#ready;
   }
 
-  /** The server that it goes to; undefined while there is no connection. */
+  /** Address of the connected server; undefined while there is no connection. */
   get remote(): MasterAddress | undefined {
     const { stream } = this.redis;
     if (!('remoteAddress' in stream)) return undefined;
@@ -94,23 +120,23 @@ export class RedisConnection {
     return host === undefined || port === undefined ? undefined : { host, port };
   }
 
-  /** Calls back each time that the connection is ready. */
+  /** Calls back each time the connection becomes ready. */
   onReady(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Commands that wait for their replies. */
+  /** Number of keys or records whose replies are due. */
   get owed(): number {
     return this.#count;
   }
 
-  /** Starts to connect, and goes on until it is closed. */
+  /** Starts to connect, and reconnects until `close`. */
   start(): void {
     this.redis.connect().catch((error: unknown) => (this.#lastError ??= error as Error));
   }
 
   /**
-   * Waits for the first connection; a server that is still starting gets its time.
+   * Waits for the first connection, for at most `openWithin`.
    * @throws MillraceError store_unavailable with the address, the reason and the remedy
    */
   async open(): Promise<void> {
@@ -125,7 +151,7 @@ export class RedisConnection {
     );
   }
 
-  /** Whether the connection stands within so many milliseconds; false early if it never will. */
+  /** Whether the connection is ready within so many milliseconds; false early if it never will be. */
   async becomesReady(milliseconds: number): Promise<boolean> {
     const until = Date.now() + milliseconds;
     while (!this.ready) {
@@ -149,14 +175,50 @@ export class RedisConnection {
     else this.#silentTicks = 0;
     this.#count += count;
     this.#bytes += bytes;
-    const late = setTimeout(() => this.#giveUp(), this.#limits.commandTimeout);
+    const pending = { sent: this.#ticks };
+    this.#pending.add(pending);
     try {
       return await send(this.redis);
     } finally {
-      clearTimeout(late);
+      this.#pending.delete(pending);
       this.#count -= count;
       this.#bytes -= bytes;
     }
+  }
+
+  /**
+   * Runs a read. If the connection breaks, it waits a short time for the new one and runs the read once more; reads have no
+   * effect, so this is safe. It does not wait for a server that is silent or refuses connections.
+   * @param read calls `run`
+   * @throws whatever `read` throws
+   */
+  async retryOnce<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (!this.ready) await this.#recovers();
+    try {
+      return await read();
+    } catch (error) {
+      if (isReply(error) || error instanceof CrowdedError || error instanceof GarbledReplyError) throw error;
+      if (!(await this.#recovers()) || signal?.aborted === true) throw error;
+      this.#observer?.retried();
+      return read();
+    }
+  }
+
+  /** Whether a connection that broke a moment ago is ready again in time. */
+  #recovers(): Promise<boolean> {
+    this.#recovery ??= this.#awaitRecovery().finally(() => (this.#recovery = undefined));
+    return this.#recovery;
+  }
+
+  async #awaitRecovery(): Promise<boolean> {
+    // The events of a breaking stream arrive in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (!this.ready) {
+      const left = this.#brokenAt + RECOVERY - performance.now();
+      if (this.#closed || left <= 0 || isGone(this.#lastError)) return false;
+      await changeOf(this.redis, Math.min(50, left));
+    }
+    return true;
   }
 
   /** @throws whatever `run` and the server throw */
@@ -164,36 +226,38 @@ export class RedisConnection {
     await this.run(1, 0, (redis) => redis.ping());
   }
 
-  /** What is to be told of a failed command; an answer that only a new connection can change brings that about. */
+  /** The error to report for a failed command. */
   unavailable(error: unknown): MillraceError {
     return unavailable(this.address, error, this.#lastError);
   }
 
-  /** A server that became a replica: another is master now, and may be found at the same name. */
+  /** Reconnects if the server has become a replica: the same name may now lead to the new master. */
   renewIfDemoted(error: unknown): void {
     if (!isReply(error) || !error.message.startsWith('READONLY') || Date.now() - this.#renewed < 1000) return;
     this.#renewed = Date.now();
     this.renew();
   }
 
-  /** Gives the connection up and makes another. */
+  /** Closes the connection and makes a new one. */
   renew(): void {
     if (!this.ready) return;
     this.#ready = false;
+    this.#brokenAt = performance.now();
     this.redis.stream.destroy();
   }
 
   close(): void {
     this.#closed = true;
+    this.#observer?.closed(this);
     clearInterval(this.#watchdog);
     this.redis.disconnect();
-    // disconnect() lets what is written yet reach the server, which may then do it long after later writes.
+    // disconnect() still delivers written commands, and the server may execute them after later writes.
     (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
   }
 
   /**
-   * On a connection that has just been made: sees to it that it goes to the master, and that nothing of the one before
-   * comes after what it sends.
+   * Prepares a new connection: checks that the server is the master, and makes sure that no command of the previous
+   * connection is executed after the commands of this one.
    */
   async #prepare(): Promise<void> {
     const { stream } = this.redis;
@@ -212,13 +276,14 @@ export class RedisConnection {
     if (this.redis.stream !== stream || this.redis.status !== 'ready') return;
     this.#ready = true;
     this.#lastError = undefined;
+    this.#observer?.ready(this);
     for (const listener of this.#listeners) listener();
     this.redis.emit(READY);
   }
 
   /**
-   * ioredis gives up for good if it is told of a failover in the moment in which it asks a Sentinel for the master; and
-   * where it is not to be closed, it is not to end.
+   * Restarts a client that ended without `close`. ioredis ends for good if a failover is announced while it asks a Sentinel
+   * for the master.
    */
   #startAgain(): void {
     if (this.#closed) return;
@@ -231,34 +296,89 @@ export class RedisConnection {
   #checkRoom(count: number, bytes: number): void {
     const { inFlight, inFlightBytes } = this.#limits;
     if (this.#count + count <= inFlight && this.#bytes + bytes <= inFlightBytes) return;
-    throw this.unavailable(new Error(`${this.#count} keys wait for their replies already`));
+    // If the server has been silent for a while, the silence is the reason for the long queue.
+    const crowded = new CrowdedError(this.#count);
+    throw this.#silentTicks === 0 ? crowded : this.unavailable(new Error(crowded.message));
   }
 
-  /** Watches for a server that owes a reply (the handshake's ones too) and says nothing. */
+  /** Call as soon as the connection is known to be lost. Calling it again has no effect. */
+  protected broke(): void {
+    if (!this.#ready) return; // it never was ready, or `renew` closed it
+    this.#ready = false;
+    this.#brokenAt = performance.now();
+    if (this.#closed) return;
+    this.#observer?.lost(this, this.address, () =>
+      this.#lastError === undefined
+        ? 'the server closed the connection'
+        : reasonFor(this.#lastError, this.#lastError),
+    );
+  }
+
+  /** Notes that the server is loading its data. ioredis polls INFO meanwhile and emits no event for it. */
+  #noteLoading(): void {
+    type Answered = (error: Error | null | undefined, text?: string) => void;
+    const info = this.redis.info.bind(this.redis) as (what?: string | Answered) => Promise<string>;
+    const noted = (what?: string | Answered): Promise<string> =>
+      typeof what !== 'function'
+        ? info(what)
+        : info((error, text) => {
+            this.#handshakeTicks = 0;
+            if (text?.includes('\r\nloading:1') === true) this.#lastError = new LoadingError();
+            what(error, text);
+          });
+    this.redis.info = noted as typeof this.redis.info;
+  }
+
+  /** Watches for a server that is silent although a reply is due, also during the handshake. */
   #watch(): void {
     this.#heard = true;
     this.#silentTicks = 0;
+    this.#handshakeTicks = 0;
     this.redis.stream.on('data', () => (this.#heard = true));
-    // Ticks, not the clock: if this process was held up itself, what came meanwhile is read before the next tick.
-    this.#watchdog ??= setInterval(() => this.#tick(), this.#limits.socketTimeout / (TICKS - 1)).unref();
+    // Counts ticks instead of reading the clock: after a blocked event loop, the waiting replies are read before the next tick.
+    this.#watchdog ??= setInterval(() => this.#tick(), this.#tickMs).unref();
+  }
+
+  get #tickMs(): number {
+    return Math.min(this.#limits.socketTimeout, this.#limits.commandTimeout) / TICKS;
+  }
+
+  /** Ticks of a time-out; one extra, because the first tick may come early. */
+  #ticksOf(timeout: number): number {
+    return Math.ceil(timeout / this.#tickMs) + 1;
   }
 
   #tick(): void {
     const { status } = this.redis;
-    // An idle connection must notice too that its server hangs: another may be master by the time that it goes on.
+    const { connectTimeout, socketTimeout, commandTimeout } = this.#limits;
+    this.#ticks++;
+    // An idle connection must also detect a hanging server: another may be master when it continues.
     if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
       this.ping().catch(() => undefined);
-    const owes = this.#count > 0 || status === 'connect' || (status === 'ready' && !this.#ready);
+    const isShaking = status === 'connect' || (status === 'ready' && !this.#ready);
+    const owes = this.#count > 0 || isShaking;
+    this.#handshakeTicks = isShaking ? this.#handshakeTicks + 1 : 0;
     this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
     this.#heard = false;
-    if (this.#silentTicks >= TICKS) this.#giveUp();
+    const [oldest] = this.#pending;
+    const isLate = oldest !== undefined && this.#ticks - oldest.sent >= this.#ticksOf(commandTimeout);
+    // A server may answer a handshake very slowly without ever being silent.
+    const isStuck = this.#handshakeTicks >= this.#ticksOf(connectTimeout + socketTimeout);
+    if (isLate || isStuck || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
   }
 
-  /** Destroys the socket: what waits for a reply is rejected, and what is not sent yet never will be. */
+  /** Destroys the socket. Commands without a reply are rejected, and unsent commands are dropped. */
   #giveUp(): void {
     this.#silentTicks = 0;
     this.redis.stream.destroy(new NoReplyError());
   }
+}
+
+/** Whether the server refuses connections, is silent or is loading its data. */
+function isGone(lastError: Error | undefined): boolean {
+  if (lastError === undefined) return false;
+  const { code } = lastError as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' || lastError instanceof NoReplyError || lastError instanceof LoadingError;
 }
 
 /** Resolves at the next change of the connection's status, or after a while. */

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../api/errors.js';
 
-/** Stops waiting when the signal aborts; the reply is then dropped when it comes. */
+/** Stops waiting when the signal aborts. A reply that arrives later is dropped. */
 export async function within<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   if (signal.aborted) {

@@ -1,7 +1,8 @@
 import { ReplyError } from 'ioredis';
+import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 
-/** Answers that no second attempt will change. */
+/** Replies that a second attempt cannot change. */
 const HOPELESS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR invalid DB index)/;
 
 const LOST =
@@ -9,7 +10,7 @@ const LOST =
 
 const NO_SENTINEL = 'none of the Sentinels can be used';
 
-/** The Sentinels answer, and watch no master of the name. */
+/** The Sentinels answer, but monitor no master of this name. */
 export class UnknownMasterError extends Error {
   constructor(name: string) {
     super(`the Sentinels know no master called \`${name}\``);
@@ -17,7 +18,7 @@ export class UnknownMasterError extends Error {
   }
 }
 
-/** A server that takes itself for the master, while the Sentinels name another. */
+/** The server acts as the master, but the Sentinels name another. */
 export class NotMasterError extends Error {
   /** @param master where the Sentinels say that it is */
   constructor(master: string | undefined) {
@@ -28,7 +29,7 @@ export class NotMasterError extends Error {
   }
 }
 
-/** A server that is silent, or slower than the limits allow. */
+/** The server is silent, or slower than the limits allow. */
 export class NoReplyError extends Error {
   constructor() {
     super('no reply within the time-out');
@@ -36,30 +37,94 @@ export class NoReplyError extends Error {
   }
 }
 
+/** Too many commands wait for a connection whose server answers. */
+export class CrowdedError extends Error {
+  constructor(waiting: number) {
+    super(`${waiting} keys wait for their replies already`);
+    this.name = 'CrowdedError';
+  }
+}
+
+/** The server rejects commands until it has loaded its data from disk. */
+export class LoadingError extends Error {
+  constructor() {
+    super('it is loading its data');
+    this.name = 'LoadingError';
+  }
+}
+
+/** Slots of the cluster have no master. */
+export class UncoveredError extends Error {
+  constructor(slots: number) {
+    super(`${slots} of its slots have no master`);
+    this.name = 'UncoveredError';
+  }
+}
+
+/** The master has stored the write, but a failover could still lose it. */
+export class NotReplicatedError extends Error {
+  constructor(replicas: number, wanted: number, within: number) {
+    super(`${replicas} of ${wanted} replicas confirmed the write within ${within} ms`);
+    this.name = 'NotReplicatedError';
+  }
+}
+
+/** Codes by the error word of a reply. In the error of a script, the word is not the first. */
+const REPLY_CODES: readonly (readonly [RegExp, StoreFailure])[] = [
+  [/\bREADONLY\b/, 'store_read_only'],
+  [/\bOOM\b/, 'store_out_of_memory'],
+  [/\bMISCONF\b/, 'store_disk_full'],
+  [/\bNOREPLICAS\b/, 'store_not_replicated'],
+  [/\bLOADING\b/, 'store_loading'],
+  [/\b(?:BUSY|TRYAGAIN)\b|max number of clients/, 'store_busy'],
+  [/\b(?:CLUSTERDOWN|MASTERDOWN)\b/, 'store_cluster_down'],
+  [/\bWRONGTYPE\b/, 'store_wrong_type'],
+];
+
+/** The code of an error reply, or of the reason for a missing reply. */
+export function storeFailureOf(error: unknown): StoreFailure {
+  if (error instanceof CrowdedError) return 'store_overloaded';
+  if (error instanceof NotReplicatedError) return 'store_not_replicated';
+  if (error instanceof UncoveredError) return 'store_cluster_down';
+  if (error instanceof LoadingError) return 'store_loading';
+  if (!isReply(error)) return 'store_unavailable';
+  return REPLY_CODES.find(([pattern]) => pattern.test(error.message))?.[1] ?? 'store_refused';
+}
+
 export function isHopeless(error: Error | undefined): boolean {
   return error !== undefined && HOPELESS.test(innermost(error).message);
 }
 
-/** An answer of the server, as opposed to the lack of one. */
+/** Whether the error is a reply of the server. */
 export function isReply(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error);
 }
 
-/** The server will not do it for this user, or does not know how. */
+/** Whether the server does not permit or does not know the command. */
 export function isRefused(error: unknown): error is Error {
   return isReply(error) && /^(NOPERM|ERR) /.test(error.message);
 }
 
 /**
- * What went wrong with a server or the way to it, for those who wait for an answer.
+ * The error to report when a server, or the connection to it, fails.
  * @param lastError what the connection met last; it tells why a connection was lost
  */
 export function unavailable(address: string, error: unknown, lastError?: Error): MillraceError {
   if (error instanceof MillraceError) return error;
-  const detail = isReply(error)
-    ? `Redis at ${address} refused the command: ${firstLine(error.message)}`
-    : `Redis at ${address} does not answer: ${reasonFor(error, lastError)}`;
-  return new MillraceError('store_unavailable', detail, { cause: error });
+  // The last reply of the server is more useful than "the connection was lost".
+  const told = !isReply(error) && isLost(error) && isReply(lastError) ? lastError : error;
+  const code = storeFailureOf(told);
+  const detail = isReply(told)
+    ? `Redis at ${address} refused the command: ${firstLine(told.message)}`
+    : code === 'store_unavailable'
+      ? `Redis at ${address} does not answer: ${reasonFor(error, lastError)}`
+      : `Redis at ${address}: ${reasonFor(error, lastError)}`;
+  return new MillraceError(code, detail, { cause: error });
+}
+
+/** Whether the error only says that the connection is lost. */
+function isLost(error: unknown): boolean {
+  return !(error instanceof Error) || reasonOf(innermost(error)) === 'the connection was lost';
 }
 
 /** A few words: never an address with a password, never more than a line. */
@@ -97,7 +162,7 @@ function reasonOf(error: Error): string {
   const sentinel = /^All sentinels are unreachable.*?(?:Last error: (.*))?$/s.exec(error.message);
   if (sentinel !== null) {
     const [, last] = sentinel;
-    // ioredis says so too where each of them answered, and what they named could not be reached.
+    // ioredis reports the same if every Sentinel answered but the named master is unreachable.
     if (last === undefined) return 'the master that the Sentinels name cannot be reached';
     if (last.startsWith('the Sentinels know')) return firstLine(last);
     const cause = knownReason(/\bE[A-Z_]+\b/.exec(last)?.[0] ?? '');
@@ -113,7 +178,7 @@ function knownReason(code: string): string | undefined {
   return code === 'ETIMEDOUT' ? 'no connection within the time-out' : undefined;
 }
 
-/** Without a full stop: more follows it. */
+/** Without a full stop, because the message continues. */
 function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').slice(0, 200).replace(/[.\s]+$/, '');
 }

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
+import { guardParser } from './guard-parser.js';
 import { addressText, type RedisMasters } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import { nodeOptions } from './node-options.js';
@@ -7,7 +8,7 @@ import type { RedisAccess } from '../../settings/redis-target.js';
 
 type Listener = (masters: readonly MasterAddress[]) => void;
 
-/** The masters that are known, and those who want to hear when they change. */
+/** The known masters, and the listeners for their changes. */
 export class MasterList implements RedisMasters {
   readonly #access: RedisAccess;
   readonly #limits: ConnectionLimits;
@@ -19,7 +20,7 @@ export class MasterList implements RedisMasters {
     this.#limits = limits;
   }
 
-  /** Call before anything is sent to a new one. */
+  /** Call before the first command to a new master. */
   set(masters: readonly MasterAddress[]): void {
     const before = new Set(this.#masters.map(addressText));
     if (before.size === masters.length && masters.every((one) => before.has(addressText(one)))) return;
@@ -37,11 +38,13 @@ export class MasterList implements RedisMasters {
   }
 
   connect({ host, port }: MasterAddress, purpose: string): Redis {
-    return new Redis({
+    const redis = new Redis({
       ...nodeOptions(this.#access, this.#limits, purpose),
       host,
       port,
       retryStrategy: () => null,
     });
+    guardParser(redis);
+    return redis;
   }
 }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * `mergeSegment` of feature-record.ts, done in the server so that no other push comes between. ARGV: the segment, and
- * now in epoch milliseconds. Lua counts from 1: length at 1, view at 5, layout at 13, event time at 21, body at 29.
- * First the usual cases, a row that replaces a row and a row in a record without tombstones, which take half the time of
- * the general one. A record of tombstones alone expires. Answers 1 if the segment was stored, 0 if the record holds a
- * later one.
+ * `mergeSegment` of feature-record.ts as a server-side script, so that it is atomic. ARGV: the segment, and the time in
+ * epoch milliseconds. Lua counts from 1: length at 1, view at 5, layout at 13, event time at 21, body at 29. The first part
+ * handles the usual cases (a row replaces a row, or the record has no tombstones) in half the time of the general part. A
+ * record that has only tombstones expires. Returns 1 if the segment was stored, 0 if the record has a later one.
  */
 export const MERGE_SCRIPT = `
 local record = redis.call('GET', KEYS[1]) or ''
@@ -68,5 +67,5 @@ end
 return 1
 `;
 
-/** What EVALSHA calls it. */
+/** Its name for EVALSHA. */
 export const MERGE_SHA = createHash('sha1').update(MERGE_SCRIPT).digest('hex');

@@ -5,8 +5,8 @@ import type { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 
 /**
- * Options of one connection. Nothing waits in a queue for a server that is not there and nothing is sent twice; the
- * time-outs of commands are our own (connection.ts), since ioredis's forget the command but not its place in the queue.
+ * Options of one connection. The offline queue and automatic resending are off. The time-outs of commands are in
+ * connection.ts, because ioredis's `commandTimeout` rejects a command but leaves it in the queue.
  */
 export function nodeOptions(access: RedisAccess, limits: ConnectionLimits, purpose: string): RedisOptions {
   return {
@@ -28,7 +28,7 @@ export function nodeOptions(access: RedisAccess, limits: ConnectionLimits, purpo
   };
 }
 
-/** Where a connection goes whose server the Sentinels name. */
+/** Options of a connection whose server the Sentinels name. */
 export function sentinelOptions(
   { sentinels, master: name, username, password }: Extract<Topology, { kind: 'sentinel' }>,
   master: SentinelMaster,
@@ -40,7 +40,7 @@ export function sentinelOptions(
     sentinels: [...sentinels],
     name,
     role: 'master',
-    // Told of a failover at once, also while the old master only hangs.
+    // Reports a failover at once, also if the old master only hangs.
     failoverDetector: true,
     updateSentinels: true,
     sentinelCommandTimeout: limits.connectTimeout,

@@ -2,34 +2,40 @@ import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
 import { allPositions, batchesOf } from './batches.js';
+import { probeKey } from '../keys.js';
+import { checkServer } from './check-server.js';
 import { RedisConnection } from './connection.js';
 import { within } from './deadline.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { MasterList } from './master-list.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { sendPipeline, type Confirmation } from './pipeline.js';
+import { unconfirmed } from './reply-reader.js';
 import { ReadConnection } from './read-connection.js';
 import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { MsetCommand } from './write-commands.js';
 
-/** A Redis server, at an address or wherever the Sentinels say that the master is. */
+/** One Redis server: at a fixed address, or the master that the Sentinels name. */
 export class OneServer implements RedisServers {
   readonly masters: RedisMasters;
   readonly #reads: ReadConnection;
   readonly #writes: RedisConnection;
   readonly #confirmation: Confirmation;
   readonly #list: MasterList;
+  readonly #prefix: string;
 
   constructor(
     topology: Exclude<Topology, { kind: 'cluster' }>,
     access: RedisAccess,
     limits: ConnectionLimits,
     replicas: number,
+    prefix: string,
   ) {
+    this.#prefix = prefix;
     const place = topology.kind === 'single' ? topology.node : topology;
     const target = { place, access, limits };
-    // Reads and writes have a connection each, so that a large upload does not stand in the way of a ranking.
+    // Reads and writes use separate connections, so that a large upload does not delay a ranking.
     this.#reads = new ReadConnection({ ...target, purpose: 'read' });
     this.#writes = new RedisConnection({ ...target, purpose: 'write' });
     this.#confirmation = { replicas, within: limits.waitWithin };
@@ -55,7 +61,7 @@ export class OneServer implements RedisServers {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     try {
-      await within(this.#reads.mget(keys, batch, first), signal);
+      await within(this.#reads.mget(keys, batch, first, signal), signal);
     } catch (error) {
       throw this.#reads.unavailable(error);
     }
@@ -78,8 +84,8 @@ export class OneServer implements RedisServers {
       }),
     );
     return batches.flatMap(({ positions }, i) => {
-      const outcome = outcomes[i];
-      return positions.map(() => (outcome instanceof Error ? outcome : undefined));
+      const failure = unconfirmed(outcomes[i]);
+      return positions.map(() => failure);
     });
   }
 
@@ -97,13 +103,11 @@ export class OneServer implements RedisServers {
   }
 
   async ping(): Promise<void> {
-    for (const connection of [this.#reads, this.#writes]) {
-      try {
-        await connection.ping();
-      } catch (error) {
-        throw connection.unavailable(error);
-      }
-    }
+    await checkServer(this.#reads, this.#writes, probeKey(this.#prefix, 0));
+  }
+
+  connections(): readonly RedisConnection[] {
+    return [this.#writes];
   }
 
   unavailable(error: unknown): MillraceError {
@@ -116,9 +120,9 @@ export class OneServer implements RedisServers {
   }
 
   /**
-   * Keeps both connections on one master. A failover need not cut a connection to the old one, and a ranking would then
-   * not see what was just written to the new one. The list follows the reads: it is of what they read that changes have
-   * to be heard of, and it is set before the handshake, thus before any read.
+   * Keeps both connections on one master. A failover may leave a connection to the old master open, and a ranking would then
+   * miss recent writes to the new one. The list follows the read connection, because invalidations must cover what is read.
+   * It is set before the handshake, so before any read.
    */
   #followMaster(): void {
     this.#reads.redis.on('connect', () => {
@@ -129,7 +133,7 @@ export class OneServer implements RedisServers {
       [this.#reads, this.#writes],
       [this.#writes, this.#reads],
     ] as const) {
-      // Not before it is ready: until then it may be a server that hangs, or one that is no master any more.
+      // Wait until it is ready: before, the server may be hanging or no longer the master.
       one.onReady(() => {
         if (!other.ready) return;
         const [here, there] = [one.remote, other.remote];

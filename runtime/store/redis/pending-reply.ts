@@ -2,7 +2,7 @@ import { ReplyError } from 'ioredis';
 import type { RecordBatch } from '../codec/record-batch.js';
 
 /**
- * What is sent back:
+ * The form of a reply:
  *   list    to MGET: one list of all values
  *   values  to one GET for each key: each value on its own, or an error in its place
  *   asked   to ASKING and GET for each key: a line before each value
@@ -10,19 +10,19 @@ import type { RecordBatch } from '../codec/record-batch.js';
  */
 export type ReplyForm = 'list' | 'values' | 'asked' | 'line';
 
-/** Where the values of a reply go. */
+/** The destination of the values of a reply. */
 export interface ReplyPlaces {
   readonly batch: RecordBatch;
-  /** Number of the first value, or what is added to each of `positions`. */
+  /** Number of the first value, or the offset that is added to each of `positions`. */
   readonly first: number;
   readonly count: number;
-  /** Of the values, where they do not stand one after another. */
+  /** Positions of the values, if they are not consecutive. */
   readonly positions?: readonly number[];
-  /** Takes the errors that stand in the place of values, by position. */
+  /** Receives the errors that replace values, by position. */
   readonly errors?: unknown[];
 }
 
-/** The reply to what was sent in one go, as far as it has come. Every part is checked: what does not belong is refused. */
+/** The reply to commands that were sent together, as far as it has arrived. Every part is checked. */
 export class PendingReply {
   readonly form: ReplyForm;
   readonly promise: Promise<void>;
@@ -42,7 +42,7 @@ export class PendingReply {
     });
   }
 
-  /** Takes a value, or null; false if none belongs here. */
+  /** Accepts a value or null; false if no value is expected here. */
   value(memory: Buffer | null, start: number, end: number): boolean {
     const places = this.#places;
     if (places === undefined || !this.#opened || this.isWhole) return false;
@@ -52,14 +52,14 @@ export class PendingReply {
     return true;
   }
 
-  /** Takes the head of a list; false if none belongs here, or one of another length. */
+  /** Accepts the head of a list; false if no list of this length is expected here. */
   list(length: number): boolean {
     if (this.form !== 'list' || this.#opened || length !== this.#places?.count) return false;
     this.#opened = true;
     return true;
   }
 
-  /** Takes a line that is no error; false if none belongs here. */
+  /** Accepts a line that is not an error; false if none is expected here. */
   line(): boolean {
     if (this.#opened || this.isWhole) return false;
     if (this.form === 'line') this.#filled++;
@@ -68,7 +68,7 @@ export class PendingReply {
     return true;
   }
 
-  /** Takes an error; false if none belongs here. */
+  /** Accepts an error; false if none is expected here. */
   error(message: string): boolean {
     if (this.form === 'values' || (this.form === 'asked' && this.#opened)) {
       const places = this.#places;
@@ -77,7 +77,7 @@ export class PendingReply {
       this.#next();
       return true;
     }
-    // Half a list is no reply, and a refused ASKING is followed by the answer to GET, which says as much.
+    // An error inside a list is invalid. After a refused ASKING, the reply to GET reports the same problem.
     if (this.form === 'asked') this.#opened = true;
     else if (this.#opened) return false;
     else {
@@ -87,17 +87,17 @@ export class PendingReply {
     return true;
   }
 
-  /** Whether all of it has come. */
+  /** Whether the whole reply has arrived. */
   get isWhole(): boolean {
     return this.#filled >= (this.#places?.count ?? 1);
   }
 
-  /** Tells who waits, once it is whole. */
+  /** Resolves the promise; call when the reply is complete. */
   settle(): void {
     this.#resolve();
   }
 
-  /** Tells who waits that the rest will never come. */
+  /** Rejects the promise: the rest will never arrive. */
   fail(error: Error): void {
     this.#reject(error);
   }

@@ -1,3 +1,4 @@
+import { NotReplicatedError } from './failure.js';
 import type { RedisConnection } from './connection.js';
 import type { AddCommand, CommandPipeline } from './servers.js';
 
@@ -9,25 +10,17 @@ export interface Confirmation {
 
 interface Pipeline {
   readonly positions: readonly number[];
-  /** Of the values sent, together. */
+  /** Total size of the values. */
   readonly bytes: number;
   readonly add: AddCommand;
   readonly confirmation?: Confirmation | undefined;
-  /** For a slot that is on its way to this node. */
+  /** Whether the slot is migrating to this node. */
   readonly asking?: boolean;
-}
-
-/** The master has the write, but a failover now could lose it. */
-class NotReplicatedError extends Error {
-  constructor(replicas: number, { replicas: wanted, within }: Confirmation) {
-    super(`${replicas} of ${wanted} replicas confirmed the write within ${within} ms`);
-    this.name = 'NotReplicatedError';
-  }
 }
 
 /**
  * Sends one command for each position together, and checks every reply. Never rejects.
- * @returns by index in `positions`: the reply, or an Error. Where nothing could be sent that is each one's error.
+ * @returns by index in `positions`: the reply or an Error; the same Error for all if nothing could be sent
  */
 export async function sendPipeline(connection: RedisConnection, pipeline: Pipeline): Promise<unknown[]> {
   const { positions, bytes, add, confirmation, asking = false } = pipeline;
@@ -53,7 +46,9 @@ export async function sendPipeline(connection: RedisConnection, pipeline: Pipeli
     const replicas = reply(positions.length * step);
     if (typeof replicas === 'number' && replicas >= confirmation.replicas) return outcomes;
     const failure =
-      replicas instanceof Error ? replicas : new NotReplicatedError(Number(replicas), confirmation);
+      replicas instanceof Error
+        ? replicas
+        : new NotReplicatedError(Number(replicas), confirmation.replicas, confirmation.within);
     return outcomes.map((outcome) => (outcome instanceof Error ? outcome : failure));
   } catch (error) {
     return positions.map(() => error);

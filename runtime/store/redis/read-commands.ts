@@ -17,9 +17,8 @@ export function encodeMget(keys: readonly string[]): Buffer {
 }
 
 /**
- * One GET for each of the keys at some positions: a cluster refuses MGET across slots, and of two thousand keys hardly
- * two share one.
- * @param asking each preceded by ASKING, for slots that are on their way to the node
+ * One GET for each of the keys at some positions. A cluster refuses MGET across slots, and keys rarely share a slot.
+ * @param asking whether ASKING precedes each GET, for slots that are migrating to the node
  */
 export function encodeGets(keys: readonly string[], positions: readonly number[], asking: boolean): Buffer {
   const head = asking ? ASKING_GET : GET;

@@ -6,9 +6,9 @@ import { encodeGets, encodeMget, PING } from './read-commands.js';
 import { ReplyReader } from './reply-reader.js';
 
 /**
- * A connection for reads alone. ioredis makes it, and makes it anew: address, Sentinels, TLS, password and database are
- * its affair. From then on the replies are read here (send no command through `redis`): ioredis's parser makes an object
- * of every value, which was about a third of this process's work in a large read.
+ * A connection for reads only. ioredis connects and reconnects: it handles address, Sentinels, TLS, password and database.
+ * After the handshake this class parses the replies itself, so send no command through `redis`. ioredis's parser creates
+ * an object for every value, which was about a third of the CPU time of a large read.
  */
 export class ReadConnection extends RedisConnection {
   #reader: ReplyReader | undefined;
@@ -19,15 +19,21 @@ export class ReadConnection extends RedisConnection {
   }
 
   override get ready(): boolean {
-    return this.#reader !== undefined && super.ready;
+    return this.#reader !== undefined && !this.redis.stream.destroyed && super.ready;
   }
 
   /**
    * Reads keys in one MGET, to the numbers of a batch from `first` on.
    * @throws whatever `run` throws; ReplyError
    */
-  async mget(keys: readonly string[], batch: RecordBatch, first: number): Promise<void> {
-    await this.#send('list', keys.length, { batch, first, count: keys.length }, () => encodeMget(keys));
+  async mget(
+    keys: readonly string[],
+    batch: RecordBatch,
+    first: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const places = { batch, first, count: keys.length };
+    await this.retryOnce(() => this.#send('list', keys.length, places, () => encodeMget(keys)), signal);
   }
 
   /**
@@ -43,11 +49,15 @@ export class ReadConnection extends RedisConnection {
     batch: RecordBatch,
     first: number,
     errors: unknown[],
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const places = { batch, first, count: positions.length, positions, errors };
-    await this.#send(asking ? 'asked' : 'values', positions.length, places, () =>
-      encodeGets(keys, positions, asking),
-    );
+    await this.retryOnce(() => {
+      for (const position of positions) errors[position] = undefined;
+      return this.#send(asking ? 'asked' : 'values', positions.length, places, () =>
+        encodeGets(keys, positions, asking),
+      );
+    }, signal);
   }
 
   override async ping(): Promise<void> {
@@ -68,7 +78,7 @@ export class ReadConnection extends RedisConnection {
     });
   }
 
-  /** What the handshake was answered with is read by now; nothing has been asked since. */
+  /** Replaces ioredis's parser. All replies of the handshake have been read, and no command has been sent since. */
   #takeOver(stream: Redis['stream']): void {
     const reader = new ReplyReader();
     this.#reader = reader;
@@ -84,10 +94,20 @@ export class ReadConnection extends RedisConnection {
     const [theirs] = stream.listeners('data'); // ioredis puts its own before all others
     stream.off('data', theirs as () => void);
     stream.prependListener('data', read);
-    stream.once('close', () => {
-      if (this.#reader === reader) this.#reader = undefined;
+    // A socket takes some time to close. Its reads fail at once, when no more data can arrive.
+    const lose = (): void => {
+      if (this.#reader === reader) {
+        this.#reader = undefined;
+        this.broke();
+      }
       reader.fail(lost());
+    };
+    stream.once('end', () => {
+      lose();
+      stream.destroy();
     });
+    stream.once('error', lose);
+    stream.once('close', lose);
   }
 }
 

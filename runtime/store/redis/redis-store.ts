@@ -1,3 +1,4 @@
+import type { StoreFailure } from '../../api/error-codes.js';
 import { RecordBatch } from '../codec/record-batch.js';
 import {
   StoreWriteError,
@@ -11,14 +12,18 @@ import {
 import { expiryOf, versionOf } from '../codec/versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
-import type { RedisMasters } from './masters.js';
+import type { RedisObserver } from '../../settings/redis-observer.js';
+import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
+import { evictionPolicy } from './check-server.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
+import { unconfirmed } from './reply-reader.js';
+import { sampleKeys } from './sample-keys.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
-/** The redis engine; it also tells which servers own the keys. */
+/** The redis engine. It also names the servers that own the keys. */
 export interface RedisStore extends Store {
   readonly masters: RedisMasters;
 }
@@ -32,16 +37,22 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   const topology = topologyOf(settings);
   const access = accessOf(settings);
   const given = { ...DEFAULT_LIMITS, ...settings.limits };
-  // A server that waits for its replicas is silent meanwhile.
+  // A server is silent while it waits for its replicas.
   const limits = { ...given, waitWithin: Math.min(given.waitWithin, Math.ceil(given.socketTimeout * 0.8)) };
   const replicas = settings.waitReplicas ?? 0;
+  const prefix = settings.prefix ?? 'millrace';
   const servers =
     topology.kind === 'cluster'
-      ? new ClusterServers(topology.nodes, access, limits, replicas)
-      : new OneServer(topology, access, limits, replicas);
+      ? new ClusterServers(topology.nodes, access, limits, replicas, prefix)
+      : new OneServer(topology, access, limits, replicas, prefix);
   await servers.open();
-  return new ServersStore(servers);
+  const store = new ServersStore(servers, access.observer);
+  await store.checkPolicies();
+  return store;
 }
+
+/** How often the eviction policies are read, in milliseconds. */
+const POLICIES_AGAIN = 30_000;
 
 interface Script {
   readonly text: string;
@@ -53,12 +64,29 @@ interface ScriptCall {
   readonly args: readonly (string | Buffer)[];
 }
 
-/** The store contract over whichever servers there are. */
+/** The store contract over one server or a cluster. */
 class ServersStore implements RedisStore {
   readonly #servers: RedisServers;
+  readonly #observer: RedisObserver | undefined;
+  readonly #stopListening: () => void;
+  #checkedPolicies = -Infinity;
 
-  constructor(servers: RedisServers) {
+  constructor(servers: RedisServers, observer: RedisObserver | undefined) {
     this.#servers = servers;
+    this.#observer = observer;
+    this.#stopListening = servers.masters.on('change', (masters) => {
+      observer?.newMasters(masters.map(addressText));
+      this.#checkedPolicies = -Infinity;
+    });
+  }
+
+  /** Reports the eviction policy to the observer, unless it was reported recently. */
+  async checkPolicies(): Promise<void> {
+    const now = performance.now();
+    if (this.#observer === undefined || now - this.#checkedPolicies < POLICIES_AGAIN) return;
+    this.#checkedPolicies = now;
+    const policies = await Promise.all(this.#servers.connections().map(evictionPolicy));
+    this.#observer.evicts(policies.find((policy) => policy !== undefined));
   }
 
   get masters(): RedisMasters {
@@ -93,7 +121,7 @@ class ServersStore implements RedisStore {
       (position) => keys[position]?.length ?? 0,
       (pipeline, position) => pipeline.unlink(keys[position] ?? ''),
     );
-    this.#check(replies.map((reply) => (reply instanceof Error ? reply : undefined)));
+    this.#check(replies.map((reply) => (typeof reply === 'number' ? undefined : unconfirmed(reply))));
   }
 
   async mergeSegments(segments: readonly SegmentWrite[]): Promise<SegmentOutcome[]> {
@@ -117,7 +145,7 @@ class ServersStore implements RedisStore {
   }
 
   /**
-   * Runs a script once for each key; it answers 1 or 0. A server that does not know it yet is sent it once more, whole.
+   * Runs a script once for each key; it returns 1 or 0. If a server does not know the script, its text is sent.
    * @throws StoreWriteError
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
@@ -161,14 +189,25 @@ class ServersStore implements RedisStore {
     const failure = failures.find((found) => found !== undefined);
     if (failure === undefined) return;
     const confirmed = failures.map((found) => found === undefined);
-    throw new StoreWriteError(this.#servers.unavailable(failure).message, confirmed, { cause: failure });
+    const { code, message } = this.#servers.unavailable(failure);
+    throw new StoreWriteError(message, confirmed, { cause: failure }, code as StoreFailure);
   }
 
-  ping(): Promise<void> {
-    return this.#servers.ping();
+  async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
+    try {
+      return await sampleKeys(this.#servers.connections(), start, most, signal);
+    } catch (error) {
+      throw this.#servers.unavailable(error);
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.#servers.ping();
+    await this.checkPolicies();
   }
 
   close(): Promise<void> {
+    this.#stopListening();
     this.#servers.close();
     return Promise.resolve();
   }

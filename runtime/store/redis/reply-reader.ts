@@ -15,10 +15,10 @@ const MOST_HEAD = 16;
 /** Most bytes of a line, such as an error. */
 const MOST_LINE = 64 * 1024;
 
-/** A unit goes on, and where it ends is not known yet; -n: it has n bytes. */
+/** The unit is incomplete and its length is not known; -n: it has n bytes. */
 const UNKNOWN = -1;
 
-/** The server, or what stands between, sent what is no reply to what was asked. */
+/** The server or a proxy sent bytes that are not a valid reply. */
 export class GarbledReplyError extends Error {
   constructor(what: string) {
     super(`its reply cannot be understood: ${what}`);
@@ -26,10 +26,16 @@ export class GarbledReplyError extends Error {
   }
 }
 
+/** Undefined for the reply `OK`, as text or bytes; otherwise why a write is not confirmed. */
+export function unconfirmed(reply: unknown): Error | undefined {
+  if (reply instanceof Error) return reply;
+  const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply;
+  return text === 'OK' ? undefined : new GarbledReplyError('a write was not answered with OK');
+}
+
 /**
- * Reads the replies to reading commands from the bytes of a connection, in whatever pieces those come. Values stay where
- * they are: only one that lies across two pieces is copied. Understands of the protocol what such commands are answered
- * with, and refuses all else.
+ * Parses the replies to read commands from the bytes of a connection, in pieces of any size. Values are not copied, unless
+ * one lies across two pieces. It supports only the parts of the protocol that these replies use, and rejects the rest.
  *
  * Source: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2)
  */
@@ -37,20 +43,20 @@ export class ReplyReader {
   #pending: PendingReply[] = [];
   /** Index into `#pending` of the reply that is being read. */
   #at = 0;
-  /** The start of a unit whose end is still to come, and how many bytes of it are there. */
+  /** The start of an incomplete unit, and the number of its bytes so far. */
   #held = Buffer.alloc(0);
   #heldBytes = 0;
-  /** What `#head` has read: a length, -1 for none. */
+  /** The length that `#head` has read; -1 for null. */
   #length = 0;
 
-  /** Expects a reply, after those that are expected already. */
+  /** Adds a reply to the end of the expected ones. */
   expect(reply: PendingReply): Promise<void> {
     this.#pending.push(reply);
     return reply.promise;
   }
 
   /**
-   * Reads a piece; its memory is not to change from then on.
+   * Reads a piece. Its memory must not change afterwards.
    * @throws GarbledReplyError; what is pending is then to be failed, and nothing more to be read
    */
   read(piece: Buffer): void {

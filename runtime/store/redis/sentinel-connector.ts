@@ -1,19 +1,19 @@
 import { SentinelConnector, type Redis, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import { guardParser } from './guard-parser.js';
 import { UnknownMasterError } from './failure.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import type { SentinelMaster } from './sentinel-master.js';
 
-/** What ioredis's connector asks Sentinels with; its types keep that to themselves. */
+/** Private methods of ioredis's connector that are replaced here. */
 interface SentinelClients {
   connectToSentinel(sentinel: unknown, options?: unknown): Redis;
   resolve(sentinel: unknown): Promise<MasterAddress | null>;
 }
 
 /**
- * A connector that goes to the master as ioredis's own does, but for three things. ioredis believes the first Sentinel that
- * answers, who may not have heard of a failover yet; here the others are asked too. It does not say of a master that no Sentinel knows that it is unknown. And its clients that wait for news
- * of a failover have nobody who listens to their errors, which it then prints to stderr; they connect anew by
- * themselves, so that nothing is to be done about an error.
+ * ioredis's connector with three differences. It asks all Sentinels, because the first to answer may not know of a failover
+ * yet. It reports a master that no Sentinel knows. And it handles the errors of the clients that wait for failover messages,
+ * which ioredis would print to stderr; these clients reconnect by themselves.
  */
 export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOptions['Connector']> {
   return class extends SentinelConnector {
@@ -22,7 +22,11 @@ export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOpti
       super(options as SentinelConnectionOptions);
       const clients = this as unknown as SentinelClients;
       const connect = clients.connectToSentinel.bind(this);
-      clients.connectToSentinel = (sentinel, more) => connect(sentinel, more).on('error', () => undefined);
+      clients.connectToSentinel = (sentinel, more) => {
+        const client = connect(sentinel, more).on('error', () => undefined);
+        guardParser(client);
+        return client;
+      };
       const resolve = clients.resolve.bind(this);
       clients.resolve = async (sentinel) => {
         const told = await resolve(sentinel);

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import { guardParser } from './guard-parser.js';
 import { NotMasterError } from './failure.js';
 import type { ConnectionLimits } from '../../settings/redis-limits.js';
 import { addressText } from './masters.js';
@@ -10,18 +11,17 @@ import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 /** Longest wait for the answers of all Sentinels, in milliseconds. */
 const LONGEST_ANSWER = 300;
 
-/** What one Sentinel holds for true. */
+/** The answer of one Sentinel. */
 interface Opinion {
   readonly master: MasterAddress;
-  /** Of the failover that made it master: the higher, the later. */
+  /** Epoch of the failover that made it master; a later failover has a higher one. */
   readonly epoch: number;
   readonly others: readonly MasterAddress[];
 }
 
 /**
- * Which server is the master, as the Sentinels know it together. Some learn of a failover later than others, and a
- * master that hung meanwhile still takes itself for one when it goes on, for seconds: so all are asked, and the one that
- * knows of the latest failover is believed.
+ * Finds the current master. Some Sentinels learn of a failover later than others, and a master that hung still acts as the
+ * master for some seconds. So all Sentinels are asked, and the one with the latest failover is trusted.
  *
  * Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
  */
@@ -29,7 +29,7 @@ export class SentinelMaster {
   readonly name: string;
   readonly #options: RedisOptions;
   readonly #sentinels: readonly MasterAddress[];
-  /** Those that the ones of the settings know of. */
+  /** Sentinels that those of the settings have named. */
   #others: readonly MasterAddress[] = [];
 
   constructor(
@@ -55,7 +55,7 @@ export class SentinelMaster {
     this.#sentinels = sentinels;
   }
 
-  /** Undefined where no Sentinel answers. */
+  /** Undefined if no Sentinel answers. */
   async find(): Promise<MasterAddress | undefined> {
     const sentinels = eachOnce([...this.#sentinels, ...this.#others]);
     const opinions = (await Promise.all(sentinels.map((sentinel) => this.#ask(sentinel)))).filter(
@@ -67,7 +67,7 @@ export class SentinelMaster {
   }
 
   /**
-   * Call on a connection that the server has answered on: only then is what the Sentinels say later than its word.
+   * Call after the server has answered on the connection, so that the answers of the Sentinels are newer.
    * @throws NotMasterError
    */
   async confirm(remote: MasterAddress | undefined): Promise<void> {
@@ -80,11 +80,12 @@ export class SentinelMaster {
   async #ask({ host, port }: MasterAddress): Promise<Opinion | undefined> {
     const redis = new Redis({ ...this.#options, host, port });
     redis.on('error', () => undefined); // connect() rejects
+    guardParser(redis);
     try {
       await redis.connect();
       const [address, state, others] = await Promise.all([
         redis.call('SENTINEL', 'get-master-addr-by-name', this.name),
-        // A Sentinel that will not tell of these is believed least.
+        // A Sentinel that does not answer these gets the lowest epoch.
         redis.call('SENTINEL', 'master', this.name).catch(() => []),
         redis.call('SENTINEL', 'sentinels', this.name).catch(() => []),
       ]);
@@ -104,7 +105,7 @@ function eachOnce(addresses: readonly MasterAddress[]): MasterAddress[] {
   return [...new Map(addresses.map((address) => [addressText(address), address])).values()];
 }
 
-/** Whether a host, by name or number, has this number. */
+/** Whether a host name or address resolves to this address. */
 async function isAt(host: string, address: string): Promise<boolean> {
   if (host === address) return true;
   if (isIP(host) !== 0) return false;
@@ -112,7 +113,7 @@ async function isAt(host: string, address: string): Promise<boolean> {
   return found.some((one) => one.address === address);
 }
 
-/** A Sentinel of a list, unless the one that lists it cannot reach it. */
+/** The address of a listed Sentinel, unless it is marked as disconnected. */
 function reachable(entry: unknown): MasterAddress[] {
   const fields = texts(entry);
   if (fieldOf(fields, 'flags')?.includes('disconnected') ?? true) return [];
@@ -128,7 +129,7 @@ function texts(reply: unknown): readonly string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
 }
 
-/** Of a list of names and values in turn. */
+/** Finds a value in a list that alternates names and values. */
 function fieldOf(fields: readonly string[], name: string): string | undefined {
   for (let i = 0; i + 1 < fields.length; i += 2) if (fields[i] === name) return fields[i + 1];
   return undefined;

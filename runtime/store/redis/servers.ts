@@ -2,15 +2,16 @@ import type { ChainableCommander, Pipeline } from 'ioredis';
 import type { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import type { StoreRecord } from '../store.js';
+import type { RedisConnection } from './connection.js';
 import type { RedisMasters } from './masters.js';
 
-/** A pipeline of ioredis; that it takes commands made elsewhere is missing from the type that it is given. */
+/** A pipeline of ioredis; its published type lacks `sendCommand`. */
 export type CommandPipeline = ChainableCommander & Pick<Pipeline, 'sendCommand'>;
 
 /** Adds the command of one position to a pipeline; exactly one command. */
 export type AddCommand = (pipeline: CommandPipeline, position: number) => void;
 
-/** The servers behind a store: one of them (servers found by Sentinels too), or those of a cluster. */
+/** The servers behind a store: one server (fixed, or found by Sentinels) or the masters of a cluster. */
 export interface RedisServers {
   readonly masters: RedisMasters;
 
@@ -38,10 +39,16 @@ export interface RedisServers {
    */
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]>;
 
-  /** Resolves if every server answers that this process writes to or reads from. @throws MillraceError store_unavailable */
+  /**
+   * Resolves if every server answers, and accepts writes.
+   * @throws MillraceError with a code of STORE_WRITE_FAILURES
+   */
   ping(): Promise<void>;
 
-  /** What is to be told of a failed write. */
+  /** A connection to each server, for single commands beside reads. */
+  connections(): readonly RedisConnection[];
+
+  /** The error to report for a failed write. */
   unavailable(error: unknown): MillraceError;
 
   close(): void;

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Replaces a versioned record if it is still the one that was read, so that no other write comes between.
- * ARGV: the version that was read ('' for none), the new record, its expiry. Answers 1 if the new record is there (also
- * where a resent command finds its own work), 0 if another is.
+ * Replaces a versioned record if it has not changed since it was read. ARGV: the version that was read ('' for none), the
+ * new record, its expiry. Returns 1 if the new record is stored (also if a resent command finds its own result), otherwise 0.
  */
 export const SWAP_SCRIPT = `
 local version = redis.call('GETRANGE', KEYS[1], 0, 7)
@@ -13,5 +12,5 @@ redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
 return 1
 `;
 
-/** What EVALSHA calls it. */
+/** Its name for EVALSHA. */
 export const SWAP_SHA = createHash('sha1').update(SWAP_SCRIPT).digest('hex');

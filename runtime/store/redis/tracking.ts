@@ -1,30 +1,33 @@
 import type { Changes, Coherence } from '../coherence.js';
 import { addressText, type RedisMasters } from './masters.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
-import { TrackingLink } from './tracking-link.js';
+import { TrackingLink, type MarkerLink } from './tracking-link.js';
 
 export interface TrackingSettings {
-  /** Starts of the keys to be told of. */
+  /** Prefixes of the keys to track. */
   readonly prefixes: readonly string[];
-  /** How old the last sign of life of each server may be, in milliseconds. */
+  /** Maximum age of the last answer of each server, in milliseconds. */
   readonly leaseMs: number;
-  /** Told of a server that refuses to track: once, and again if it does so after it has tracked. */
+  /** The key that identifies the selected database; undefined if there is only one database, as in a cluster. */
+  readonly markerKey?: string;
+  /** Called once if a server refuses to track, and again if it refuses after it has tracked. */
   readonly warn?: (message: string) => void;
 }
 
-/** Pauses before a lost link is made anew, in milliseconds. */
+/** Pauses before a lost link is replaced, in milliseconds. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 1000;
-/** Pause before a server that refused is asked again: someone has to change its rights first. */
+/** Pause before the next attempt at a server that refused: someone must change the permissions first. */
 const REFUSED_PAUSE = 10_000;
 
-/** Tells of writes to a Redis by any client: a link to each of its masters. */
+/** Reports writes by any client, with one link to each master. */
 export class RedisTracking implements Coherence {
   readonly #masters: RedisMasters;
   readonly #settings: TrackingSettings;
   readonly #links = new Map<string, TrackingLink>();
   readonly #pauses = new Map<string, number>();
   readonly #refusing = new Set<string>();
+  readonly #unmarked = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #wanted: ReadonlySet<string> = new Set();
   #changes: Changes | undefined;
@@ -69,7 +72,7 @@ export class RedisTracking implements Coherence {
     this.#links.clear();
   }
 
-  /** Reads under way while the masters change may be answered by either the old or the new ones: nothing is kept of them. */
+  /** Reads in flight while the masters change may be answered by old or new masters, so none of them is kept. */
   #follow(masters: readonly MasterAddress[]): void {
     this.#changes?.flush();
     this.#wanted = new Set(masters.map(addressText));
@@ -87,7 +90,7 @@ export class RedisTracking implements Coherence {
     if (changes === undefined || !this.#wanted.has(address) || this.#links.has(address)) return;
     const { prefixes, leaseMs } = this.#settings;
     const redis = this.#masters.connect(master, 'track');
-    const link = new TrackingLink(redis, prefixes, changes, leaseMs, (refusal) => {
+    const link = new TrackingLink(redis, this.#marker(master), prefixes, changes, leaseMs, (refusal) => {
       if (this.#links.get(address) !== link) return;
       this.#links.delete(address);
       if (link.wasArmed) this.#refusing.delete(address);
@@ -97,7 +100,21 @@ export class RedisTracking implements Coherence {
     this.#links.set(address, link);
   }
 
-  /** Pauses grow while the server takes no link. */
+  #marker(master: MasterAddress): MarkerLink | undefined {
+    const { markerKey: key, warn } = this.#settings;
+    if (key === undefined) return undefined;
+    const address = addressText(master);
+    return {
+      redis: this.#masters.connect(master, 'marker'),
+      key,
+      refused: ({ message }) => {
+        if (!this.#unmarked.has(address)) warn?.(unmarkedText(address, key, message));
+        this.#unmarked.add(address);
+      },
+    };
+  }
+
+  /** Pauses grow while the server accepts no link. */
   #pauseAfter(address: string, wasArmed: boolean): number {
     const before = wasArmed ? undefined : this.#pauses.get(address);
     const pause = before === undefined ? FIRST_PAUSE : Math.min(2 * before, LONGEST_PAUSE);
@@ -120,6 +137,13 @@ export class RedisTracking implements Coherence {
     timer.unref();
     this.#timers.add(timer);
   }
+}
+
+function unmarkedText(address: string, key: string, message: string): string {
+  return (
+    `Redis at ${address} does not let this user mark the database (${message}): after SWAPDB, rankings show entities of the ` +
+    `database before until they are written. Give the user GET, SET and EVAL on the key ${key}`
+  );
 }
 
 function refusalText(address: string, { message }: Error): string {

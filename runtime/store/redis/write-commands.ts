@@ -2,7 +2,7 @@ import { Command } from 'ioredis';
 import type { StoreRecord } from '../store.js';
 import { bulkRoom, FRAME_BYTES, writeBulk, writeBulkBytes } from './resp.js';
 
-/** MSET of the records at some positions. Encoded here in one go: ioredis copies every value twice on its way. */
+/** MSET of the records at some positions. It is encoded here, because ioredis copies every value twice. */
 export class MsetCommand extends Command {
   readonly #bytes: Buffer;
 

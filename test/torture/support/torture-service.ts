@@ -30,14 +30,21 @@ const PROJECT = {
 /** A service of this build in a process of its own, over a Redis. */
 export interface TortureService {
   readonly url: string;
+  readonly pid: number;
   /** Memory that the process holds, bytes. */
   memory(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** @param environment says where Redis is */
-export async function startTortureService(environment: NodeJS.ProcessEnv): Promise<TortureService> {
-  const root = await writeProject(PROJECT);
+/**
+ * @param environment says where Redis is
+ * @param changed files of the project that differ
+ */
+export async function startTortureService(
+  environment: NodeJS.ProcessEnv,
+  changed: Readonly<Record<string, string>> = {},
+): Promise<TortureService> {
+  const root = await writeProject({ ...PROJECT, ...changed });
   const bin = fileURLToPath(new URL('../../../runtime/cli/bin.js', import.meta.url));
   const service = spawn(
     process.execPath,
@@ -70,6 +77,7 @@ export async function startTortureService(environment: NodeJS.ProcessEnv): Promi
     });
     return {
       url,
+      pid: service.pid ?? 0,
       async memory() {
         const metrics = await (await fetch(`${url}/metrics`)).text();
         return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]);

@@ -5,13 +5,13 @@ import type { MasterAddress } from '../../../settings/redis-address.js';
 import { ReadConnection } from '../read-connection.js';
 import type { RedisAccess } from '../../../settings/redis-target.js';
 
-/** A master of the cluster, with a connection each for reads and writes. */
+/** A master of the cluster, with one connection for reads and one for writes. */
 export class ClusterNode {
   readonly reads: ReadConnection;
   readonly writes: RedisConnection;
   /** `host:port`. */
   readonly name: string;
-  /** Until when the node is kept although the map of slots does not name it, in epoch milliseconds. */
+  /** Until when the node is kept if the map does not name it, in epoch milliseconds. */
   keepUntil = 0;
 
   constructor(

@@ -1,13 +1,17 @@
 import { MillraceError } from '../../../api/errors.js';
 import type { RecordBatch } from '../../codec/record-batch.js';
 import type { StoreRecord } from '../../store.js';
+import { probeKey } from '../../keys.js';
 import { batchesOf } from '../batches.js';
+import type { RedisConnection } from '../connection.js';
+import { checkServer } from '../check-server.js';
 import { within } from '../deadline.js';
-import { isHopeless, isReply, reasonFor, remedyFor, unavailable } from '../failure.js';
+import { isHopeless, isReply, reasonFor, remedyFor, unavailable, UncoveredError } from '../failure.js';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
 import { addressText, type RedisMasters } from '../masters.js';
 import type { MasterAddress } from '../../../settings/redis-address.js';
 import { sendPipeline, type Confirmation } from '../pipeline.js';
+import { unconfirmed } from '../reply-reader.js';
 import type { AddCommand, RedisServers } from '../servers.js';
 import type { RedisAccess } from '../../../settings/redis-target.js';
 import type { ClusterNode } from './cluster-node.js';
@@ -15,17 +19,19 @@ import { keySlot } from './key-slot.js';
 import { redirectOf } from './redirect.js';
 import { SlotMap } from './slot-map.js';
 
-/** A key is followed this often within one read or write. */
+/** Most redirections of a key within one read or write. */
 const MOST_REDIRECTS = 5;
+/** Keys that are tried to find one of a node. */
+const MOST_PROBES = 4096;
 
-/** Commands of some positions for one node. */
+/** The commands of some positions that go to one node. */
 interface Leg {
   readonly node: ClusterNode;
   readonly asking: boolean;
   readonly positions: number[];
 }
 
-/** What is sent: for each position of `keys` one command. */
+/** What to send: one command for each position of `keys`. */
 interface Work {
   readonly lane: 'reads' | 'writes';
   readonly keys: readonly string[];
@@ -33,13 +39,14 @@ interface Work {
   readonly send: (leg: Leg, replies: unknown[]) => Promise<void>;
 }
 
-/** The masters of a Redis Cluster: each key goes to the one that has its slot, all masters at the same time. */
+/** The masters of a Redis Cluster. Each key goes to the master of its slot; all masters are asked in parallel. */
 export class ClusterServers implements RedisServers {
   readonly masters: RedisMasters;
   readonly #map: SlotMap;
   readonly #limits: ConnectionLimits;
   readonly #confirmation: Confirmation;
   readonly #name: string;
+  readonly #prefix: string;
   #closed = false;
 
   constructor(
@@ -47,7 +54,9 @@ export class ClusterServers implements RedisServers {
     access: RedisAccess,
     limits: ConnectionLimits,
     replicas: number,
+    prefix: string,
   ) {
+    this.#prefix = prefix;
     this.#map = new SlotMap(start, access, limits);
     this.#limits = limits;
     this.#confirmation = { replicas, within: limits.waitWithin };
@@ -82,9 +91,8 @@ export class ClusterServers implements RedisServers {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const send: Work['send'] = async ({ node, asking, positions }, errors) => {
-      for (const position of positions) errors[position] = undefined;
       try {
-        await node.reads.gets(keys, positions, asking, batch, first, errors);
+        await node.reads.gets(keys, positions, asking, batch, first, errors, signal);
       } catch (error) {
         for (const position of positions) errors[position] = error;
       }
@@ -93,7 +101,7 @@ export class ClusterServers implements RedisServers {
     for (const error of errors) if (error instanceof Error) throw this.unavailable(error);
   }
 
-  /** The first record is stored before any other is sent: what they need to be read is in it, on another node perhaps. */
+  /** Stores the first record before the others are sent: readers of the others need it, and it may be on another node. */
   async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
     const [lead] = await this.#set(records.slice(0, 1));
     if (lead !== undefined) return records.map(() => lead);
@@ -109,7 +117,7 @@ export class ClusterServers implements RedisServers {
         if (record !== undefined) pipeline.set(record.key, record.value);
       },
     );
-    return replies.map((reply) => (reply instanceof Error ? reply : undefined));
+    return replies.map(unconfirmed);
   }
 
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]> {
@@ -132,18 +140,27 @@ export class ClusterServers implements RedisServers {
   async ping(): Promise<void> {
     if (this.#closed) throw this.unavailable(new Error('the store is closed'));
     const missing = this.#map.unowned();
-    if (missing > 0) throw this.unavailable(uncovered(missing));
+    if (missing > 0) throw this.unavailable(new UncoveredError(missing));
     await Promise.all(
-      [...this.#map.nodes].flatMap(({ reads, writes }) =>
-        [reads, writes].map(async (connection) => {
-          try {
-            await connection.ping();
-          } catch (error) {
-            throw connection.unavailable(error);
-          }
-        }),
-      ),
+      [...this.#map.nodes].map(async (node) => {
+        const key = this.#probeOf(node);
+        // A node without slots receives no commands.
+        if (key !== undefined) await checkServer(node.reads, node.writes, key);
+      }),
     );
+  }
+
+  connections(): readonly RedisConnection[] {
+    return [...this.#map.nodes].map(({ writes }) => writes);
+  }
+
+  /** A probe key in the slots of a node; undefined if the node has few or no slots. */
+  #probeOf(node: ClusterNode): string | undefined {
+    for (let number = 0; number < MOST_PROBES; number++) {
+      const key = probeKey(this.#prefix, number);
+      if (this.#map.owner(keySlot(key)) === node) return key;
+    }
+    return undefined;
   }
 
   unavailable(error: unknown): MillraceError {
@@ -155,7 +172,7 @@ export class ClusterServers implements RedisServers {
     this.#map.close();
   }
 
-  /** By position: the reply, or why there is none. */
+  /** By position: the reply or an Error. */
   async #run(work: Work): Promise<unknown[]> {
     const replies = new Array<unknown>(work.keys.length);
     if (this.#closed) return replies.fill(this.unavailable(new Error('the store is closed')));
@@ -167,7 +184,7 @@ export class ClusterServers implements RedisServers {
     return replies;
   }
 
-  /** The first way of each key, by the map as it is. */
+  /** The legs by the current map. */
   #legs(keys: readonly string[], replies: unknown[]): Leg[] {
     const legs = new Map<ClusterNode, Leg>();
     for (let position = 0; position < keys.length; position++) {
@@ -175,7 +192,7 @@ export class ClusterServers implements RedisServers {
       const leg = node === undefined ? undefined : legs.get(node);
       if (leg !== undefined) leg.positions.push(position);
       else if (node !== undefined) legs.set(node, { node, asking: false, positions: [position] });
-      else replies[position] = uncovered(this.#map.unowned());
+      else replies[position] = new UncoveredError(this.#map.unowned());
     }
     return [...legs.values()];
   }
@@ -183,7 +200,7 @@ export class ClusterServers implements RedisServers {
   async #send(leg: Leg, { lane, send }: Work, replies: unknown[], round: number): Promise<void> {
     const { node, positions } = leg;
     const connection = node[lane];
-    // A node that a redirection has just named is given the time to connect; any other is up or fails at once.
+    // A node that a redirection has just named gets time to connect. Other nodes fail at once if they are down.
     if (round > 0 && !connection.ready) await connection.becomesReady(this.#limits.connectTimeout);
     await send(leg, replies);
     for (const position of positions) {
@@ -192,7 +209,7 @@ export class ClusterServers implements RedisServers {
     }
   }
 
-  /** Says of a failure which node it was; a node that is down or has no cluster is reason to look at the map. */
+  /** Adds the node to the error. If the node is down or has left the cluster, the map is read again. */
   #placed(error: Error, node: ClusterNode): Error {
     if (redirectOf(error, node.address) !== undefined) return error;
     if (isReply(error) && !/^(CLUSTERDOWN|READONLY|MASTERDOWN|LOADING)/.test(error.message)) return error;
@@ -200,7 +217,7 @@ export class ClusterServers implements RedisServers {
     return isReply(error) ? error : unavailable(node.name, error);
   }
 
-  /** The next way of the keys that a node did not have, in their order. */
+  /** The next legs of the redirected keys, in their order. */
   #redirected(legs: readonly Leg[], replies: readonly unknown[]): Leg[] {
     const next = new Map<string, Leg>();
     for (const { node: from, positions } of legs) {
@@ -227,7 +244,7 @@ export class ClusterServers implements RedisServers {
         ? reasonFor(cause)
         : down !== undefined
           ? `its master ${down.name} is not ready`
-          : uncovered(missing).message;
+          : new UncoveredError(missing).message;
     const remedy = /cluster support disabled/.test(reason)
       ? 'Set REDIS_URL instead of REDIS_CLUSTER'
       : remedyFor(reason).replace('REDIS_URL', 'REDIS_CLUSTER');
@@ -239,8 +256,4 @@ export class ClusterServers implements RedisServers {
       },
     );
   }
-}
-
-function uncovered(slots: number): Error {
-  return new Error(`${slots} of its slots have no master`);
 }

@@ -1,6 +1,6 @@
 import type { MasterAddress } from '../../../settings/redis-address.js';
 
-/** A node's answer that another node has the key: for good (moved), or for this one command (asking). */
+/** The reply of a node that another node has the key: permanently (MOVED), or for one command (ASK). */
 export interface Redirect {
   readonly slot: number;
   readonly to: MasterAddress;
@@ -9,7 +9,7 @@ export interface Redirect {
 
 /**
  * Reads `MOVED 3999 127.0.0.1:6381` and `ASK 3999 127.0.0.1:6381`.
- * @param from the node that answered; an answer without a host means the same host
+ * @param from the node that replied; a reply without a host means the same host
  */
 export function redirectOf(reply: unknown, from: MasterAddress): Redirect | undefined {
   if (!(reply instanceof Error)) return undefined;

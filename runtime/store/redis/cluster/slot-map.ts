@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ConnectionLimits } from '../../../settings/redis-limits.js';
+import { guardParser } from '../guard-parser.js';
 import { MasterList } from '../master-list.js';
 import { addressText } from '../masters.js';
 import type { MasterAddress } from '../../../settings/redis-address.js';
@@ -9,15 +10,15 @@ import { ClusterNode } from './cluster-node.js';
 import { SLOTS } from './key-slot.js';
 import { readSlotRanges, type SlotRange } from './slot-ranges.js';
 
-/** How often the map is looked at while something is wrong with it, and while nothing seems to be; milliseconds. */
+/** How often the map is read while it may be wrong, and while it seems correct, in milliseconds. */
 const TEND = 200;
 const TEND_CALM = 5000;
-/** How long a node that a redirection named is kept before the map names it too. */
+/** How long a node is kept that only a redirection named, in milliseconds. */
 const KEEP_NAMED = 10_000;
 
 /**
- * Which master has which slot, and the connections to all of them. Learnt from any node by CLUSTER SLOTS, again and
- * again while a master is out of reach, and from redirections.
+ * The master of each slot, and the connections to all masters. It is read from any node by CLUSTER SLOTS, repeatedly while a
+ * master is unreachable, and updated by redirections.
  */
 export class SlotMap {
   readonly masters: MasterList;
@@ -44,7 +45,7 @@ export class SlotMap {
     return this.#nodes.values();
   }
 
-  /** Why the map could not be read last. */
+  /** Why the last read of the map failed. */
   get lastError(): Error | undefined {
     return this.#lastError;
   }
@@ -53,17 +54,17 @@ export class SlotMap {
     return this.#owners[slot];
   }
 
-  /** Slots that no master has. */
+  /** Number of slots without a master. */
   unowned(): number {
     return this.#owners.reduce((count, owner) => (owner === undefined ? count + 1 : count), 0);
   }
 
-  /** Reads the map when it is next looked at, which is soon. */
+  /** Marks the map as doubtful, so that it is read again soon. */
   doubt(): void {
     this.#doubtful = true;
   }
 
-  /** Takes a redirection for true at once; the whole map is read soon. */
+  /** Applies a redirection at once; the whole map is read soon. */
   learn(slot: number, address: MasterAddress, forGood: boolean): ClusterNode {
     const node = this.#node(address);
     node.keepUntil = Date.now() + KEEP_NAMED;
@@ -73,7 +74,7 @@ export class SlotMap {
     return node;
   }
 
-  /** Starts to look after the map, until it is closed. */
+  /** Keeps the map up to date until `close`. */
   tend(): void {
     this.#tending ??= setInterval(() => {
       const wrong = this.#doubtful || [...this.#nodes.values()].some((node) => !node.ready);
@@ -81,7 +82,7 @@ export class SlotMap {
     }, TEND).unref();
   }
 
-  /** Reads the map from the first node that gives it; keeps the old one if none does. Never rejects. */
+  /** Reads the map from the first node that answers; keeps the old map if none does. Never rejects. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
@@ -114,7 +115,7 @@ export class SlotMap {
     }
   }
 
-  /** Asks a node that there is no connection to. */
+  /** Reads the map on a temporary connection. */
   async #ask(address: MasterAddress): Promise<SlotRange[]> {
     const redis = new Redis({
       ...nodeOptions(this.#access, this.#limits, 'slots'),
@@ -124,6 +125,7 @@ export class SlotMap {
       commandTimeout: this.#limits.socketTimeout,
       retryStrategy: () => null,
     });
+    guardParser(redis);
     let failure: Error | undefined;
     redis.on('error', (error: Error) => (failure = error));
     try {
@@ -152,7 +154,7 @@ export class SlotMap {
     for (const [name, node] of this.#nodes) {
       if (named.has(node) || node.keepUntil > Date.now()) continue;
       this.#nodes.delete(name);
-      // What it still owes is waited for; a dead node is given up by its connections long before.
+      // Pending replies still arrive. The connections of a dead node fail long before this.
       setTimeout(() => node.close(), this.#limits.commandTimeout).unref();
     }
     this.#announce();
@@ -174,7 +176,7 @@ export class SlotMap {
   }
 }
 
-/** So that one node's old view is not the one that is always believed. */
+/** In random order, so that no single node with an old view is always asked first. */
 function shuffled<T>(items: T[]): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const other = Math.floor(Math.random() * (i + 1));

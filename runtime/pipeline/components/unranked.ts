@@ -1,0 +1,21 @@
+import type { Plan } from '../../compile/plan.js';
+import type { Frame } from '../../frame/frame.js';
+import { Ranking } from './ranking.js';
+import type { RankedCandidates } from './run-components.js';
+
+const REASON = 'the store could not be read';
+
+/** The candidates as the request sent them, each with the score 0: no step runs, effects neither. */
+export function unranked(plan: Plan, frame: Frame, ids: readonly string[]): RankedCandidates {
+  return {
+    ranking: new Ranking(frame, plan.candidateType.name, ids),
+    steps: plan.steps.map((step) => ({
+      step,
+      outcome: 'not_asked_for',
+      removed: [],
+      reason: REASON,
+      applied: 0,
+      skipped: 0,
+    })),
+  };
+}

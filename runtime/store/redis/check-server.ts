@@ -1,0 +1,32 @@
+import type { RedisConnection } from './connection.js';
+import { storeFailureOf } from './failure.js';
+
+/**
+ * Checks that a server can be read and written to.
+ * @param key a key that never exists: SET with XX is refused like any write, and changes nothing
+ * @throws MillraceError with a code of STORE_WRITE_FAILURES
+ */
+export async function checkServer(
+  reads: RedisConnection,
+  writes: RedisConnection,
+  key: string,
+): Promise<void> {
+  try {
+    await reads.ping();
+  } catch (error) {
+    throw reads.unavailable(error);
+  }
+  try {
+    await writes.run(1, 0, (redis) => redis.set(key, '', 'XX'));
+  } catch (error) {
+    // A user without write permission is not a failure of the server.
+    if (storeFailureOf(error) !== 'store_refused') throw writes.unavailable(error);
+  }
+}
+
+/** The eviction policy of a server; undefined if it evicts nothing, or does not report it. */
+export async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
+  const info = await connection.run(1, 0, (redis) => redis.info('memory')).catch(() => '');
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  return policy === 'noeviction' ? undefined : policy;
+}
