@@ -9,6 +9,7 @@ import { registerData } from './container/generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
+import type { Scans } from '../index/export/scans.js';
 import type { FeatureStore } from '../index/feature-store.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
@@ -32,6 +33,7 @@ export interface App {
   readonly pipelines: readonly Pipeline[];
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly resident: ResidentTables;
@@ -79,6 +81,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
 export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly scans: Scans;
   close(): Promise<void>;
 }
 
@@ -96,6 +99,7 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   return {
     entities: services.resolve(TOKENS.entityIndex),
     features: services.resolve(TOKENS.featureStore),
+    scans: services.resolve(TOKENS.scans),
     close: () => store.close(),
   };
 }
@@ -164,6 +168,10 @@ class ReloadableApp implements App {
 
   get features(): FeatureStore {
     return this.#current.features;
+  }
+
+  get scans(): Scans {
+    return this.#current.scans;
   }
 
   get online(): OnlineFeatures {

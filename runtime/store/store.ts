@@ -44,11 +44,27 @@ export interface Store {
    */
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
+  /**
+   * A page of the keys that start with a text. Pass the cursor of the page before, or undefined for the first page. A
+   * cursor stays valid when this process restarts.
+   * A key that exists from the first page to the last is returned at least once, perhaps twice. A key that is written or
+   * deleted meanwhile may be returned or not.
+   * @param count about how many keys; a page may have more, fewer or none
+   * @throws MillraceError store_unavailable; CursorError if the scan has to start again
+   */
+  scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage>;
+
   /** Resolves if the store answers. @throws MillraceError store_unavailable */
   ping(): Promise<void>;
 
   /** Releases connections and files; what was acknowledged stays. */
   close(): Promise<void>;
+}
+
+export interface KeyPage {
+  readonly keys: readonly string[];
+  /** Of the next page; undefined if this is the last one. */
+  readonly cursor: string | undefined;
 }
 
 export interface StoreRecord {
@@ -76,6 +92,14 @@ export interface RecordSwap {
 
 /** `changed`: another write came between the read and this one; nothing was replaced. */
 export type SwapOutcome = 'stored' | 'changed';
+
+/** A cursor is not of this store, or its place is lost. */
+export class CursorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CursorError';
+  }
+}
 
 /** Some of a batch of writes could not be confirmed. */
 export class StoreWriteError extends Error {

@@ -1,5 +1,13 @@
 import type { RecordBatch } from './codec/record-batch.js';
-import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
+import type {
+  KeyPage,
+  RecordSwap,
+  SegmentOutcome,
+  SegmentWrite,
+  Store,
+  StoreRecord,
+  SwapOutcome,
+} from './store.js';
 
 /**
  * A store that tells of every write through it: after the write is done, or may be, and before its caller learns of that.
@@ -56,6 +64,10 @@ class WatchedStore implements Store {
     } finally {
       this.#written(keysOf(swaps));
     }
+  }
+
+  scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    return this.#store.scan(start, cursor, count);
   }
 
   ping(): Promise<void> {

@@ -1,7 +1,9 @@
 import { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import {
+  CursorError,
   StoreWriteError,
+  type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -11,6 +13,7 @@ import {
 } from '../store.js';
 import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { loadRecords } from './load-records.js';
+import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
 
@@ -92,6 +95,18 @@ class EmbeddedStore implements Store {
         change.of.map(() => false),
         { cause: error },
       );
+    }
+  }
+
+  async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    if (this.#closed) throw closedError();
+    if (cursor !== undefined && !cursor.startsWith(start)) throw new CursorError('the cursor is of another scan');
+    try {
+      const keys = await scanKeys(this.#folder.database, start, cursor, count);
+      return { keys, cursor: keys.length < count ? undefined : keys.at(-1) };
+    } catch (error) {
+      const detail = `The embedded store could not list its keys: ${reasonOf(error)}`;
+      throw new MillraceError('store_unavailable', detail, { cause: error });
     }
   }
 

@@ -1,6 +1,8 @@
 import { RecordBatch } from '../codec/record-batch.js';
 import {
+  CursorError,
   StoreWriteError,
+  type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -11,6 +13,7 @@ import {
 import { expiryOf, versionOf } from '../codec/versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
+import { KeyScan } from './key-scan.js';
 import type { RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { OneServer } from './one-server.js';
@@ -56,9 +59,11 @@ interface ScriptCall {
 /** The store contract over whichever servers there are. */
 class ServersStore implements RedisStore {
   readonly #servers: RedisServers;
+  readonly #scan: KeyScan;
 
   constructor(servers: RedisServers) {
     this.#servers = servers;
+    this.#scan = new KeyScan(servers.masters);
   }
 
   get masters(): RedisMasters {
@@ -164,11 +169,20 @@ class ServersStore implements RedisStore {
     throw new StoreWriteError(this.#servers.unavailable(failure).message, confirmed, { cause: failure });
   }
 
+  async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    try {
+      return await this.#scan.page(start, cursor, count);
+    } catch (error) {
+      throw error instanceof CursorError ? error : this.#servers.unavailable(error);
+    }
+  }
+
   ping(): Promise<void> {
     return this.#servers.ping();
   }
 
   close(): Promise<void> {
+    this.#scan.close();
     this.#servers.close();
     return Promise.resolve();
   }
