@@ -11,7 +11,7 @@ import {
   type StoreRecord,
   type SwapOutcome,
 } from '../store.js';
-import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
+import { damaged, newer, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { loadRecords } from './load-records.js';
 import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
@@ -31,7 +31,8 @@ export interface EmbeddedSettings {
 export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSettings): Promise<Store> {
   const folder = await openDataFolder(dataDir, sync);
   try {
-    const { records, digest, damage } = await loadRecords(folder.database);
+    const { records, digest, damage, laterFormat } = await loadRecords(folder.database);
+    if (laterFormat !== undefined) throw newer(dataDir, laterFormat);
     if (damage !== undefined) throw damaged(dataDir, damage);
     return new EmbeddedStore(folder, records, new WriteQueue(folder.database, records, digest, sync));
   } catch (error) {
@@ -100,7 +101,8 @@ class EmbeddedStore implements Store {
 
   async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
     if (this.#closed) throw closedError();
-    if (cursor !== undefined && !cursor.startsWith(start)) throw new CursorError('the cursor is of another scan');
+    if (cursor !== undefined && !cursor.startsWith(start))
+      throw new CursorError('the cursor is of another scan');
     try {
       const keys = await scanKeys(this.#folder.database, start, cursor, count);
       return { keys, cursor: keys.length < count ? undefined : keys.at(-1) };
