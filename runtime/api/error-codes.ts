@@ -114,7 +114,8 @@ export const ERROR_CODES = {
   data_folder_damaged: {
     status: 500,
     title: 'The data folder is damaged',
-    remedy: 'Run `millrace store repair`: it keeps what can be read. Or restore a backup into an empty folder.',
+    remedy:
+      'Run `millrace store repair`: it keeps what can be read. Or restore a backup into an empty folder.',
   },
   data_folder_newer: {
     status: 500,

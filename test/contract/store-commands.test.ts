@@ -230,6 +230,34 @@ describe('millrace store', function () {
       });
     }
 
+    it('whose log has a flipped bit says so, also where the rest would be read as empty', async () => {
+      // Written by one process and not opened since: everything is in the log.
+      const fresh = join(folder, 'fresh');
+      await serve(embedded(fresh), async (url) => {
+        for (const call of SHOP_WRITES) await send(url, call);
+      });
+      for (const place of [0.05, 0.3, 0.6, 0.9]) {
+        const env = embedded(join(folder, `data-${place}`));
+        await cp(fresh, env['MILLRACE_DATA_DIR'] ?? '', { recursive: true });
+        const records = join(env['MILLRACE_DATA_DIR'] ?? '', 'records');
+        const name = (await readdir(records)).find((file) => file.endsWith('.log')) ?? '';
+        const log = await readFile(join(records, name));
+        const at = Math.floor(log.length * place);
+        log[at] = (log[at] ?? 0) ^ 4;
+        await writeFile(join(records, name), log);
+        const { code, stderr } = await run(env, 'check');
+        expect(code, `at ${place}`).to.equal(1);
+        expect(stderr).to.contain(
+          `is damaged: the log records/${name} has damaged records. Run millrace store repair`,
+        );
+        const repair = await run(env, 'repair');
+        expect(repair.stdout, repair.stderr).to.match(
+          /\d+ records kept, how many were lost is not known; everything /,
+        );
+        expect((await run(env, 'check')).code).to.equal(0);
+      }
+    });
+
     it('keeps the sound records, says how many are lost, and sets everything aside', async () => {
       const env = await copied();
       await tamper(env, (key, value) =>

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../api/errors.js';
+import { isLogDamaged } from './log-check.js';
 import { FOLDER_FORMAT } from './digest.js';
 import { announceOwner, ownerOf, withdrawOwner } from './owner.js';
 
@@ -67,7 +68,8 @@ export function openDatabase(location: string): Database {
 }
 
 /**
- * LevelDB starts an empty database where CURRENT is missing, and deletes the files that were there.
+ * LevelDB starts an empty database where CURRENT is missing, and deletes the files that were there. It also drops the
+ * records after a damaged one in its log.
  * @throws MillraceError data_folder_damaged
  */
 async function checkFiles(dataDir: string): Promise<void> {
@@ -93,6 +95,23 @@ async function checkFiles(dataDir: string): Promise<void> {
   // A process that owns the folder may have replaced both meanwhile.
   if (!isThere && (await currentManifest(dataDir)) === current)
     throw damaged(dataDir, 'the file that records/CURRENT names is missing');
+  for (const log of await damagedLogs(join(dataDir, RECORDS)))
+    throw damaged(dataDir, `the log records/${log} has damaged records`);
+}
+
+/** The names of the logs in a folder of a database that have damaged records. */
+export async function damagedLogs(location: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of await readdir(location)) {
+    if (!file.endsWith('.log')) continue;
+    try {
+      if (await isLogDamaged(join(location, file))) found.push(file);
+    } catch (error) {
+      // The process that owns the folder has removed it.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+  return found;
 }
 
 /** The name of the manifest that CURRENT holds; undefined if there is no such file. */
