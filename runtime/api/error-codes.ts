@@ -176,7 +176,13 @@ export const ERROR_CODES = {
   data_folder_damaged: {
     status: 500,
     title: 'The data folder is damaged',
-    remedy: 'Replace it with a backup copy, or remove it and load the data again.',
+    remedy:
+      'Run `millrace store repair`: it keeps what can be read. Or restore a backup into an empty folder.',
+  },
+  data_folder_newer: {
+    status: 500,
+    title: 'A later version of Millrace wrote the data folder',
+    remedy: 'Start the version that wrote it, or restore a backup or an export that this version can read.',
   },
   invalid_setting: {
     status: 500,

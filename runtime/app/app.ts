@@ -10,6 +10,7 @@ import { registerData } from './container/register-generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
+import type { Scans } from '../index/export/scans.js';
 import type { FeatureStore } from '../index/feature-store.js';
 import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
@@ -36,6 +37,7 @@ export interface App {
   readonly pipelines: readonly Pipeline[];
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly resident: ResidentTables;
@@ -112,6 +114,7 @@ async function announce(services: Container, config: ProjectConfig): Promise<voi
 export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly scans: Scans;
   close(): Promise<void>;
 }
 
@@ -129,6 +132,7 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   return {
     entities: services.resolve(TOKENS.entityIndex),
     features: services.resolve(TOKENS.featureStore),
+    scans: services.resolve(TOKENS.scans),
     close: () => store.close(),
   };
 }
@@ -199,6 +203,10 @@ class ReloadableApp implements App {
 
   get features(): FeatureStore {
     return this.#current.features;
+  }
+
+  get scans(): Scans {
+    return this.#current.scans;
   }
 
   get online(): OnlineFeatures {

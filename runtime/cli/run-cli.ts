@@ -5,6 +5,7 @@ import { featuresCommand } from './commands/features.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
+import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -40,6 +41,7 @@ function makeProgram(context: CliContext, version: string): Command {
     planCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
+    storeCommand(context),
     textStatsCommand(context),
     rankCommand(context),
     demoCommand(context),

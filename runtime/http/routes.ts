@@ -14,6 +14,8 @@ import { rank } from './routes/rank.js';
 import { readiness } from './routes/readiness.js';
 import { redocBundle } from './routes/redoc-bundle.js';
 import { redoc } from './routes/redoc.js';
+import { scanEntities } from './routes/scan-entities.js';
+import { scanFeatures } from './routes/scan-features.js';
 import { uploadEntities } from './routes/upload-entities.js';
 
 /** The routes that every project has, in the order of the OpenAPI document. */
@@ -22,8 +24,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
   getEntities,
   deleteEntitiesFirstPath,
   deleteEntities,
+  scanEntities,
   pushFeatures,
   deleteFeatures,
+  scanFeatures,
   getOnlineFeatures,
   feedback,
   redoc,

@@ -13,6 +13,7 @@ import type { Instance } from './instance.js';
 export interface HttpServices {
   readonly entities: EntityService;
   readonly features: FeatureService;
+  readonly scans: ScanService;
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
   readonly pipelines: readonly Pipeline[];
@@ -54,6 +55,12 @@ export interface EntityService {
 export interface FeatureService {
   push(body: unknown): Promise<unknown>;
   remove(body: unknown): Promise<unknown>;
+}
+
+/** Each answers a page of what the store holds. */
+export interface ScanService {
+  entities(body: unknown): Promise<unknown>;
+  features(body: unknown): Promise<unknown>;
 }
 
 export interface OnlineFeatureService {

@@ -4,7 +4,6 @@ import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { JsonObject } from '../api/types.js';
 import type { EntityType } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
-import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
 import { isBodyList, type BodyList } from '../core/json-list.js';
@@ -13,6 +12,7 @@ import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import type { StoreParts } from './store-parts.js';
+import { readEntity, resolveLayouts } from './stored-entity.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { packEntities } from './entity-batch.js';
 import { writePortions } from './write-portions.js';
@@ -105,7 +105,7 @@ export class EntityIndex {
     const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const unique = [...new Set(ids)];
     const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
-    await this.#resolveLayouts(records);
+    await resolveLayouts(this.#layouts, records);
     return { entity_type: type.name, entities: await inTurns(this.#decodeAll(unique, records, type)) };
   }
 
@@ -136,15 +136,6 @@ export class EntityIndex {
     }
   }
 
-  async #resolveLayouts(records: readonly (Buffer | null)[]): Promise<void> {
-    const unknown = new Set<string>();
-    for (const record of records) {
-      const hex = record === null ? undefined : layoutIdOf(record);
-      if (hex !== undefined && this.#layouts.get(hex) === undefined) unknown.add(hex);
-    }
-    if (unknown.size > 0) await this.#layouts.resolve(unknown);
-  }
-
   *#decodeAll(
     ids: readonly string[],
     records: readonly (Buffer | null)[],
@@ -153,30 +144,10 @@ export class EntityIndex {
     const entities = Object.create(null) as Record<string, JsonObject | null>;
     for (const [i, id] of ids.entries()) {
       const record = records[i] ?? null;
-      entities[id] = record === null ? null : this.#decode(record, type, id);
+      entities[id] = record === null ? null : readEntity(record, this.#layouts, type, id);
       yield;
     }
     return entities;
-  }
-
-  /**
-   * An entity uploaded with an `entity_key` has no value under the key of its type, unless it carries one of its own.
-   */
-  #decode(record: Buffer, { name: type, key }: IndexedType, id: string): JsonObject {
-    const hex = layoutIdOf(record) ?? '';
-    const layout = this.#layouts.get(hex);
-    if (layout === undefined) {
-      const detail = `${type} ${describe(id)} is stored with layout ${hex}, but the store does not have that layout`;
-      throw new MillraceError('record_unreadable', detail);
-    }
-    try {
-      const entity = decodeEntity(record, layout, id);
-      return own(entity, key) === undefined ? Object.assign(entity, { [key]: id }) : entity;
-    } catch (error) {
-      throw new MillraceError('record_unreadable', `the record of ${type} ${describe(id)} is damaged`, {
-        cause: error,
-      });
-    }
   }
 
   *#readIds(

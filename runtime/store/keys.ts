@@ -40,6 +40,51 @@ export function featureKey(
   return `${prefix}:${group}:${types.join(',')}:${joined}`;
 }
 
+/** The ids in a key of `featureKey`, after `start`; undefined if it is no such key. @param count number of ids */
+export function featureIds(key: string, start: string, count: number): string[] | undefined {
+  if (!key.startsWith(start)) return undefined;
+  const joined = key.slice(start.length);
+  if (count === 1) return [joined];
+  const ids: string[] = [];
+  let at = 0;
+  while (at < joined.length) {
+    const colon = joined.indexOf(':', at);
+    const digits = joined.slice(at, colon);
+    if (colon < 0 || !/^\d{1,9}$/.test(digits)) return undefined;
+    at = colon + 1 + Number(digits);
+    if (at > joined.length) return undefined;
+    ids.push(joined.slice(colon + 1, at));
+  }
+  return ids.length === count ? ids : undefined;
+}
+
+/** The parts of a key; undefined if it is no key of a store. */
+export interface KeyParts {
+  readonly kind: 'entity' | 'layout' | 'history' | 'features';
+  readonly prefix: string;
+  /** Of features. */
+  readonly group: string;
+  /** The entity type, or the types of a composite, joined by commas; empty for layouts. */
+  readonly type: string;
+  /** The rest: an id, joined ids, or the hex id of a layout. */
+  readonly id: string;
+}
+
+export function partsOf(key: string): KeyParts | undefined {
+  const [, prefix, group, rest] = /^([^:]+):([^:]+):(.*)$/s.exec(key) ?? [];
+  if (prefix === undefined || group === undefined || rest === undefined) return undefined;
+  if (group === LAYOUT_GROUP) return { kind: 'layout', prefix, group, type: '', id: rest };
+  const colon = rest.indexOf(':');
+  if (colon < 0) return undefined;
+  const kind = group === ENTITY_GROUP ? 'entity' : group === HISTORY_GROUP ? 'history' : 'features';
+  return { kind, prefix, group, type: rest.slice(0, colon), id: rest.slice(colon + 1) };
+}
+
+/** What all keys of a store start with. */
+export function allKeys(prefix: string): string {
+  return `${prefix}:`;
+}
+
 /** Key of an entity's interactions; with an empty id, what all keys of the type start with. */
 export function historyKey(prefix: string, type: string, id: string): string {
   return `${prefix}:${HISTORY_GROUP}:${type}:${id}`;

@@ -55,6 +55,16 @@ export interface Store {
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]>;
 
   /**
+   * A page of the keys that start with a text. Pass the cursor of the page before, or undefined for the first page. A
+   * cursor stays valid when this process restarts.
+   * A key that exists from the first page to the last is returned at least once, perhaps twice. A key that is written or
+   * deleted meanwhile may be returned or not.
+   * @param count about how many keys; a page may have more, fewer or none
+   * @throws MillraceError store_unavailable; CursorError if the scan has to start again
+   */
+  scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage>;
+
+  /**
    * Resolves if the store answers and accepts writes.
    * @throws MillraceError with a code of STORE_WRITE_FAILURES
    */
@@ -62,6 +72,12 @@ export interface Store {
 
   /** Releases connections and files. Acknowledged writes stay. */
   close(): Promise<void>;
+}
+
+export interface KeyPage {
+  readonly keys: readonly string[];
+  /** Of the next page; undefined if this is the last one. */
+  readonly cursor: string | undefined;
 }
 
 export interface StoreRecord {
@@ -89,6 +105,14 @@ export interface RecordSwap {
 
 /** `changed`: another write happened after the read, so nothing was replaced. */
 export type SwapOutcome = 'stored' | 'changed';
+
+/** A cursor is not of this store, or its place is lost. */
+export class CursorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CursorError';
+  }
+}
 
 /** Some of a batch of writes could not be confirmed. */
 export class StoreWriteError extends Error {

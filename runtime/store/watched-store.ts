@@ -1,5 +1,13 @@
 import type { RecordBatch } from './codec/record-batch.js';
-import type { RecordSwap, SegmentOutcome, SegmentWrite, Store, StoreRecord, SwapOutcome } from './store.js';
+import type {
+  KeyPage,
+  RecordSwap,
+  SegmentOutcome,
+  SegmentWrite,
+  Store,
+  StoreRecord,
+  SwapOutcome,
+} from './store.js';
 
 /**
  * A store that reports the keys of every write, after the write and before its caller continues.
@@ -60,6 +68,10 @@ class WatchedStore implements Store {
 
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {
     return this.#store.sampleKeys(start, most, signal);
+  }
+
+  scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    return this.#store.scan(start, cursor, count);
   }
 
   ping(): Promise<void> {

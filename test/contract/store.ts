@@ -8,7 +8,7 @@ import {
 } from '../../runtime/store/codec/feature-record.js';
 import { RecordLayout } from '../../runtime/store/codec/record-layout.js';
 import { RecordBatch } from '../../runtime/store/codec/record-batch.js';
-import type { SegmentOutcome, Store } from '../../runtime/store/store.js';
+import { CursorError, type SegmentOutcome, type Store } from '../../runtime/store/store.js';
 import { newVersioned, VERSIONED_HEAD } from '../../runtime/store/codec/versioned-record.js';
 
 /** How the contract gets at an engine. */
@@ -67,6 +67,48 @@ export function storeContract(engine: string, harness: StoreHarness): void {
       ]);
       const found = await store.read([b, none, a, b]);
       expect(found.map((value) => value?.toString() ?? null)).to.deep.equal(['two', null, 'one', 'two']);
+    });
+
+    it('lists the keys with a start, page by page, and no other', async () => {
+      const start = `t:entity:scan${String(nextKey++)}*[x]:`;
+      const keys = Array.from({ length: 250 }, (_, i) => `${start}é${String(i)}:`);
+      await store.write(keys.map((key) => ({ key, value: Buffer.from('v') })));
+      await store.write([{ key: `${start.replace('*[x]', 'x')}other`, value: Buffer.from('v') }]);
+      for (const count of [1, 7, 1000]) {
+        const found = new Set<string>();
+        let cursor: string | undefined;
+        do {
+          const page = await store.scan(start, cursor, count);
+          for (const key of page.keys) found.add(key);
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        expect([...found].sort()).to.deep.equal([...keys].sort());
+      }
+      await store.remove(keys);
+      expect((await store.scan(start, undefined, 1000)).keys).to.deep.equal([]);
+    });
+
+    it('returns every key that stays, while others come and go', async () => {
+      const start = `t:entity:churn${String(nextKey++)}:`;
+      const staying = Array.from({ length: 400 }, (_, i) => `${start}stays${String(i)}`);
+      await store.write(staying.map((key) => ({ key, value: Buffer.from('v') })));
+      const found = new Set<string>();
+      let cursor: string | undefined;
+      let round = 0;
+      do {
+        const page = await store.scan(start, cursor, 20);
+        for (const key of page.keys) found.add(key);
+        cursor = page.cursor;
+        const coming = Array.from({ length: 50 }, (_, i) => `${start}a${String(round)}-${String(i)}`);
+        await store.write(coming.map((key) => ({ key, value: Buffer.from('v') })));
+        if (round++ % 2 === 1) await store.remove(coming);
+      } while (cursor !== undefined && round < 500);
+      expect(staying.filter((key) => !found.has(key))).to.deep.equal([]);
+    });
+
+    it('refuses a cursor of another scan', async () => {
+      const refused: unknown = await store.scan('t:entity:x:', 'not a cursor', 10).catch((e: unknown) => e);
+      expect(refused).to.be.an.instanceOf(CursorError);
     });
 
     it('reads into a batch, from a number on, and touches nothing else of it', async () => {

@@ -98,6 +98,11 @@ interface Case {
 }
 
 const paging: Overrides = { candidate_page: undefined, candidate_page_size: undefined };
+/** A text is a cursor only if the store gave it. */
+const SCAN = {
+  overrides: { cursor: fc.constant(null) },
+  noise: NOISE.filter((value) => typeof value !== 'string'),
+};
 const CASES: readonly Case[] = [
   { path: '/api/v1/search', overrides: paging },
   { path: '/api/v1/search/explain', overrides: paging },
@@ -111,6 +116,8 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/entities/get' },
   { path: '/api/v1/entities/delete' },
   { path: '/api/entity/v1/entities/delete' },
+  { path: '/api/v1/entities/scan', ...SCAN },
+  { path: '/api/v1/features/scan', ...SCAN },
   { path: '/api/v1/features/push', overrides: { event_time: PAST } },
   { path: '/api/v1/features/delete', overrides: { event_time: PAST } },
   {

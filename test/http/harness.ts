@@ -190,6 +190,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
   return {
     entities: { upload: record, get: record, remove: record },
     features: { push: record, remove: record },
+    scans: { entities: record, features: record },
     online: {
       read: async (body) => ({
         answer: await record(body),

@@ -13,6 +13,8 @@ const POSTS = [
   '/api/entity/v1/entities/delete',
   '/api/v1/features/push',
   '/api/v1/features/delete',
+  '/api/v1/entities/scan',
+  '/api/v1/features/scan',
 ];
 const GETS = ['/healthz', '/healthcheck', '/readyz', '/metrics', '/openapi.json', '/redoc'];
 

@@ -2,6 +2,7 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import type { Proof } from './proof.js';
+import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
 import { slowConnections } from './slow-connections.js';
@@ -18,4 +19,5 @@ export const PROOFS: readonly Proof[] = [
   rolling,
   workers,
   faults,
+  rollback,
 ];

@@ -2,6 +2,7 @@ import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import {
   StoreWriteError,
+  type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -61,6 +62,13 @@ export class MemoryStore implements Store {
 
   sampleKeys(start: string, most: number): Promise<string[]> {
     return Promise.resolve([...this.records.keys()].filter((key) => key.startsWith(start)).slice(0, most));
+  }
+
+  scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    const keys = [...this.records.keys()].filter((key) => key.startsWith(start)).sort();
+    const left = cursor === undefined ? keys : keys.filter((key) => key > cursor);
+    const page = left.slice(0, count);
+    return Promise.resolve({ keys: page, cursor: left.length > count ? page.at(-1) : undefined });
   }
 
   ping(): Promise<void> {

@@ -4,6 +4,7 @@ import type { ProjectConfig } from '../../config/project/model.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
+import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
@@ -70,6 +71,18 @@ export function registerData(
           types,
           eventTimes: eventTimesOf(settings),
           clock: c.resolve(TOKENS.clock),
+        }),
+    ),
+  });
+  container.register(TOKENS.scans, {
+    useFactory: instanceCachingFactory(
+      (c) =>
+        new Scans({
+          store: c.resolve(TOKENS.store),
+          layouts: c.resolve(TOKENS.layouts),
+          prefix,
+          views,
+          types,
         }),
     ),
   });

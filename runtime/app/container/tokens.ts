@@ -2,6 +2,7 @@ import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { ServiceSchemas } from '../../index/service-schemas.js';
+import type { Scans } from '../../index/export/scans.js';
 import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
@@ -42,6 +43,7 @@ export const TOKENS = {
   resident: token<ResidentTables>('resident tables'),
   entityIndex: token<EntityIndex>('entity index'),
   featureStore: token<FeatureStore>('feature store'),
+  scans: token<Scans>('scans'),
   onlineFeatures: token<OnlineFeatures>('online features'),
   feedback: token<Feedback>('feedback'),
 } as const;

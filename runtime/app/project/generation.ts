@@ -4,6 +4,7 @@ import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
 import type { EntityIndex } from '../../index/entity-index.js';
+import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
@@ -36,6 +37,7 @@ export interface Generation {
   readonly models: readonly ServedModel[];
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
+  readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
   readonly resident: ResidentTables;
@@ -88,6 +90,7 @@ function wire(
   const settings = services.resolve(TOKENS.settings);
   const entities = services.resolve(TOKENS.entityIndex);
   const features = services.resolve(TOKENS.featureStore);
+  const scans = services.resolve(TOKENS.scans);
   const online = services.resolve(TOKENS.onlineFeatures);
   const feedback = services.resolve(TOKENS.feedback);
   const resident = services.resolve(TOKENS.resident);
@@ -117,6 +120,7 @@ function wire(
     ),
     entities,
     features,
+    scans,
     online,
     feedback,
     resident,
@@ -128,6 +132,7 @@ function wire(
       (listener ??= createHttpApp({
         entities,
         features,
+        scans,
         online,
         feedback,
         pipelines,

@@ -6,6 +6,7 @@ import type { CliContext } from '../context.js';
 import { lookUp, readSchemas } from '../project-types.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
+import { exportEntitiesCommand } from './entities-export.js';
 import { checkKeyColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
@@ -22,7 +23,10 @@ export function entitiesCommand(context: CliContext): Command {
     .option('--key <FIELD>', 'field that holds the id, if it is not the key of the entity type')
     .action((type: string, file: string, flags: Flags) => loadEntities(context, type, file, flags));
   addTargetFlags(addLoadFlags(load));
-  return new Command('entities').description('work with the entity index').addCommand(load);
+  return new Command('entities')
+    .description('work with the entity index')
+    .addCommand(load)
+    .addCommand(exportEntitiesCommand(context));
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {

@@ -6,6 +6,8 @@ import { explainPath } from '../../http/explain-path.js';
 import { deleteFeatures } from '../../http/routes/delete-features.js';
 import { openapi } from '../../http/routes/openapi.js';
 import { pushFeatures } from '../../http/routes/push-features.js';
+import { scanEntities } from '../../http/routes/scan-entities.js';
+import { scanFeatures } from '../../http/routes/scan-features.js';
 import { uploadEntities } from '../../http/routes/upload-entities.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
@@ -13,7 +15,7 @@ import { CommandFailure } from '../failure.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
-import { unknownPipeline, type DataTarget } from './target.js';
+import { pageOf, unknownPipeline, type DataTarget, type ScannedPage } from './target.js';
 
 /** The operation ids of pipelines in /openapi.json. */
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
@@ -66,6 +68,29 @@ export class HttpTarget implements DataTarget {
     const answer = (await this.#call('POST', path, body)) as { older?: unknown; expired?: unknown };
     const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
     return { older: countOf(answer.older), expired: countOf(answer.expired) };
+  }
+
+  async scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage> {
+    return await this.#scan(scanEntities.path, { ...pageOf(cursor), entity_type: entityType }, 'entities');
+  }
+
+  async scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage> {
+    return await this.#scan(scanFeatures.path, { ...pageOf(cursor), view }, 'rows');
+  }
+
+  async #scan(path: string, body: object, list: 'entities' | 'rows'): Promise<ScannedPage> {
+    const answer = (await this.#call('POST', path, JSON.stringify(body))) as Readonly<
+      Record<string, unknown>
+    >;
+    const { [list]: records, unreadable, changed, cursor } = answer;
+    if (!Array.isArray(records))
+      throw new CommandFailure(`${this.#base}${path} answered without ${list}`, 'check the address');
+    return {
+      records: records as JsonObject[],
+      unreadable: Array.isArray(unreadable) ? unreadable.map(String) : [],
+      changed: typeof changed === 'number' ? changed : 0,
+      cursor: typeof cursor === 'string' ? cursor : undefined,
+    };
   }
 
   async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {

@@ -7,7 +7,7 @@ import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from './send-batch.js';
-import { unknownPipeline, type DataTarget, type TargetWork } from './target.js';
+import { pageOf, unknownPipeline, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**
  * Uses the store of the settings, in this process. A call costs almost nothing here, and rows stored before the next
@@ -50,6 +50,19 @@ export class LocalTarget implements DataTarget {
 
   async deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent> {
     return await this.#app.features.remove({ view, rows: rows.map((row) => row.value) });
+  }
+
+  async scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage> {
+    const { entities, ...page } = await this.#app.scans.entities({
+      ...pageOf(cursor),
+      entity_type: entityType,
+    });
+    return { ...page, records: entities, cursor: page.cursor ?? undefined };
+  }
+
+  async scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage> {
+    const { rows, ...page } = await this.#app.scans.features({ ...pageOf(cursor), view });
+    return { ...page, records: rows, cursor: page.cursor ?? undefined };
   }
 
   async run(name: string, body: unknown): Promise<PipelineAnswer> {

@@ -1,4 +1,5 @@
 import { MillraceError } from '../../api/errors.js';
+import type { JsonObject } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
 import type { UploadAnswer } from '../../index/entity-index.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
@@ -9,6 +10,15 @@ import type { Sent } from './send-batch.js';
 
 /** What a command needs from a target: only storing data, or also running pipelines. */
 export type TargetWork = 'data' | 'pipelines';
+
+/** A page of stored records. */
+export interface ScannedPage {
+  readonly records: readonly JsonObject[];
+  readonly unreadable: readonly string[];
+  readonly changed: number;
+  /** Undefined on the last page. */
+  readonly cursor: string | undefined;
+}
 
 /** Where data commands send their data: the store of the settings, or a running service. */
 export interface DataTarget {
@@ -25,6 +35,10 @@ export interface DataTarget {
   push(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** Deletes feature rows. Each has the keys of the view and optionally an event time. @throws MillraceError */
   deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
+  /** A page of entities. @throws MillraceError; invalid_body at `/cursor` if the scan has to start again */
+  scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage>;
+  /** A page of feature rows. @throws as `scanEntities` */
+  scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /** Explains the answer to the request. @throws MillraceError */
@@ -39,4 +53,12 @@ export function unknownPipeline(name: string, known: Iterable<string>, where: st
   const others = names.length === 0 ? 'none' : names.join(', ');
   const hint = close === undefined ? `it has ${others}` : `did you mean ${close}?`;
   return new MillraceError('unknown_pipeline', `${where} has no pipeline ${name}; ${hint}`);
+}
+
+/** Records of a page that a command asks for. */
+const PAGE_RECORDS = 500;
+
+/** What a request for a page says beside its subject. */
+export function pageOf(cursor: string | undefined): { readonly cursor?: string; readonly limit: number } {
+  return { limit: PAGE_RECORDS, ...(cursor === undefined ? {} : { cursor }) };
 }

@@ -148,14 +148,19 @@ export function segmentsOf(record: Buffer): Segment[] {
   const segments: Segment[] = [];
   const { length } = record;
   for (let at = 0; at + SEGMENT_BODY <= length; at = segmentEnd(record, at, length)) {
-    segments.push({
-      start: at,
-      end: segmentEnd(record, at, length),
-      layoutId: record.toString('hex', layoutAt(at), layoutAt(at) + 8),
-      eventTime: eventTimeAt(record, at),
-    });
+    segments.push(segmentAt(record, at));
   }
   return segments;
+}
+
+/** The segment at an offset of a record. */
+export function segmentAt(record: Buffer, at: number): Segment {
+  return {
+    start: at,
+    end: segmentEnd(record, at, record.length),
+    layoutId: record.toString('hex', layoutAt(at), layoutAt(at) + 8),
+    eventTime: eventTimeAt(record, at),
+  };
 }
 
 /** The features of a segment, without those that the row does not carry. @throws RangeError if it is damaged */

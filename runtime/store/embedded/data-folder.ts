@@ -1,10 +1,16 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../api/errors.js';
+import { isLogDamaged } from './log-check.js';
+import { FOLDER_FORMAT } from './digest.js';
 import { announceOwner, ownerOf, withdrawOwner } from './owner.js';
 
 export type Database = ClassicLevel<string, Buffer>;
+
+/** The folder of the database, and the one that a repair puts in its place. */
+export const RECORDS = 'records';
+export const REPAIRED = 'records.repaired';
 
 /** A data folder that this process owns. */
 export interface DataFolder {
@@ -28,22 +34,20 @@ const CACHE_BYTES = 1024 * 1024;
  *   folder cannot be used
  */
 export async function openDataFolder(dataDir: string, sync: boolean): Promise<DataFolder> {
-  const location = join(dataDir, 'records');
-  const database: Database = new ClassicLevel<string, Buffer>(location, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'buffer',
-    writeBufferSize: WRITE_BUFFER_BYTES,
-    cacheSize: CACHE_BYTES,
-  });
+  const location = join(dataDir, RECORDS);
+  let opened: Database | undefined;
   try {
     const made = await mkdir(dataDir, { recursive: true });
-    await database.open();
+    await checkFiles(dataDir);
+    opened = openDatabase(location);
+    await opened.open();
     await announceOwner(dataDir);
     if (sync) await syncFolders(dataDir, made);
   } catch (error) {
-    await database.close().catch(() => undefined);
+    await opened?.close().catch(() => undefined);
     throw await openFailure(error, dataDir, join(location, 'LOCK'));
   }
+  const database = opened;
   return {
     database,
     async release() {
@@ -51,6 +55,73 @@ export async function openDataFolder(dataDir: string, sync: boolean): Promise<Da
       await database.close();
     },
   };
+}
+
+/** The database of a folder. It opens by itself in the next turn of the event loop, so check the files before. */
+export function openDatabase(location: string): Database {
+  return new ClassicLevel<string, Buffer>(location, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'buffer',
+    writeBufferSize: WRITE_BUFFER_BYTES,
+    cacheSize: CACHE_BYTES,
+  });
+}
+
+/**
+ * LevelDB starts an empty database where CURRENT is missing, and deletes the files that were there. It also drops the
+ * records after a damaged one in its log.
+ * @throws MillraceError data_folder_damaged
+ */
+async function checkFiles(dataDir: string): Promise<void> {
+  const files = await readdir(join(dataDir, RECORDS)).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (files === undefined) {
+    const beside = await readdir(dataDir);
+    if (!beside.includes(REPAIRED)) return;
+    throw damaged(dataDir, 'its repair was interrupted');
+  }
+  const current = await currentManifest(dataDir);
+  if (current === undefined) {
+    if (files.some((file) => /\.(ldb|sst|log)$/.test(file)))
+      throw damaged(dataDir, 'the file records/CURRENT is missing');
+    return;
+  }
+  const isThere = await stat(join(dataDir, RECORDS, current)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  // A process that owns the folder may have replaced both meanwhile.
+  if (!isThere && (await currentManifest(dataDir)) === current)
+    throw damaged(dataDir, 'the file that records/CURRENT names is missing');
+  for (const log of await damagedLogs(join(dataDir, RECORDS)))
+    throw damaged(dataDir, `the log records/${log} has damaged records`);
+}
+
+/** The names of the logs in a folder of a database that have damaged records. */
+export async function damagedLogs(location: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of await readdir(location)) {
+    if (!file.endsWith('.log')) continue;
+    try {
+      if (await isLogDamaged(join(location, file))) found.push(file);
+    } catch (error) {
+      // The process that owns the folder has removed it.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+  return found;
+}
+
+/** The name of the manifest that CURRENT holds; undefined if there is no such file. */
+async function currentManifest(dataDir: string): Promise<string | undefined> {
+  try {
+    return (await readFile(join(dataDir, RECORDS, 'CURRENT'), 'utf8')).trimEnd();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
 }
 
 /** Syncs the entries of the folders themselves, up to the first folder that existed before. */
@@ -87,8 +158,17 @@ export function damaged(dataDir: string, reason: string, cause?: unknown): Millr
   return new MillraceError(
     'data_folder_damaged',
     `The data folder ${dataDir} is damaged: ${reason}. ` +
-      'Restore it from a copy, or remove it and load the data again',
+      'Run millrace store repair, or restore a backup into an empty folder',
     { cause },
+  );
+}
+
+/** The folder has a format that this version does not know. */
+export function newer(dataDir: string, format: number): MillraceError {
+  return new MillraceError(
+    'data_folder_newer',
+    `The data folder ${dataDir} has format ${format}, which a later version of Millrace wrote; ` +
+      `this version reads format ${FOLDER_FORMAT}`,
   );
 }
 

@@ -4,7 +4,8 @@ import type { RecordMemory } from './record-memory.js';
 /** Key of the digest in the database; no key of keys.ts starts with this character. */
 export const DIGEST_KEY = '\u0000digest';
 
-const VERSION = 1;
+/** Format of the data folder: of its keys, its records and this digest. A version that does not know it refuses. */
+export const FOLDER_FORMAT = 1;
 const SIZE = 13;
 
 /**
@@ -18,7 +19,7 @@ export class Digest {
 
   /** Decodes a digest; undefined if the bytes are not one. */
   static decode(bytes: Buffer): Digest | undefined {
-    if (bytes.length !== SIZE || bytes[0] !== VERSION) return undefined;
+    if (bytes.length !== SIZE || bytes[0] !== FOLDER_FORMAT) return undefined;
     const digest = new Digest();
     digest.#sum = bytes.readUInt32LE(1);
     digest.#count = bytes.readDoubleLE(5);
@@ -58,7 +59,7 @@ export class Digest {
 
   encode(): Buffer {
     const bytes = Buffer.alloc(SIZE);
-    bytes[0] = VERSION;
+    bytes[0] = FOLDER_FORMAT;
     bytes.writeUInt32LE(this.#sum, 1);
     bytes.writeDoubleLE(this.#count, 5);
     return bytes;

@@ -3,7 +3,9 @@ import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 import type { RecordBatch } from '../codec/record-batch.js';
 import {
+  CursorError,
   StoreWriteError,
+  type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -11,9 +13,10 @@ import {
   type StoreRecord,
   type SwapOutcome,
 } from '../store.js';
-import { damaged, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
+import { damaged, newer, openDataFolder, reasonOf, type DataFolder } from './data-folder.js';
 import { probeKey } from '../keys.js';
 import { loadRecords } from './load-records.js';
+import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
 
@@ -34,7 +37,8 @@ export interface EmbeddedSettings {
 export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSettings): Promise<Store> {
   const folder = await openDataFolder(dataDir, sync);
   try {
-    const { records, digest, damage } = await loadRecords(folder.database);
+    const { records, digest, damage, laterFormat } = await loadRecords(folder.database);
+    if (laterFormat !== undefined) throw newer(dataDir, laterFormat);
     if (damage !== undefined) throw damaged(dataDir, damage);
     return new EmbeddedStore(folder, records, new WriteQueue(folder.database, records, digest, sync));
   } catch (error) {
@@ -116,6 +120,19 @@ class EmbeddedStore implements Store {
       if (++looked % LOOKS === 0) await nextTurn();
     }
     return found;
+  }
+
+  async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    if (this.#closed) throw closedError();
+    if (cursor !== undefined && !cursor.startsWith(start))
+      throw new CursorError('the cursor is of another scan');
+    try {
+      const keys = await scanKeys(this.#folder.database, start, cursor, count);
+      return { keys, cursor: keys.length < count ? undefined : keys.at(-1) };
+    } catch (error) {
+      const detail = `The embedded store could not list its keys: ${reasonOf(error)}`;
+      throw new MillraceError('store_unavailable', detail, { cause: error });
+    }
   }
 
   async ping(): Promise<void> {

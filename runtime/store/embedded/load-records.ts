@@ -1,5 +1,5 @@
 import type { Database } from './data-folder.js';
-import { Digest, DIGEST_KEY } from './digest.js';
+import { Digest, DIGEST_KEY, FOLDER_FORMAT } from './digest.js';
 import { RecordMemory } from './record-memory.js';
 
 /** Entries and bytes that LevelDB reads at a time, in another thread. */
@@ -11,6 +11,10 @@ export interface LoadedRecords {
   readonly digest: Digest;
   /** How the records differ from those that were written; undefined if they do not. */
   readonly damage: string | undefined;
+  /** How many records were written; undefined if the digest is missing or damaged. */
+  readonly expected: number | undefined;
+  /** The format of the folder, if it is later than that of this version. */
+  readonly laterFormat: number | undefined;
 }
 
 /** Reads all records of a database into memory, and verifies them against the digest. */
@@ -34,7 +38,10 @@ export async function loadRecords(database: Database): Promise<LoadedRecords> {
   } finally {
     await iterator.close();
   }
-  return { records, digest, damage: damageOf(digest, written) };
+  const expected = written === undefined ? undefined : Digest.decode(written)?.count;
+  const format = written?.[0] ?? FOLDER_FORMAT;
+  const laterFormat = format > FOLDER_FORMAT ? format : undefined;
+  return { records, digest, damage: damageOf(digest, written), expected, laterFormat };
 }
 
 /** A new database has no digest. */
@@ -43,7 +50,7 @@ function damageOf(found: Digest, written: Buffer | undefined): string | undefine
     return found.count === 0 ? undefined : `it has ${found.count} records but no digest of them`;
   }
   const expected = Digest.decode(written);
-  if (expected === undefined) return 'it was written by another version';
+  if (expected === undefined) return 'its digest is damaged';
   if (expected.equals(found)) return undefined;
   return expected.count === found.count
     ? `some of its ${found.count} records differ from what was written`

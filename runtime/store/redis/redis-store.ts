@@ -1,7 +1,9 @@
 import type { StoreFailure } from '../../api/error-codes.js';
 import { RecordBatch } from '../codec/record-batch.js';
 import {
+  CursorError,
   StoreWriteError,
+  type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
   type SegmentWrite,
@@ -13,6 +15,7 @@ import { expiryOf, versionOf } from '../codec/versioned-record.js';
 import { ClusterServers } from './cluster/cluster-servers.js';
 import { DEFAULT_LIMITS } from '../../settings/redis-limits.js';
 import type { RedisObserver } from '../../settings/redis-observer.js';
+import { KeyScan } from './key-scan.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
 import { evictionPolicy } from './check-server.js';
@@ -70,9 +73,11 @@ class ServersStore implements RedisStore {
   readonly #observer: RedisObserver | undefined;
   readonly #stopListening: () => void;
   #checkedPolicies = -Infinity;
+  readonly #scan: KeyScan;
 
   constructor(servers: RedisServers, observer: RedisObserver | undefined) {
     this.#servers = servers;
+    this.#scan = new KeyScan(servers.masters);
     this.#observer = observer;
     this.#stopListening = servers.masters.on('change', (masters) => {
       observer?.newMasters(masters.map(addressText));
@@ -201,12 +206,21 @@ class ServersStore implements RedisStore {
     }
   }
 
+  async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
+    try {
+      return await this.#scan.page(start, cursor, count);
+    } catch (error) {
+      throw error instanceof CursorError ? error : this.#servers.unavailable(error);
+    }
+  }
+
   async ping(): Promise<void> {
     await this.#servers.ping();
     await this.checkPolicies();
   }
 
   close(): Promise<void> {
+    this.#scan.close();
     this.#stopListening();
     this.#servers.close();
     return Promise.resolve();

@@ -1,0 +1,205 @@
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { MillraceError } from '../../api/errors.js';
+import { openEngine } from '../../app/container/store-engines.js';
+import { loadSchemas } from '../../config/project/load-project.js';
+import { printable } from '../../core/display-width.js';
+import type { Settings } from '../../settings/settings.js';
+import { BackupFileError, isEmpty, recordsOf, restoreBackup, writeBackup } from '../../store/backup.js';
+import { checkRecord, layoutAtKey } from '../../store/check-records.js';
+import type { RecordLayout } from '../../store/codec/record-layout.js';
+import { viewId } from '../../store/codec/feature-record.js';
+import { inspectFolder, repairFolder } from '../../store/embedded/repair.js';
+import { StoreMonitor } from '../../store/store-monitor.js';
+import type { Store, StoreRecord } from '../../store/store.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { addSettingFlags } from '../setting-flags.js';
+import type { SettingFlags } from '../../settings/settings.js';
+
+type Flags = SettingFlags & { readonly json?: boolean; readonly force?: boolean };
+
+/** Damaged keys that are printed. */
+const KEYS_SHOWN = 100;
+
+export function storeCommand(context: CliContext): Command {
+  const check = new Command('check')
+    .description('read every record of the store and list the damaged ones')
+    .option('--json', 'print the result as JSON')
+    .action((flags: Flags) => checkStore(context, flags));
+  const backup = new Command('backup')
+    .description('write all records of the store to a file')
+    .argument('<FILE>', 'the file to write; it appears when the backup is complete')
+    .action((file: string, flags: Flags) => backUp(context, file, flags));
+  const restore = new Command('restore')
+    .description('store all records of a backup')
+    .argument('<FILE>', 'a file that `store backup` wrote')
+    .option('--force', 'restore into a store that has records; those with the same keys are replaced')
+    .action((file: string, flags: Flags) => restoreStore(context, file, flags));
+  const repair = new Command('repair')
+    .description('rebuild a damaged data folder from the records that can be read')
+    .option('--json', 'print the result as JSON')
+    .action((flags: Flags) => repairStore(context, flags));
+  const command = new Command('store').description('check, back up, restore and repair the store');
+  for (const child of [check, backup, restore, repair])
+    command.addCommand(addSettingFlags(child, ['project', 'store', 'dataDir']));
+  return command;
+}
+
+async function checkStore(context: CliContext, flags: Flags): Promise<void> {
+  const settings = settingsOf(context, flags);
+  const viewNames = await viewNamesOf(context, settings);
+  const counts = new Map<string, number>();
+  const damagedKeys: { key: string; problem: string }[] = [];
+  let damage: string | undefined;
+  const check = (records: Iterable<StoreRecord>, layouts: ReadonlyMap<string, RecordLayout>): void => {
+    for (const { key, value } of records) {
+      const { counted, problem } = checkRecord(key, value, layouts, viewNames);
+      for (const name of counted) counts.set(name, (counts.get(name) ?? 0) + 1);
+      if (problem !== undefined) damagedKeys.push({ key, problem });
+    }
+  };
+  if (settings.store === 'embedded') {
+    const { records, damage: found } = await inspectFolder(settings.dataDir);
+    damage = found;
+    const all = [...records.keys()].map((key) => ({ key, value: records.get(key) ?? Buffer.alloc(0) }));
+    check(all, layoutsOf(all));
+  } else {
+    await withStore(settings, async (store) => {
+      const layouts = new Map<string, RecordLayout>();
+      for await (const page of recordsOf(store, settings.prefix))
+        for (const [hex, layout] of layoutsOf(page)) layouts.set(hex, layout);
+      for await (const page of recordsOf(store, settings.prefix)) check(page, layouts);
+    });
+  }
+  const ok = damage === undefined && damagedKeys.length === 0;
+  if (flags.json === true)
+    printJson(context, {
+      ok,
+      counts: Object.fromEntries(counts),
+      damaged: damagedKeys,
+      ...(damage === undefined ? {} : { damage }),
+    });
+  else {
+    for (const [name, number] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+      context.stdout.write(`${count(number).padStart(11)}  ${printable(name)}\n`);
+    for (const { key, problem } of damagedKeys.slice(0, KEYS_SHOWN))
+      context.stdout.write(`damaged: ${printable(key)}: ${problem}\n`);
+    if (damagedKeys.length > KEYS_SHOWN)
+      context.stdout.write(`… and ${count(damagedKeys.length - KEYS_SHOWN)} more\n`);
+  }
+  if (ok) return;
+  const what = [
+    ...(damage === undefined ? [] : [`the data folder is damaged: ${damage}`]),
+    ...(damagedKeys.length === 0
+      ? []
+      : [`${count(damagedKeys.length)} damaged ${damagedKeys.length === 1 ? 'record' : 'records'}`]),
+  ];
+  throw new CommandFailure(
+    what.join('; '),
+    settings.store === 'embedded'
+      ? 'millrace store repair keeps the records that can be read'
+      : 'load these entities and rows again from their source',
+  );
+}
+
+async function backUp(context: CliContext, file: string, flags: Flags): Promise<void> {
+  const settings = settingsOf(context, flags);
+  await withStore(settings, async (store) => {
+    const records = await writeBackup(store, settings.prefix, file);
+    context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
+  });
+}
+
+async function restoreStore(context: CliContext, file: string, flags: Flags): Promise<void> {
+  const settings = settingsOf(context, flags);
+  await withStore(settings, async (store) => {
+    if (flags.force !== true && !(await isEmpty(store, settings.prefix)))
+      throw new CommandFailure(
+        `the ${settings.store} store has records under the prefix ${settings.prefix}`,
+        'restore into an empty store, or replace the records with the same keys with --force',
+      );
+    const { restored, expired } = await restoreBackup(store, settings.prefix, file, Date.now()).catch(
+      (error: unknown) => {
+        if (!(error instanceof BackupFileError)) throw error;
+        throw new CommandFailure(
+          `${file} cannot be restored: ${error.message}`,
+          'nothing was stored; use another copy of the backup',
+          { cause: error },
+        );
+      },
+    );
+    context.stdout.write(
+      `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
+    );
+  });
+}
+
+async function repairStore(context: CliContext, flags: Flags): Promise<void> {
+  const settings = settingsOf(context, flags);
+  if (settings.store !== 'embedded')
+    throw new CommandFailure(
+      'only a data folder can be repaired',
+      'set --store embedded; for Redis, restore a backup or load the data again',
+    );
+  const { dataDir } = settings;
+  if (await isSound(dataDir)) {
+    if (flags.json === true) printJson(context, { repaired: false });
+    else context.stdout.write(`The data folder ${dataDir} is not damaged; nothing was changed\n`);
+    return;
+  }
+  const stamp = new Date().toISOString().replace(/[:.]/g, '-');
+  const { kept, lost, damagedKeys, aside } = await repairFolder(dataDir, stamp);
+  if (flags.json === true) {
+    printJson(context, { repaired: true, kept, lost: lost ?? null, damaged: damagedKeys, aside });
+    return;
+  }
+  for (const key of damagedKeys.slice(0, KEYS_SHOWN)) context.stdout.write(`damaged: ${printable(key)}\n`);
+  const lostText = lost === undefined ? 'how many were lost is not known' : `${count(lost)} lost`;
+  context.stdout.write(`${count(kept)} records kept, ${lostText}; everything as it was is in ${aside}\n`);
+}
+
+/** @throws MillraceError data_folder_in_use */
+async function isSound(dataDir: string): Promise<boolean> {
+  try {
+    const { records, damage } = await inspectFolder(dataDir);
+    const all = [...records.keys()].map((key) => ({ key, value: records.get(key) ?? Buffer.alloc(0) }));
+    const layouts = layoutsOf(all);
+    return (
+      damage === undefined &&
+      all.every(({ key, value }) => checkRecord(key, value, layouts, new Map()).problem === undefined)
+    );
+  } catch (error) {
+    if (error instanceof MillraceError && error.code === 'data_folder_damaged') return false;
+    throw error;
+  }
+}
+
+function layoutsOf(records: Iterable<StoreRecord>): Map<string, RecordLayout> {
+  const layouts = new Map<string, RecordLayout>();
+  for (const { key, value } of records) {
+    const layout = layoutAtKey(key, value);
+    if (layout !== undefined) layouts.set(layout.hex, layout);
+  }
+  return layouts;
+}
+
+/** Names of the project's views by the hex of their ids; none if the project has errors: the store can be read anyway. */
+async function viewNamesOf(context: CliContext, { project }: Settings): Promise<Map<string, string>> {
+  const { config } = await loadSchemas(project, context.env);
+  return new Map([...(config?.views.keys() ?? [])].map((name) => [viewId(name).toString('hex'), name]));
+}
+
+async function withStore(settings: Settings, use: (store: Store) => Promise<void>): Promise<void> {
+  const logger = pino({ level: 'silent' });
+  const { store } = await openEngine(settings, logger, new StoreMonitor(logger));
+  try {
+    await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

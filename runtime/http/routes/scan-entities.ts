@@ -1,0 +1,44 @@
+import { withBody } from '../handle-body.js';
+import { examplesOf } from '../openapi/entity-schemas.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+export const scanEntities: PostRoute = {
+  path: '/api/v1/entities/scan',
+  folder: '/api/v1/entities/',
+  method: 'POST',
+  class: 'upload',
+  body: {
+    limit: 'otherBytes',
+    schema: () => schemaRef('entity_scan'),
+    examples: ({ entityTypes }) => examplesOf(entityTypes, ({ name }) => ({ entity_type: name })),
+  },
+  handler:
+    ({ scans }) =>
+    async (req, res) => {
+      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body)));
+    },
+  operation: () => ({
+    operationId: 'scan_entities',
+    tags: ['Entities'],
+    summary: 'List the entities of a type, page by page',
+    description:
+      'An entity that exists during the whole scan is listed at least once. One that is written or deleted meanwhile may ' +
+      'be listed or not. The order is that of the store.',
+    responses: {
+      200: jsonAnswer(
+        'A page of entities, each as it was uploaded, with the key of its type.',
+        scanAnswer(
+          'entity_type',
+          'entities',
+          'Entities that carry another id under the key of their type; the page has the id under which they are stored.',
+        ),
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
+    },
+  }),
+  schemas: ({ entityTypes }) => [['entity_scan', scanSchema('entity_type', [...entityTypes.keys()])]],
+};

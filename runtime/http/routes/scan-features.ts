@@ -1,0 +1,55 @@
+import { withBody } from '../handle-body.js';
+import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
+import { writableViews } from '../openapi/row-schemas.js';
+import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
+import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { sendLargeJson } from '../respond.js';
+import type { PostRoute } from '../route.js';
+
+export const scanFeatures: PostRoute = {
+  path: '/api/v1/features/scan',
+  folder: '/api/v1/features/',
+  method: 'POST',
+  class: 'upload',
+  body: {
+    limit: 'otherBytes',
+    schema: () => schemaRef('feature_scan'),
+    examples: ({ views }) =>
+      Object.fromEntries(
+        writableViews(views).map(({ name }) => [name, { summary: name, value: { view: name } }]),
+      ),
+  },
+  handler:
+    ({ scans }) =>
+    async (req, res) => {
+      await sendLargeJson(res, await withBody(req, (body) => scans.features(body)));
+    },
+  operation: () => ({
+    operationId: 'scan_features',
+    tags: ['Features'],
+    summary: 'List the rows of a feature view, page by page',
+    description:
+      'A row that exists during the whole scan is listed at least once. One that is written or deleted meanwhile may be ' +
+      'listed or not. Deleted rows are not listed; expired rows are.',
+    responses: {
+      200: jsonAnswer(
+        'A page of rows, each with its keys, its features and its event time, as a push takes them.',
+        scanAnswer(
+          'view',
+          'rows',
+          'Rows with features that the view does not declare, or that do not fit it; the page leaves those out.',
+        ),
+      ),
+      ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable']),
+    },
+  }),
+  schemas: ({ views }) => [
+    [
+      'feature_scan',
+      scanSchema(
+        'view',
+        writableViews(views).map(({ name }) => name),
+      ),
+    ],
+  ],
+};

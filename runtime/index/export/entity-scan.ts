@@ -1,0 +1,71 @@
+import type { JsonObject } from '../../api/types.js';
+import { MillraceError } from '../../api/errors.js';
+import { idText } from '../../core/ids.js';
+import { inTurns, type Pieces } from '../../core/pieces.js';
+import { own } from '../../core/value-fit.js';
+import type { EntityType } from '../../config/project/model.js';
+import { entityKey } from '../../store/keys.js';
+import type { StoreParts } from '../store-parts.js';
+import { readEntity, resolveLayouts } from '../stored-entity.js';
+import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
+
+/**
+ * Lists the entities of a type, page by page. An entity that exists during the whole scan is returned at least once; one
+ * that is written or deleted meanwhile may be returned or not.
+ */
+export class EntityScan {
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Body `{entity_type, cursor?, limit?}`. Each entity is as `get` returns it. `changed` counts entities that carry
+   * another id under the key of their type: the page has the id under which they are stored.
+   * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable
+   */
+  async page(body: unknown): Promise<ScanPage> {
+    const { store, layouts, prefix, types } = this.#parts;
+    const request = readScanRequest(body, {
+      field: 'entity_type',
+      what: 'an entity type',
+      unknown: 'unknown_entity_type',
+      known: types,
+    });
+    const start = entityKey(prefix, request.of.name, '');
+    const { keys, cursor } = await scanPage(store, start, request);
+    const records = await store.read(keys);
+    await resolveLayouts(layouts, records);
+    const ids = keys.map((key) => key.slice(start.length));
+    const page = await inTurns(this.#decodeAll(ids, records, request.of));
+    return { ...page, cursor: cursor ?? null };
+  }
+
+  *#decodeAll(
+    ids: readonly string[],
+    records: readonly (Buffer | null)[],
+    type: EntityType,
+  ): Pieces<Omit<ScanPage, 'cursor'>> {
+    const entities: JsonObject[] = [];
+    const unreadable: string[] = [];
+    let changed = 0;
+    for (const [i, id] of ids.entries()) {
+      const record = records[i] ?? null;
+      if (record === null) continue; // deleted since the keys were listed
+      try {
+        const entity = readEntity(record, this.#parts.layouts, type, id);
+        if (idText(own(entity, type.key)) === id) entities.push(entity);
+        else {
+          changed++;
+          entities.push({ ...entity, [type.key]: id });
+        }
+      } catch (error) {
+        if (!(error instanceof MillraceError)) throw error;
+        unreadable.push(id);
+      }
+      yield;
+    }
+    return { records: entities, unreadable, changed };
+  }
+}

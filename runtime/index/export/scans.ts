@@ -1,0 +1,38 @@
+import { EntityScan } from './entity-scan.js';
+import { FeatureScan, type FeatureScanParts } from './feature-scan.js';
+import type { ScanPage } from './scan-request.js';
+
+/** What a scan of entities is answered with. */
+export interface EntityPage extends Omit<ScanPage, 'records'> {
+  readonly entity_type: string;
+  readonly entities: ScanPage['records'];
+}
+
+/** What a scan of rows is answered with. */
+export interface RowPage extends Omit<ScanPage, 'records'> {
+  readonly view: string;
+  readonly rows: ScanPage['records'];
+}
+
+/** Lists what the store holds, page by page. */
+export class Scans {
+  readonly #entities: EntityScan;
+  readonly #features: FeatureScan;
+
+  constructor(parts: FeatureScanParts) {
+    this.#entities = new EntityScan(parts);
+    this.#features = new FeatureScan(parts);
+  }
+
+  /** See `EntityScan`. */
+  async entities(body: unknown): Promise<EntityPage> {
+    const { records, ...page } = await this.#entities.page(body);
+    return { entity_type: (body as { entity_type: string }).entity_type, entities: records, ...page };
+  }
+
+  /** See `FeatureScan`. */
+  async features(body: unknown): Promise<RowPage> {
+    const { records, ...page } = await this.#features.page(body);
+    return { view: (body as { view: string }).view, rows: records, ...page };
+  }
+}

@@ -1,0 +1,45 @@
+import { MillraceError } from '../api/errors.js';
+import type { JsonObject } from '../api/types.js';
+import { describe, own } from '../core/value-fit.js';
+import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
+import type { LayoutRegistry } from '../store/layout-registry.js';
+
+/** Reads the layouts of entity records that this process does not know. @throws MillraceError store_unavailable */
+export async function resolveLayouts(
+  layouts: LayoutRegistry,
+  records: readonly (Buffer | null)[],
+): Promise<void> {
+  const unknown = new Set<string>();
+  for (const record of records) {
+    const hex = record === null ? undefined : layoutIdOf(record);
+    if (hex !== undefined && layouts.get(hex) === undefined) unknown.add(hex);
+  }
+  if (unknown.size > 0) await layouts.resolve(unknown);
+}
+
+/**
+ * An entity as it was uploaded, with the key of its type. An entity uploaded with an `entity_key` has no value under the
+ * key of its type, unless it carries one of its own.
+ * @throws MillraceError record_unreadable
+ */
+export function readEntity(
+  record: Buffer,
+  layouts: LayoutRegistry,
+  { name: type, key }: { readonly name: string; readonly key: string },
+  id: string,
+): JsonObject {
+  const hex = layoutIdOf(record) ?? '';
+  const layout = layouts.get(hex);
+  if (layout === undefined) {
+    const detail = `${type} ${describe(id)} is stored with layout ${hex}, but the store does not have that layout`;
+    throw new MillraceError('record_unreadable', detail);
+  }
+  try {
+    const entity = decodeEntity(record, layout, id);
+    return own(entity, key) === undefined ? Object.assign(entity, { [key]: id }) : entity;
+  } catch (error) {
+    throw new MillraceError('record_unreadable', `the record of ${type} ${describe(id)} is damaged`, {
+      cause: error,
+    });
+  }
+}

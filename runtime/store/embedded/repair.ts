@@ -1,0 +1,140 @@
+import { cp, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { MillraceError } from '../../api/errors.js';
+import { checkRecord, layoutAtKey } from '../check-records.js';
+import type { RecordLayout } from '../codec/record-layout.js';
+import {
+  damaged,
+  damagedLogs,
+  newer,
+  openDatabase,
+  openDataFolder,
+  reasonOf,
+  RECORDS,
+  REPAIRED,
+  type Database,
+} from './data-folder.js';
+import { DIGEST_KEY, Digest } from './digest.js';
+import { loadRecords, type LoadedRecords } from './load-records.js';
+import type { RecordMemory } from './record-memory.js';
+
+/** What a data folder holds, also a damaged one. */
+export interface Inspection {
+  readonly records: RecordMemory;
+  /** Undefined if all records are as they were written. */
+  readonly damage: string | undefined;
+}
+
+/**
+ * Reads everything of a data folder that can be read, and changes nothing.
+ * @throws MillraceError data_folder_in_use, data_folder_newer; data_folder_damaged if nothing can be read
+ */
+export async function inspectFolder(dataDir: string): Promise<Inspection> {
+  const folder = await openDataFolder(dataDir, false);
+  try {
+    const loaded = await loadRecords(folder.database);
+    if (loaded.laterFormat !== undefined) throw newer(dataDir, loaded.laterFormat);
+    return loaded;
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    throw damaged(dataDir, reasonOf(error), error);
+  } finally {
+    await folder.release();
+  }
+}
+
+export interface Repair {
+  readonly kept: number;
+  /** Records that cannot be read, or undefined if nobody knows how many there were. */
+  readonly lost: number | undefined;
+  /** Records that were read, and are damaged. */
+  readonly damagedKeys: readonly string[];
+  /** The folder that has everything as it was. */
+  readonly aside: string;
+}
+
+/**
+ * Rebuilds the database of a data folder from the records that can be read. The database as it was stays beside it and
+ * is never changed: a copy of it is repaired.
+ * @param stamp names the folder that is set aside
+ * @throws MillraceError data_folder_in_use
+ */
+export async function repairFolder(dataDir: string, stamp: string): Promise<Repair> {
+  const [records, repaired] = [join(dataDir, RECORDS), join(dataDir, REPAIRED)];
+  const copy = join(dataDir, 'records.copy');
+  const aside = join(dataDir, `records.damaged-${stamp}`);
+  if (!(await exists(records))) {
+    if (!(await exists(repaired))) throw damaged(dataDir, 'it has no records');
+    await rename(repaired, records); // a repair was interrupted after its last step but one
+  }
+  await rm(copy, { recursive: true, force: true });
+  await rm(repaired, { recursive: true, force: true });
+  const logs = await damagedLogs(records);
+  await cp(records, copy, { recursive: true });
+  await ClassicLevel.repair(copy);
+  const found = await readCopy(copy);
+  const { kept, damagedKeys } = soundRecords(found.records);
+  await writeSound(repaired, found.records, kept);
+  await rm(copy, { recursive: true, force: true });
+  await rename(records, aside);
+  await rename(repaired, records);
+  const { expected } = found;
+  // What a damaged log had is not in the digest that was read.
+  const lost = expected === undefined || logs.length > 0 ? undefined : Math.max(0, expected - kept.length);
+  return { kept: kept.length, lost, damagedKeys, aside };
+}
+
+async function readCopy(copy: string): Promise<LoadedRecords> {
+  const database = openDatabase(copy);
+  try {
+    await database.open();
+    return await loadRecords(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The keys of the records that can be read. */
+function soundRecords(records: RecordMemory): { readonly kept: string[]; readonly damagedKeys: string[] } {
+  const layouts = new Map<string, RecordLayout>();
+  for (const key of records.keys()) {
+    const layout = layoutAtKey(key, records.get(key) ?? Buffer.alloc(0));
+    if (layout !== undefined) layouts.set(layout.hex, layout);
+  }
+  const kept: string[] = [];
+  const damagedKeys: string[] = [];
+  for (const key of records.keys()) {
+    const record = records.get(key) ?? Buffer.alloc(0);
+    const { problem } = checkRecord(key, record, layouts, new Map());
+    (problem === undefined ? kept : damagedKeys).push(key);
+  }
+  return { kept, damagedKeys };
+}
+
+async function writeSound(location: string, records: RecordMemory, keys: readonly string[]): Promise<void> {
+  const database: Database = openDatabase(location);
+  await database.open();
+  try {
+    const digest = new Digest();
+    for (let from = 0; from < keys.length; from += 1000) {
+      const batch = database.batch();
+      for (const key of keys.slice(from, from + 1000)) {
+        const value = records.get(key) ?? Buffer.alloc(0);
+        digest.add(key, value);
+        batch.put(key, value);
+      }
+      await batch.write();
+    }
+    await database.batch().put(DIGEST_KEY, digest.encode()).write({ sync: true });
+  } finally {
+    await database.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
