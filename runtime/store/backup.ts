@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { expiryAt } from './check-records.js';
 import { segmentsOf } from './codec/feature-record.js';
-import { allKeys, partsOf } from './keys.js';
+import { allKeys, isMetaKey, partsOf } from './keys.js';
 import type { Store, StoreRecord } from './store.js';
 
 /**
@@ -33,14 +33,15 @@ export class BackupFileError extends Error {
   }
 }
 
-/** All records of a store under a prefix, page by page; one may come twice. @throws as `Store.scan` and `Store.read` */
+/** All records of data under a prefix, page by page; one may come twice. @throws as `Store.scan` and `Store.read` */
 export async function* recordsOf(store: Store, prefix: string): AsyncGenerator<StoreRecord[]> {
   let cursor: string | undefined;
   do {
     const page = await store.scan(allKeys(prefix), cursor, PAGE);
     ({ cursor } = page);
-    const values = await store.read(page.keys);
-    yield page.keys.flatMap((key, i) => {
+    const keys = page.keys.filter((key) => !isMetaKey(key, prefix));
+    const values = await store.read(keys);
+    yield keys.flatMap((key, i) => {
       const value = values[i] ?? null;
       return value === null ? [] : [{ key, value }];
     });

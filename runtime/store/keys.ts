@@ -58,6 +58,11 @@ export function featureIds(key: string, start: string, count: number): string[] 
   return ids.length === count ? ids : undefined;
 }
 
+/** Whether a key describes the store itself, and holds no data. */
+export function isMetaKey(key: string, prefix: string): boolean {
+  return key.startsWith(`${prefix}:${META_GROUP}:`);
+}
+
 /** The parts of a key; undefined if it is no key of a store. */
 export interface KeyParts {
   readonly kind: 'entity' | 'layout' | 'history' | 'features';

@@ -287,7 +287,7 @@ describe('OnlineFeatures', () => {
     );
     let turns = 0;
     const ticking = setInterval(() => turns++, 0);
-    const many = Array.from({ length: 12 }, () => online.read({ features, entities: { product_id: ids } }));
+    const many = Array.from({ length: 20 }, () => online.read({ features, entities: { product_id: ids } }));
     await Promise.all(many);
     clearInterval(ticking);
     expect(turns).to.be.at.least(5);
