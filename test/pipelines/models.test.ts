@@ -136,7 +136,10 @@ describe('models in a pipeline', () => {
   it('report a column that is bound to the wrong input, with its place', async () => {
     const mistakes: readonly (readonly [components: string, message: string])[] = [
       ['{ model: models/unnamed.txt }', 'the columns of the model have no names'],
-      ['{ model: models/unnamed.txt, inputs: [product.price] }', 'the model has 2 columns, and `inputs` has 1'],
+      [
+        '{ model: models/unnamed.txt, inputs: [product.price] }',
+        'the model has 2 columns, and `inputs` has 1',
+      ],
       ['{ model: models/first.txt, inputs: { price: product.price } }', 'the model has no column `price`'],
       [
         '{ model: models/first.txt, inputs: { product__price: product.title } }',
