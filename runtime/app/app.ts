@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -44,7 +44,7 @@ export interface App {
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
   readonly version: string;
-  /** Versions of the files that options name, as they serve now. */
+  /** The versions of the files that options name, as they are in service. */
   readonly files: CompiledProject['files'];
   readonly store: Store;
   readonly logger: Logger;
@@ -58,7 +58,7 @@ export interface App {
 }
 
 /**
- * Load → validate → compile → warm → connect the store → wire. Nothing listens yet.
+ * Loads, validates, compiles and warms up the project, connects the store, and wires the services. Nothing listens yet.
  * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
@@ -92,12 +92,13 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   );
 }
 
-/** Longest wait for the store to accept the schemas of this service, in milliseconds. */
+/** The longest wait until the store accepts the schemas of this service, in milliseconds. */
 const ANNOUNCE_WITHIN = 1000;
 
 /**
- * Announces the schemas of this service to the other services on the store, and checks whether the stored entities fit them.
- * Warnings about other services come before the first request. The stored entities are checked beside requests.
+ * Announces the schemas of this service to the other services on the store, and checks whether the stored entities fit
+ * them. Warnings about other services are logged before the first request. The check of stored entities runs while
+ * requests are served.
  */
 async function announce(services: Container, config: ProjectConfig): Promise<void> {
   const announced = services.resolve(TOKENS.serviceSchemas)?.use(config);
@@ -110,7 +111,7 @@ async function announce(services: Container, config: ProjectConfig): Promise<voi
   });
 }
 
-/** Stores entities and features, and runs no pipeline. */
+/** Stores entities and features, but runs no pipeline. */
 export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
@@ -119,8 +120,8 @@ export interface DataApp {
 }
 
 /**
- * Load the schemas → connect the store → wire: for commands that store data. Pipelines, plugins and model files may have
- * errors or be missing.
+ * Loads the schemas, connects the store and wires the services, for commands that store data. Pipelines, plugins and
+ * model files may have errors or be missing.
  * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
@@ -137,7 +138,10 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
   };
 }
 
-/** A function of its own, so that only the reloader holds the first generation: it is freed after a reload. */
+/**
+ * A separate function, so that only the reloader references the first generation. The generation can then be freed
+ * after a reload.
+ */
 async function start(
   settings: Settings,
   overrides: Overrides,
@@ -159,7 +163,7 @@ async function start(
   }
 }
 
-/** A generation that can serve at once: its routes exist, too. */
+/** Creates a generation that can serve at once, with its routes. */
 async function createServing(services: Container, compiled: CompiledProject): Promise<Generation> {
   const generation = await createGeneration(services, compiled);
   try {
@@ -234,7 +238,7 @@ class ReloadableApp implements App {
   }
 
   http(): RequestListener {
-    this.#current.http(); // reports routes that conflict now
+    this.#current.http(); // reports conflicting routes now
     return (req, res) => {
       this.#current.http()(req, res);
     };

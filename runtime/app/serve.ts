@@ -12,20 +12,20 @@ import { placeOf } from './project/reloader.js';
 import { watchProject } from './project/watcher.js';
 import type { Settings } from '../settings/settings.js';
 
-/** A service that answers. */
+/** A running service. */
 export interface RunningService {
   readonly app: App;
-  /** Where it answers, e.g. http://127.0.0.1:5001. */
+  /** The address of the service, e.g. http://127.0.0.1:5001. */
   readonly url: string;
   readonly port: number;
-  /** Answers what is in flight, then releases the store. By default without a lame-duck time. */
+  /** Answers the requests in flight, then releases the store. By default there is no lame-duck time. */
   close(closing?: Closing): Promise<void>;
 }
 
-/** What a caller provides, and where the connections come from. */
+/** The overrides of a caller, and the source of connections. */
 export type ServiceOptions = Overrides & Pick<ListenOptions, 'source'>;
 
-/** Starts a service. @throws ProjectInvalidError, MillraceError; nothing is left open then. */
+/** Starts a service. @throws ProjectInvalidError, MillraceError; everything that was opened is closed again */
 export async function startService(
   settings: Settings,
   options: ServiceOptions = {},
@@ -80,7 +80,7 @@ export async function serveAlone(settings: Settings): Promise<void> {
   logProject(app);
   endWithProcess(service, settings, guard);
   if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void app.reload());
-  // Last: whoever waits for this line may send signals at once.
+  // This line comes last, because a caller that waits for it may send signals at once.
   logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
 }
 
@@ -90,7 +90,7 @@ export function logProject({ logger, warnings, pipelines }: App): void {
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
 }
 
-/** Closes the service when the process is told to stop (SIGTERM, SIGINT) or after an error that nothing caught, and exits. */
+/** Closes the service and exits after a stop signal (SIGTERM, SIGINT) or an uncaught error. */
 export function endWithProcess(
   service: RunningService,
   settings: Settings,
@@ -101,7 +101,7 @@ export function endWithProcess(
   endOnSignal(settings, logger, guard, (closing) => service.close(closing));
 }
 
-/** An address that a client on this machine can use: not 0.0.0.0, and IPv6 in brackets. */
+/** Returns an address that a client on this machine can use: not 0.0.0.0, and IPv6 in brackets. */
 export function urlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -1,12 +1,12 @@
-/** How late a timer is when the event loop was held up, milliseconds. */
+/** If a timer is this late, the event loop was blocked, in milliseconds. */
 const HELD_UP_MS = 20;
-/** After a hold-up, sockets get this time to be read, milliseconds. */
+/** The time for reading sockets after the event loop was blocked, in milliseconds. */
 const GRACE_MS = 100;
 
 /**
- * Calls back after some time of silence, such as the wait for a reply. Unlike `setTimeout`, it does not take a busy event
- * loop for a silent server: while the loop was held up, replies may have come that nobody has read.
- * @returns cancels it
+ * Calls back after some time of silence, such as the wait for a reply. Unlike `setTimeout`, it does not mistake a busy
+ * event loop for a silent server. While the loop is blocked, replies may arrive that nothing reads.
+ * @returns a function that cancels the call
  */
 export function afterSilence(ms: number, act: () => void): () => void {
   let cancelled = false;

@@ -1,19 +1,19 @@
 import { inLane, SLICE_MS, type Job, type Pieces } from './lanes.js';
 
-/** The same for work in the background while something urgent is in flight, or was a moment ago. */
+/** The slice of background work while an urgent request is in flight, or was until recently, in milliseconds. */
 const SHORT_SLICE_MS = 1;
-/** For so many milliseconds something urgent counts after its end: the next one is probably on its way. */
+/** An urgent request counts for this many milliseconds after its end, because the next one probably follows. */
 const MOMENT_MS = 100;
-/** Work in the background then rests so many times as long as it worked. */
+/** Background work then pauses for this multiple of its working time. */
 const REST = 3;
 
-/** Slices after which a job in the background counts as long. */
+/** A background job counts as long after this many slices. */
 const SHORT_JOB = 5;
 
 /**
- * Jobs that may wait. Short ones take turns with each other; of the long ones the first goes on until it is done, so that
- * few of them hold what they have made so far. A slice of the one kind follows one of the other. While something urgent
- * is in flight the slices are shorter, with rests between them.
+ * Runs jobs that can wait. Short jobs take turns with each other. Long jobs run one at a time to the end, so that few
+ * of them hold intermediate results in memory. Slices of short and long jobs alternate. While an urgent request is in
+ * flight, slices are shorter and have pauses between them.
  */
 class Background {
   readonly #short: { readonly job: Job; slices: number }[] = [];
@@ -55,10 +55,13 @@ class Background {
 }
 
 let urgent = 0;
-/** When the last urgent request ended, by `performance.now()`. */
+/** The time when the last urgent request ended, by `performance.now()`. */
 let urgentUntil = -Infinity;
 
-/** Says that a request is in flight that others are not to delay: until shortly after its end, work in the background has short turns and rests. */
+/**
+ * Marks the start of an urgent request. Until shortly after its end, background work runs in short slices with pauses.
+ * @returns a function to call at its end
+ */
 export function beginUrgent(): () => void {
   urgent++;
   return () => {

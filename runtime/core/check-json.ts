@@ -11,9 +11,9 @@ export interface JsonProblem {
 const MAX_DEPTH = 64;
 
 /**
- * Finds what prevents a JSON value, declared or not, from being stored and returned unchanged. Examples: a number
- * that JSON.parse turned into Infinity, a name that would change an object's prototype in a careless reader, or
- * nesting that is too deep. Returns undefined if there is nothing.
+ * Finds what prevents a JSON value, declared or not, from being stored and returned unchanged. Examples: a number that
+ * JSON.parse turned into Infinity, a name that could change an object's prototype, or nesting that is too deep. Returns
+ * undefined if there is nothing.
  */
 export function jsonProblem(value: JsonValue, depth = 1): JsonProblem | undefined {
   if (typeof value === 'number') {

@@ -50,7 +50,7 @@ export class Deadline {
     if (this.signal.aborted) throw this.signal.reason as Error;
   }
 
-  /** Returns the promise's outcome, or the deadline's error if that comes first. */
+  /** Settles like the promise, or rejects with the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
     this.usage?.hold(work);
     if (this.signal.aborted) {

@@ -11,7 +11,7 @@ const LONGEST_CHAIN = 5;
 /**
  * Takes name, message, stack and causes, and no other property of the error. Store clients attach the command with
  * its arguments to their errors, and the arguments contain user data.
- * @param stacks false where stack traces would not help
+ * @param stacks false if stack traces would not help
  */
 export function describeError(error: unknown, stacks = true, depth = 1): ErrorDescription {
   if (!(error instanceof Error)) return { name: typeof error, message: 'the thrown value is not an Error' };

@@ -1,7 +1,10 @@
 import { TIME_FORMS, timestampOf } from './timestamp.js';
 import { describe } from './value-fit.js';
 
-/** Which event times are accepted. A row from the far future would never be replaced; one from 1970 is always expired. */
+/**
+ * The range of accepted event times. A row from the far future would never be replaced; one from 1970 is always
+ * expired.
+ */
 export interface EventTimes {
   /** Epoch milliseconds. */
   readonly oldest: number;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/types.js';
 import type { Pieces } from './pieces.js';
 
-/** Where the elements of a list are in a body that is JSON; see `ListSpan`. */
+/** The offsets of a list's elements in a JSON body; see `ListSpan`. */
 export interface ElementGroups {
   readonly length: number;
   readonly starts: readonly number[];
@@ -11,8 +11,8 @@ export interface ElementGroups {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A list of a large body. It is parsed a group of elements at a time while it is iterated, so that the values of a
- * group are gone before those of the next one are made. It can be gone through once: then it lets go of the body.
+ * A list of a large body. Iteration parses one group of elements at a time, so that the values of a group can be freed
+ * before the next group is parsed. It can be iterated once; then it releases the body.
  */
 export class JsonList implements Iterable<JsonValue> {
   #bytes: Buffer;
@@ -32,7 +32,7 @@ export class JsonList implements Iterable<JsonValue> {
     this.#bytes = NOTHING;
   }
 
-  /** All elements at once. */
+  /** Parses all elements into one array. */
   *whole(): Pieces<JsonValue[]> {
     const all: JsonValue[] = [];
     for (let group = 0; group < this.#groups.starts.length; group++) {

@@ -1,16 +1,16 @@
-/** The pieces of a turn take so long together before others have theirs, milliseconds. */
+/** The length of a slice, in milliseconds. Then other work of the event loop runs. */
 export const SLICE_MS = 4;
 
-/** Long work that can be laid down wherever it yields. */
+/** Long work that can pause at each yield. */
 export type Pieces<T> = Generator<undefined, T>;
 
-/** Some work, and who waits for it. */
+/** Work that runs in slices. */
 export interface Job {
-  /** Goes on until the time given; true once it has ended. */
+  /** Continues until the given time; returns true once it has ended. */
   run(until: number): boolean;
 }
 
-/** Jobs in the order of their turns: one turn of the event loop has one slice, however many jobs there are. */
+/** Runs jobs in turn. One turn of the event loop runs one slice, however many jobs there are. */
 export class Lane {
   readonly #jobs: Job[] = [];
 
@@ -31,7 +31,7 @@ export class Lane {
   };
 }
 
-/** Has a lane do the work. @param check called before each slice; what it throws ends the work */
+/** Runs the work in a lane. @param check called before each slice; an error that it throws ends the work */
 export function inLane<T>(
   lane: { add(job: Job): void },
   work: Pieces<T>,

@@ -5,11 +5,11 @@ import { faultError, MOST_NESTING, notUtf8, withoutMark } from './parse-json.js'
 import type { Pieces } from './pieces.js';
 import { Violations } from './violations.js';
 
-/** Most bytes of one element of the list of a large body, and of everything beside that list. */
+/** The maximum bytes of one element of a large body's list, and of everything outside that list. */
 export const MOST_UNIT_BYTES = 1024 * 1024;
-/** Most names, lists and objects of the same. */
+/** The maximum number of names, lists and objects in each of these parts. */
 export const MOST_UNIT_PARTS = 10_000;
-/** Most values of the same. */
+/** The maximum number of values in each of these parts. */
 export const MOST_UNIT_VALUES = 100_000;
 
 const UNIT_BOUNDS = [
@@ -18,18 +18,18 @@ const UNIT_BOUNDS = [
   { of: 'values', most: MOST_UNIT_VALUES, code: 'too_many', what: 'values' },
 ] as const;
 
-/** Most texts of a body whose values are all used at once. */
+/** The maximum number of strings in a body whose values are all used at once. */
 export const MOST_TEXTS = 100_000;
 
-/** Bytes that are looked through for the ends of lines between two breaks. */
+/** The number of bytes that are searched for line ends between two yields. */
 const STEP = 256 * 1024;
 
 /**
- * Parses a large body in pieces, none of which takes longer than some milliseconds. What a body may hold is bounded
- * before anything of it is parsed. Its value, and what is refused as no JSON, are those of `parseJson`.
+ * Parses a large body in pieces, each of which takes at most a few milliseconds. The size limits are checked before
+ * anything is parsed. The value, and the syntax errors, are those of `parseJson`.
  * @param listName the field of the body whose list becomes a `JsonList`; everything else is parsed
  * @param isUsedAtOnce whether the work on the body needs all of it together
- * @throws MillraceError malformed_json; invalid_body for a body that nests too deep or has too large a part
+ * @throws MillraceError malformed_json; invalid_body for a body that nests too deep or has a part that is too large
  */
 export function* parseLarge(sent: Buffer, listName?: string, isUsedAtOnce = false): Pieces<unknown> {
   if (!isUtf8(sent)) throw notUtf8();
@@ -68,7 +68,7 @@ function rest(listName: string): string {
   return listName === '' ? 'a body' : `what a body has beside ${listName}`;
 }
 
-/** The text of a body with a zero in the place of each of the lists. */
+/** Returns the text of a body with each of the lists replaced by a zero. */
 function withoutLists(bytes: Buffer, spans: readonly ListSpan[]): string {
   let text = '';
   let from = 0;
@@ -79,7 +79,7 @@ function withoutLists(bytes: Buffer, spans: readonly ListSpan[]): string {
   return text + bytes.toString('utf8', from);
 }
 
-/** 1-based line and column (in UTF-16 code units) of an offset in bytes. */
+/** Returns the 1-based line and column (in UTF-16 code units) of a byte offset. */
 function* placeOf(bytes: Buffer, offset: number): Pieces<{ line: number; column: number }> {
   let line = 1;
   let column = 1;
@@ -88,7 +88,8 @@ function* placeOf(bytes: Buffer, offset: number): Pieces<{ line: number; column:
     if (byte === 0x0a) {
       line++;
       column = 1;
-      // The bytes of a character after its first begin with the bits 10; from four bytes on it has two units.
+      // All bytes of a character except the first begin with the bits 10. A character of four bytes has two UTF-16 code
+      // units.
     } else if ((byte & 0xc0) !== 0x80) column += byte >= 0xf0 ? 2 : 1;
     if (at % STEP === STEP - 1) yield;
   }

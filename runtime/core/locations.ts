@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The compiled code: `dist` of this package. It contains `runtime`, `plugins`, `schemas` and `assets`. */
 export const COMPILED = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The folder of this package. It is also a project: the default project. */
+/** The folder of this package. It is also the default project. */
 export const PACKAGE = dirname(COMPILED);
 
 /** The folder of the built-in plugins. */

@@ -55,7 +55,7 @@ export function notUtf8(): MillraceError {
   return new MillraceError('malformed_json', 'the body is not valid UTF-8');
 }
 
-/** UTF-8 without its byte order mark, which some clients send although RFC 8259 has none. */
+/** Removes the byte order mark. RFC 8259 forbids it, but some clients send it. */
 export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }

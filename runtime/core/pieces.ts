@@ -14,8 +14,8 @@ export function inTurns<T>(work: Pieces<T>, check?: () => void): Promise<T> {
 }
 
 /**
- * Begins the work at once and returns its value if it takes no longer than a slice; the rest is divided among turns of the
- * event loop. For work that is short, unless a client sends what is long.
+ * Starts the work at once, and returns its value if the work fits into one slice. Otherwise the rest is divided among
+ * turns of the event loop. Use it for work that is short unless a client sends large input.
  */
 export function soon<T>(work: Pieces<T>, check?: () => void): T | Promise<T> {
   const until = performance.now() + SLICE_MS;

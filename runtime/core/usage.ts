@@ -1,4 +1,4 @@
-/** Counts the work that uses something, so that it can be closed when no work uses it. */
+/** Counts the work that uses a resource, so that the resource can be closed when no work uses it. */
 export class Usage {
   #count = 0;
   readonly #idle = new Set<() => void>();

@@ -18,8 +18,8 @@ import { routesOf } from './routes.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
 
 /**
- * Mounts the routes of the service. A request is admitted or refused by its head, before Express sees it: during an
- * overload most requests are refused. Its body is read next, and then it waits for its turn.
+ * Mounts the routes of the service. A request is admitted or shed by its head, before Express sees it, because most
+ * requests are shed during an overload. Then its body is read, and then it waits for its turn.
  */
 export function createHttpApp(services: HttpServices): RequestListener {
   const { logger, usage } = services;
@@ -40,7 +40,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
     loads.set(route.path, load);
     mount(app, route, bounds, parts, admission);
   }
-  /** Of requests that no route takes. */
+  /** The load of requests that match no route. */
   const otherLoad: RouteLoad = { class: 'explain', limitMs: times.requestMs, serviceMs: 0 };
   app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
   const answerError = answerProblem(logger);
@@ -68,14 +68,14 @@ export function createHttpApp(services: HttpServices): RequestListener {
   };
 }
 
-/** The path as the routes are mounted: without a query, and without a slash at its end. */
+/** The path without its query and without a trailing slash, as routes are mounted. */
 function pathOf(url: string): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Replaces Express's last handler, which answers with a stack: an error that was not answered. */
+/** Handles an error that no error handler answered. Express's own last handler would answer with a stack. */
 function giveUp(res: ServerResponse, logger: Logger): (error?: unknown) => void {
   return (error) => {
     logger.error({ error: describeError(error) }, 'a request could not be answered');
@@ -92,7 +92,7 @@ function createExpress(): Express {
   return app;
 }
 
-/** The memory that the bodies of requests may take: each of them, and all together. */
+/** The memory limits for the bodies of requests: of each body, and of all bodies together. */
 interface BodyBounds {
   readonly limits: BodyLimits;
   readonly memory: BodyMemory;
@@ -116,7 +116,7 @@ function mount(
   }
 }
 
-/** A path that express matches as it stands: its pattern signs are escaped. */
+/** Escapes the pattern characters of a path, so that Express matches it literally. */
 function literalPath(path: string): string {
   return path.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
 }

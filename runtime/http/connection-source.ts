@@ -1,16 +1,16 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections that another process accepts, on the port that it listens on. */
+/** Connections that another process accepts on its port. */
 export interface ConnectionSource {
   readonly port: number;
-  /** Calls `take` with each connection from now on. */
+  /** Calls `take` with each new connection. */
   onConnection(take: (socket: Socket) => void): void;
 }
 
-/** Serves the connections of a source as `server.listen` serves the ones that it accepts. */
+/** Serves the connections of a source, as `server.listen` serves the connections that it accepts. */
 export function serveConnections(server: Server, source: ConnectionSource): void {
-  // Node starts to check for requests that take too long to arrive when a server listens.
+  // Node starts its check for requests that arrive too slowly when a server listens.
   server.emit('listening');
   source.onConnection((socket) => {
     socket.allowHalfOpen = true;

@@ -3,11 +3,11 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Most connections in all. */
+  /** The maximum number of connections. */
   readonly maxConnections: number;
-  /** Most connections of one client address; 0 for no such limit. */
+  /** The maximum number of connections from one client address; 0 for no limit. */
   readonly maxConnectionsPerAddress: number;
-  /** A connection whose client reads nothing of an answer for so long is closed, milliseconds. */
+  /** A connection is closed if its client reads nothing of an answer for this long, in milliseconds. */
   readonly stallMs: number;
 }
 
@@ -20,17 +20,17 @@ export const DEFAULT_CONNECTIONS: ConnectionLimits = {
 /** Why a connection was closed; a label of /metrics. */
 export type ConnectionClosing = 'idle' | 'refused' | 'stalled';
 
-/** Connections beyond the limits that may ask for the health of the service. */
+/** The number of connections beyond the limits that are accepted for health checks. */
 const SPARE = 16;
-/** Files that the service itself needs: the store, the log, model files during a reload. */
+/** The number of files that the service itself needs: the store, the log, model files during a reload. */
 const OWN_FILES = 64;
-/** Looks at a connection within `stallMs`. */
+/** The number of checks of a connection within `stallMs`. */
 const LOOKS = 10;
 
-/** Connections beyond the limits. */
+/** The connections that were accepted beyond the limits. */
 const spare = new WeakSet<Socket>();
 
-/** Whether a connection was accepted beyond the limits, so that it may only ask for the health of the service. */
+/** True if a connection was accepted beyond the limits. Such a connection may only send health checks. */
 export function isSpare(socket: Socket): boolean {
   return spare.has(socket);
 }
@@ -38,28 +38,27 @@ export function isSpare(socket: Socket): boolean {
 /** The connections of one address, or all of them. */
 interface Group {
   count: number;
-  /** Those without a request in flight, the longest idle one first. */
+  /** The connections without a request in flight. The longest idle connection comes first. */
   readonly idle: Set<Socket>;
 }
 
-/** What is known of one connection. */
+/** The state of one connection. */
 interface Connection {
   readonly address: string;
   readonly groups: readonly Group[];
-  /** Requests in flight. */
+  /** The number of requests in flight. */
   requests: number;
-  /** Whether it has sent a request. */
+  /** True after its first request. */
   isUsed: boolean;
-  /** Looks in a row that found it stalled, and the time of the last one. */
+  /** The number of consecutive checks that found it stalled, and the time of the last one. */
   stalls: number;
   stalledAt: number;
 }
 
 /**
- * Limits the connections of a server. When a limit is reached, the longest idle connection gives its place to the new
- * one. If all are busy, a few spare connections are accepted, for health checks; the app refuses their other requests.
- *
- * Also closes connections whose clients do not read their answers.
+ * Limits the connections of a server. When a limit is reached, the longest idle connection is closed for the new one.
+ * If all are busy, a few spare connections are accepted for health checks. The app sheds the other requests of spare
+ * connections. This class also closes connections whose clients do not read their answers.
  */
 export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
@@ -70,7 +69,7 @@ export class Connections {
   readonly #closed: (why: ConnectionClosing) => void;
   #spares = 0;
 
-  /** @param closed told of each connection that it closes */
+  /** @param closed called with the cause of each connection that is closed */
   constructor(limits: ConnectionLimits, closed: (why: ConnectionClosing) => void = () => undefined) {
     this.#limits = limits;
     this.#max = Math.max(1, Math.min(limits.maxConnections, openFilesLimit() - OWN_FILES - SPARE));
@@ -158,8 +157,8 @@ export class Connections {
 
   /**
    * Called when a connection made no progress for a part of `stallMs`, or was idle for the keep-alive time. Node's own
-   * timeout can take twice as long as it says, because it first notes how much is left to write. In short steps the error
-   * is small.
+   * timeout can take twice as long as its value, because it first records how much is left to write. Short steps keep
+   * that error small.
    */
   #look(socket: Socket): void {
     const connection = this.#known.get(socket);
@@ -174,10 +173,10 @@ export class Connections {
       return;
     }
     const now = performance.now();
-    // If it made progress since the last look, that look is longer ago than one step.
+    // If the connection made progress since the last check, that check is more than one step ago.
     connection.stalls = now - connection.stalledAt < 1.5 * step ? connection.stalls + 1 : 1;
     connection.stalledAt = now;
-    // Node notes the progress of the first step without a call.
+    // Node records the progress of the first step without a call.
     if (connection.stalls < LOOKS - 1) {
       socket.setTimeout(step);
       return;
@@ -187,7 +186,7 @@ export class Connections {
   }
 }
 
-/** The soft limit of open files of this process; unlimited where the system does not tell. */
+/** The soft limit of open files of this process; unlimited if the system does not report it. */
 function openFilesLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];

@@ -2,40 +2,40 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
-/** How the connections of a server are closed. */
+/** The time limits for closing the connections of a server. */
 export interface DrainOptions {
-  /** Requests in flight are answered for so long, milliseconds. */
+  /** The time limit for the requests in flight, in milliseconds. */
   readonly drainMs: number;
   /**
-   * A connection without a request in flight is closed once it has been quiet for so long, milliseconds; no later than
-   * `drainMs`. Until then its next request is answered, with `Connection: close`.
+   * A connection without a request in flight is closed after it was quiet for this long, in milliseconds, or at the
+   * latest after `drainMs`. Until then its next request is answered with `Connection: close`.
    */
   readonly idleMs: number;
 }
 
-/** How often quiet connections are looked for. */
+/** The interval between two checks for quiet connections. */
 const LOOK_MS = 50;
-/** How long a client may take to close a connection after the server has ended its side. */
+/** The time that a client has to close a connection after the server ended its side. */
 const LINGER_MS = 1000;
-/** Connections that wait to be accepted are accepted for at most so long; clients may open new ones all the time. */
+/** The longest time for accepting the connections that already wait. Clients may open new ones all the time. */
 const ACCEPT_MS = 2000;
-/** The first turn may have begun before the call. */
+/** Two turns, because the first one may have begun before the call. */
 const QUIET_TURNS = 2;
 
 interface Connection {
-  /** Responses that are not over, in the order of their requests. */
+  /** The responses that have not ended, in the order of their requests. */
   readonly inFlight: Set<ServerResponse>;
   /** The response that carries the `Connection: close` of the drain. */
   last?: ServerResponse;
-  /** When the last response ended or the connection opened, by `performance.now()`. */
+  /** The time when the last response ended or the connection opened, by `performance.now()`. */
   quietSince: number;
-  /** Bytes that had been read at that time. */
+  /** The number of bytes that had been read at that time. */
   bytesRead: number;
-  /** True after the server has sent FIN: nothing can be answered on it any more. */
+  /** True after the server has sent FIN. Nothing can be sent on the connection any more. */
   halfClosed: boolean;
 }
 
-/** The open connections of an HTTP server, with their responses. It closes them without losing a request. */
+/** Tracks the open connections of an HTTP server and their responses, and closes them without losing a request. */
 export class ConnectionDrain {
   readonly #server: Server;
   readonly #open = new Map<Socket, Connection>();
@@ -48,14 +48,14 @@ export class ConnectionDrain {
     server.prependListener('request', ({ socket }, res: ServerResponse) => this.#began(socket, res));
   }
 
-  /** True for a request that arrived after the server ended its side: no answer can be sent. */
+  /** True for a request that arrived after the server ended its side. It cannot be answered. */
   isTooLate({ socket }: { readonly socket: Socket }): boolean {
     return this.#open.get(socket)?.halfClosed === true;
   }
 
   /**
-   * Stops accepting, then closes all connections: each after an answer with `Connection: close`, or once it is quiet.
-   * Requests that do not end in time are cut.
+   * Stops accepting, then closes all connections. Each one is closed after an answer with `Connection: close`, or once
+   * it is quiet. Requests that do not end in time are cut off.
    */
   async drain({ drainMs, idleMs }: DrainOptions): Promise<void> {
     const started = performance.now();
@@ -65,7 +65,7 @@ export class ConnectionDrain {
     const end = started + drainMs;
     while (this.#open.size > 0 && performance.now() < end) {
       await this.#allClosed(Math.min(LOOK_MS, end - performance.now()));
-      // A timer runs before the sockets are read. After the next turn, all that has arrived is read.
+      // Timers run before sockets are read. After the next turn, all data that has arrived has been read.
       await nextTurn();
       const now = performance.now();
       for (const [socket, connection] of this.#open)
@@ -75,7 +75,7 @@ export class ConnectionDrain {
       if (connection.inFlight.size === 0) endSide(socket, connection);
       else if (!connection.halfClosed) socket.destroy();
     await this.#allClosed(LINGER_MS);
-    // Clears the interval of node's own checks, too.
+    // This also clears the interval of Node's own checks.
     this.#server.close();
     for (const socket of this.#open.keys()) socket.destroy();
     await this.#allClosed(LINGER_MS);
@@ -108,7 +108,7 @@ export class ConnectionDrain {
     });
   }
 
-  /** Resolves when no connection is open, or after so many milliseconds. */
+  /** Resolves when no connection is open, or after the given time in milliseconds. */
   async #allClosed(ms: number): Promise<void> {
     if (this.#open.size === 0) return;
     const stop = new AbortController();
@@ -119,10 +119,10 @@ export class ConnectionDrain {
 }
 
 /**
- * Closes the listening socket after everything that waits to be accepted is accepted, because the kernel resets what
- * waits. Node accepts one connection in a turn of its event loop. A client that connects at the very end can still be
- * reset: the lame-duck time before this call is there for clients to go elsewhere. Idle connections stay open, which
- * `close` of an HTTP server would destroy.
+ * Closes the listening socket after all waiting connections are accepted, because the kernel resets connections that
+ * still wait. Node accepts one connection per turn of its event loop. A client that connects at the very end can still
+ * be reset. The lame-duck time before this call lets clients move to other instances. Idle connections stay open;
+ * `close` of an HTTP server would destroy them.
  */
 export async function stopAccepting(server: NetServer): Promise<void> {
   let quietTurns = 0;
@@ -138,8 +138,8 @@ export async function stopAccepting(server: NetServer): Promise<void> {
 }
 
 /**
- * The newest request of a connection is its last one. Requests that a client sent before the answer to an earlier one
- * are answered, too: the header moves to the newest.
+ * Sets `Connection: close` on the newest response of a connection. A client may send further requests before an earlier
+ * one is answered. They are answered too, so the header moves to the newest response.
  */
 function closeAfterNewest(connection: Connection): void {
   const newest = [...connection.inFlight].at(-1);
@@ -150,14 +150,14 @@ function closeAfterNewest(connection: Connection): void {
   connection.last = newest;
 }
 
-/** No request is in flight, and no byte of a next one has been read. */
+/** True if no request is in flight and no byte of the next request has been read. */
 function isQuiet(socket: Socket, { inFlight, halfClosed, bytesRead }: Connection): boolean {
   return inFlight.size === 0 && !halfClosed && socket.bytesRead === bytesRead;
 }
 
 /**
- * Sends FIN, and goes on reading until the client closes: to close at once would answer unread bytes with RST, and the
- * client could lose answers that it has not read yet.
+ * Sends FIN, and continues to read until the client closes. If the server closed at once, it would answer unread bytes
+ * with RST, and the client could lose answers that it has not read yet.
  */
 function endSide(socket: Socket, connection: Connection): void {
   if (connection.halfClosed) return;
@@ -166,13 +166,14 @@ function endSide(socket: Socket, connection: Connection): void {
 }
 
 /**
- * Where a client sends several requests at once and leaves, node closes the response whose turn it is. Those after it
- * have no connection yet and are never told. They would be in flight for ever, with what they use.
+ * Closes the responses that Node leaves open. If a client pipelines several requests and disconnects, Node closes only
+ * the response whose turn it is. The later responses have no connection yet and get no event, so they and their
+ * resources would stay in flight forever.
  */
 function closeOrphans({ inFlight }: Connection): void {
   for (const res of inFlight) {
     if (res.socket !== null) continue;
-    // As node does with the response that has the connection: what is written to it from now on is dropped.
+    // Node does the same with the response that has the connection. Later writes to the response are dropped.
     res.destroy();
     res.emit('close');
   }

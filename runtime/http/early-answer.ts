@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Most bytes of a body that are read after the answer, and longest time for it. */
+/** The limits for reading the rest of a body after the answer: bytes and time. */
 const MOST_DISCARDED = 256 * 1024;
 const LINGER_MS = 1_000;
 
 /**
- * Prepares an answer that goes out before the body of its request is read. A connection that is closed with unread bytes
- * is reset, and the client may lose the answer. A small body is therefore read and discarded, and the connection is kept.
- * With a larger one, or one of unknown length, the connection is closed, but not at once: for a short time the rest is
- * read and discarded, so that the client gets to read the answer.
+ * Prepares an answer that is sent before the body of its request is read. If a connection is closed with unread bytes,
+ * it is reset, and the client may lose the answer. A small body is therefore read and discarded, and the connection is
+ * kept. After a larger body, or one of unknown length, the connection is closed. Before that, the rest is read and
+ * discarded for a short time, so that the client can read the answer.
  * @returns whether the answer needs the header `Connection: close`
  */
 export function prepareEarlyAnswer(req: IncomingMessage, res: ServerResponse): boolean {
@@ -26,14 +26,14 @@ export function prepareEarlyAnswer(req: IncomingMessage, res: ServerResponse): b
   return true;
 }
 
-/** Replaces the way in which node closes the connection once the last answer is written. */
+/** Replaces Node's way of closing the connection after the last answer is written. */
 function linger(req: IncomingMessage): void {
   const { socket } = req;
   const closeNow = socket.destroySoon.bind(socket);
   let discarded = 0;
   req.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
-    // Not closed yet: the client may be about to read the answer.
+    // The connection stays open, because the client may still be reading the answer.
     if (discarded >= MOST_DISCARDED) req.pause();
   });
   req.resume();

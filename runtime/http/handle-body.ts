@@ -8,10 +8,10 @@ import type { CollectedBody } from './bodies/collect-body.js';
 import { takeBody } from './read-body.js';
 import { sendJson } from './respond.js';
 
-/** Bodies up to so many bytes are parsed in one go: it takes at most some milliseconds. */
+/** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
 
-/** Answers what a service makes of the body, as JSON. @param listName see `withBody` */
+/** Answers with the result of a service as JSON. @param listName see `withBody` */
 export function answerBody(service: (body: unknown) => Promise<unknown>, listName?: string): RequestHandler {
   return async (req, res) => {
     sendJson(res, 200, await withBody(req, service, listName));
@@ -19,10 +19,10 @@ export function answerBody(service: (body: unknown) => Promise<unknown>, listNam
 }
 
 /**
- * Hands the body that `readBody` read to some work, as parsed JSON.
- * @param listName the field whose list the work takes as a `JsonList` where the body is large
- * @throws MillraceError malformed_json; invalid_body where a large body has too large a part, or where the work's stack
- *   overflows on a body that nests too deep
+ * Parses the body that `readBody` read, and calls `work` with it.
+ * @param listName the field whose list becomes a `JsonList` if the body is large
+ * @throws MillraceError malformed_json; invalid_body if a part of a large body is too large, or if the body nests so
+ *   deep that the stack of `work` overflows
  */
 export async function withBody<T>(
   req: Request,
@@ -35,8 +35,8 @@ export async function withBody<T>(
 }
 
 /**
- * The same for work that needs all of the body at once.
- * @param listName the field whose elements may be as large as in `withBody` each
+ * Does the same for work that needs the whole body at once.
+ * @param listName the field whose elements may each be as large as in `withBody`
  */
 export async function withWholeBody<T>(
   req: Request,
@@ -77,7 +77,7 @@ function* parseChunks(
 ): Pieces<unknown> {
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
-  // Each chunk is let go of as soon as it is copied.
+  // Each chunk is released as soon as it is copied.
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     at += chunk.copy(bytes, at);
     yield;

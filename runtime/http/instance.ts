@@ -1,16 +1,19 @@
 import type { Registry } from 'prom-client';
 
-/** The process that serves, as /readyz and /metrics show it. */
+/** The state of the process for /readyz and /metrics. */
 export class Instance {
   #isShuttingDown = false;
   readonly #gather: ((own: Registry) => Promise<string>) | undefined;
 
-  /** @param gather renders the metrics of several processes; by default /metrics shows those of this one alone */
+  /** @param gather renders the metrics of several processes; by default /metrics shows only those of this process */
   constructor(gather?: (own: Registry) => Promise<string>) {
     this.#gather = gather;
   }
 
-  /** True once the process was told to stop: it still answers, and /readyz sends new traffic elsewhere. */
+  /**
+   * True after the process was told to stop. It still answers requests, but /readyz fails, so that new traffic goes
+   * elsewhere.
+   */
   get isShuttingDown(): boolean {
     return this.#isShuttingDown;
   }
@@ -19,7 +22,7 @@ export class Instance {
     this.#isShuttingDown = true;
   }
 
-  /** The text of /metrics. */
+  /** Returns the text of /metrics. */
   metrics(own: Registry): Promise<string> {
     return this.#gather === undefined ? own.metrics() : this.#gather(own);
   }

@@ -4,8 +4,8 @@ import { MillraceError } from '../api/errors.js';
 const EXPECTS = /^100-continue$/i;
 
 /**
- * Refuses a body that is too large by its head, and answers `Expect: 100-continue`. A request that is refused gets no
- * 100.
+ * Refuses a body that is too large by its head, and answers `Expect: 100-continue`. A refused request gets no 100
+ * response.
  * @param limit in bytes
  */
 export function inviteBody(limit: number): RequestHandler {

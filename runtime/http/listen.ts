@@ -13,46 +13,46 @@ import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors
 
 export interface Address {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
 }
 
 export interface HttpServer {
   readonly server: Server;
-  /** The port that it listens on. */
+  /** The port that the server listens on. */
   readonly port: number;
   readonly connections: Connections;
   /**
-   * Accepts no more connections, answers the requests in flight and resolves when all connections are closed.
-   * @param drainMs requests that take longer are cut
+   * Stops accepting connections, answers the requests in flight, and resolves when all connections are closed.
+   * @param drainMs requests that take longer are cut off
    * @param idleMs see `DrainOptions`; by default quiet connections are closed at once
    */
   close(drainMs?: number, idleMs?: number): Promise<void>;
 }
 
 export interface ListenOptions extends Partial<ConnectionLimits> {
-  /** Told the status of each request that is refused before it reaches the app. */
+  /** Called with the status of each request that is refused before it reaches the app. */
   readonly refused?: (status: number) => void;
-  /** Told of each connection that is accepted. */
+  /** Called for each accepted connection. */
   readonly accepted?: () => void;
-  /** Told of each connection that is closed because of the limits. */
+  /** Called for each connection that is closed because of the limits. */
   readonly closed?: (why: ConnectionClosing) => void;
-  /** A client may take this long to send a whole request, milliseconds. */
+  /** The time limit for receiving a whole request, in milliseconds. */
   readonly receiveMs?: number;
-  /** Where connections come from if another process listens; then nothing listens here. */
+  /** The source of connections if another process listens. This server then does not listen. */
   readonly source?: ConnectionSource;
 }
 
-/** Longer than load balancers keep idle connections (60 s is usual), so that they close them first. */
+/** Load balancers usually keep idle connections for 60 s. This time is longer, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const RECEIVE_MS = 10_000;
-/** How often node looks for requests that take too long, at least. */
+/** The longest interval between Node's checks for requests that take too long. */
 const CHECK_MS = 500;
 const DRAIN_MS = 10_000;
 
 /**
  * Starts to listen.
- * @throws MillraceError invalid_setting if the address cannot be had
+ * @throws MillraceError invalid_setting if it cannot listen on the address
  */
 export async function listen(
   app: RequestListener,
@@ -85,7 +85,7 @@ export async function listen(
   const connections = new Connections({ ...DEFAULT_CONNECTIONS, ...limits }, closed);
   connections.watch(server);
   if (accepted !== undefined) server.on('connection', () => accepted());
-  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app answers 100-continue.
+  // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app itself answers 100-continue.
   for (const event of ['checkExpectation', 'checkContinue'])
     server.on(event, (req, res) => server.emit('request', req, res));
   const draining = new ConnectionDrain(server);
@@ -112,7 +112,7 @@ export async function bind(server: NetServer, { host, port }: Address): Promise<
   });
 }
 
-/** The port that a server listens on. */
+/** Returns the port that a server listens on. */
 export function portOf(server: NetServer): number {
   return (server.address() as AddressInfo).port;
 }

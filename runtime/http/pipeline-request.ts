@@ -3,13 +3,13 @@ import type { RequestContext } from '../pipeline/types.js';
 import { isSafeRequestId, rankingRequestId } from './request-id.js';
 import { requestState, setRequestId } from './request-state.js';
 
-/** Names of the header with the id of a run. The first one with a usable value counts. */
+/** The headers that may contain the id of a run. The first one with a usable value counts. */
 const RUN_ID_HEADERS = ['x-millrace-run-id', 'x-wyvern-run-id'];
 
-/** The schema of a pipeline's body, among the components of the OpenAPI document. */
+/** The name of the schema of a pipeline's body, among the components of the OpenAPI document. */
 export const requestSchemaName = (pipeline: string): string => `request_${pipeline}`;
 
-/** What a pipeline knows of a request besides its body. If the body has an id, it becomes the id of the request. */
+/** Returns what a pipeline knows about a request besides its body. An id in the body becomes the id of the request. */
 export function pipelineContext(req: Request, res: Response, body: unknown): RequestContext {
   const state = requestState(res);
   setRequestId(res, rankingRequestId(body, state.id));

@@ -7,24 +7,24 @@ import { RefusalLog } from './refusal-log.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
-/** Most violations that an answer lists; `violation_count` is of all. */
+/** The maximum number of violations in an answer. `violation_count` counts all of them. */
 export const MOST_VIOLATIONS = 50;
-/** Longest pointer or detail of one violation; both contain names from the body. */
+/** The maximum length of the pointer or the detail of a violation. Both contain names from the body. */
 const LONGEST_TEXT = 500;
 export const RETRY_AFTER_SECONDS = 1;
 
-/** Answers an error as a problem document (RFC 9457), and logs it unless it is a fault of the client. */
+/** Answers an error with a problem document (RFC 9457), and logs the error unless the client caused it. */
 export function answerProblem(logger: Logger): ErrorRequestHandler {
   const refusals = new RefusalLog(logger);
   // Express recognizes an error handler by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, _req, res, _next) => {
-    // The request was answered when its time was over, and its handler ended later.
+    // The time limit already answered this request, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
     log(logger, refusals, res, problem);
     if (res.headersSent) {
-      res.destroy(); // too late for a problem document: the client sees that the answer is cut off
+      res.destroy(); // It is too late for a problem document. The client sees that the answer is cut off.
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
@@ -55,7 +55,7 @@ export function refuseMethod(allowed: readonly string[]): RequestHandler {
   };
 }
 
-/** The document. Extensions come last, and cannot replace its own members. */
+/** Builds the problem document. Extensions come last and cannot replace its own members. */
 export function problemDocument(error: MillraceError, requestId: string): Record<string, unknown> {
   const { violations } = error;
   const { violation_count: count = violations.length, ...extensions } = error.extensions;
@@ -89,7 +89,7 @@ function asMillraceError(error: unknown): MillraceError {
 function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
   const { id, route, gone } = requestState(res);
   if (error.status < 500 || gone.aborted) return;
-  // A stack would say nothing about the store, and would flood the log.
+  // A stack trace contains no information about the store, and would flood the log.
   if (error.status === 503)
     refusals.refused(error.code, () => ({ request_id: id, route, error: describeError(error, false) }));
   else

@@ -5,24 +5,27 @@ import { MillraceError } from '../api/errors.js';
 import { problemDocument } from './problem.js';
 import { sendJson } from './respond.js';
 
-/** A client may still be sending when it is refused. For so long the rest is read and dropped, so that it can read the answer. */
+/**
+ * A refused client may still be sending. For this long the rest is read and discarded, so that the client can read the
+ * answer.
+ */
 const LINGER_MS = 1_000;
-/** Most bytes of the rest that are read. */
+/** The maximum number of bytes of the rest that are read. */
 const MOST_DROPPED = 256 * 1024;
 
 /**
- * Answers input that is not valid HTTP, which never reaches the app, with a problem document, and closes the connection.
- * Earlier answers on the connection are sent first. An answer that has begun is never written into.
- * @param refused told the status of each answer that the app does not count
+ * Answers input that is not valid HTTP with a problem document, and closes the connection. Such input never reaches the
+ * app. Earlier answers on the connection are sent first. Nothing is written into an answer that has begun.
+ * @param refused called with the status of each answer that the app does not count
  */
 export function answerProtocolErrors(server: Server, refused: (status: number) => void): void {
-  /** Connections that end, with the bytes that were read of each until then. */
+  /** Connections that are being closed, each with the bytes that were read before. */
   const ending = new WeakMap<Socket, number>();
   const newest = new WeakMap<Socket, ServerResponse>();
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
     newest.set(socket, res);
-    // Otherwise an idle connection would keep its last response in memory, and with it a project that has been replaced.
+    // Otherwise an idle connection would keep its last response, and a replaced project with it, in memory.
     const forget = (): void => {
       if (newest.get(socket) === res) newest.delete(socket);
     };
@@ -52,20 +55,23 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     };
     if (last === undefined || (last.closed && !isWithin)) refuse();
     else if (!isWithin) last.once('close', refuse);
-    // The request was answered before its body was read: a fault in the body changes nothing.
+    // The request was answered before its body was read, so a fault in the body changes nothing.
     else if (last.closed) socket.destroySoon();
     else if (last.headersSent) last.once('close', () => socket.destroySoon());
     else endThrough(last, problem);
   });
 }
 
-/** Why a request that the parser accepts is refused before the app sees it: HTTP/1.1 requires a Host header. */
+/**
+ * Returns why a request is refused before the app sees it, although the parser accepts it. HTTP/1.1 requires a Host
+ * header.
+ */
 export function faultOfHead({ httpVersion, headers }: IncomingMessage): MillraceError | undefined {
   if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
   return new MillraceError('malformed_request', 'expected a Host header, and there is none');
 }
 
-/** Answers a problem through the response of its request, and closes the connection after it. */
+/** Sends a problem document through the response of its request, and then closes the connection. */
 export function endThrough(res: ServerResponse, problem: MillraceError): void {
   const id = res.getHeader('X-Request-Id') ?? randomUUID();
   const body = problemDocument(problem, String(id));
@@ -93,7 +99,7 @@ function endWith(socket: Socket, problem: MillraceError): void {
   socket.once('close', () => clearTimeout(cut));
 }
 
-/** The problem that an error of node's HTTP server means for a client; undefined if the connection is lost. */
+/** Converts an error of Node's HTTP server to a problem document. Returns undefined if the connection is lost. */
 function problemOf({ code = '', message }: NodeJS.ErrnoException): MillraceError | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new MillraceError('request_timeout', 'the request did not arrive whole in time');

@@ -4,7 +4,7 @@ import { beginUrgent } from '../core/background.js';
 import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
 
-/** The body of a request, and the memory that it takes. */
+/** The body of a request, and the memory that it holds. */
 interface HeldBody extends CollectedBody {
   readonly share: BodyShare;
 }
@@ -12,9 +12,9 @@ interface HeldBody extends CollectedBody {
 const bodies = new WeakMap<Request, HeldBody>();
 
 /**
- * Reads a body of at most `limit` bytes, counted once inflated (gzip, deflate, br), so that `withBody` can parse it.
- * Refuses what is not declared to be JSON before reading it. The memory is given back once the request is over.
- * @param isUrgent whether work in the background steps back until the request is over
+ * Reads a body of at most `limit` inflated bytes (gzip, deflate, br), for `withBody` to parse. It refuses a body that
+ * is not declared as JSON before reading it. The memory is released when the request is over.
+ * @param isUrgent whether background work is slowed down until the request is over
  */
 export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): RequestHandler {
   return async (req, res, next) => {
@@ -27,7 +27,7 @@ export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): 
   };
 }
 
-/** Hands over the body that `readBody` read; it is there once. */
+/** Returns the body that `readBody` read. It can be taken once. */
 export function takeBody(req: Request): CollectedBody {
   const body = bodies.get(req) ?? { chunks: [], length: 0 };
   bodies.delete(req);

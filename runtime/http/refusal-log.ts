@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 
-/** One refusal of a code is logged within this time, in milliseconds. */
+/** At most one refusal per error code is logged within this time, in milliseconds. */
 const EVERY = 5000;
 
 /**
- * Logs refusals (503). While a store is lost every request is refused: the first of a code is logged at once, then one in
- * a while, with the number of those that were not.
+ * Logs refusals (503) at a limited rate, because every request is refused while the store is unreachable. The first
+ * refusal of a code is logged at once. Later log lines include the number of refusals that were not logged.
  */
 export class RefusalLog {
   readonly #logger: Logger;

@@ -6,13 +6,13 @@ import { requestIdOf } from './request-id.js';
 
 const ERROR = new MillraceError('overloaded', 'more requests arrive than the service can answer in time');
 const ID = 'request id';
-/** The document without the id, which is put between the parts. */
+/** The document without the request id, which is inserted between the two parts. */
 const [START = '', END = ''] = JSON.stringify(problemDocument(ERROR, ID)).split(JSON.stringify(ID));
 const FIXED_LENGTH = Buffer.byteLength(START + END);
 
 /**
- * Answers a request with `overloaded`, from its head alone. This must cost far less than the request itself: during an
- * overload most requests end here.
+ * Answers a request with `overloaded`, from its head alone. This must cost far less than the request itself, because
+ * most requests end here during an overload.
  */
 export function refuseOverload(req: IncomingMessage, res: ServerResponse, isLast = false): void {
   const id = requestIdOf(req.headers['x-request-id']);

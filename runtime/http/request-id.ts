@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { idText } from '../core/ids.js';
 
-/** Printable ASCII without a space at either end: a header carries it unchanged. */
+/** Printable ASCII without a space at either end. A header carries such text unchanged. */
 const SAFE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
 
-/** Whether a value can be the request's id in the header `X-Request-Id`: 1 to 128 characters of plain ASCII. */
+/** True if a value can be sent in the header `X-Request-Id`: 1 to 128 characters of printable ASCII. */
 export function isSafeRequestId(value: unknown): value is string {
   return typeof value === 'string' && SAFE.test(value);
 }
 
-/** The id in the client's header, or a generated one. */
+/** Returns the id in the client's header, or generates one. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return isSafeRequestId(header) ? header : randomUUID();
 }
 
 /**
- * The id of a ranking: the body's `request_id`, or a generated id if a header cannot carry that one, or `otherwise` if the
- * body has none.
+ * Returns the id of a ranking. This is the body's `request_id`, or a generated id if a header cannot carry that value,
+ * or `otherwise` if the body has none.
  */
 export function rankingRequestId(body: unknown, otherwise: string): string {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'request_id')) return otherwise;

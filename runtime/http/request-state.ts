@@ -6,44 +6,44 @@ import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
 import { requestIdOf } from './request-id.js';
 
-/** What is known of an admitted request on its way through the app. */
+/** The state of an admitted request in the app. */
 export interface RequestState extends Admitted {
   id: string;
-  /** The route as it is mounted, never the path as it was sent; undefined while none has matched. */
+  /** The route as it is mounted, never the path that the client sent; undefined until a route matches. */
   route: string | undefined;
-  /** Aborted when the client is gone or the time limit is over. */
+  /** Aborted when the client disconnects or the time limit is over. */
   readonly gone: AbortSignal;
 }
 
 const states = new WeakMap<ServerResponse, RequestState>();
 
-/** The state that `beginRequest` gave the request of this response. */
+/** Returns the state that `beginRequest` created for the request of this response. */
 export function requestState(res: ServerResponse): RequestState {
   const state = states.get(res);
   if (state === undefined) throw new Error('beginRequest runs first');
   return state;
 }
 
-/** Names the request in its answer, and in everything that is logged of it from now on. */
+/** Sets the request id in the answer and in all later log lines. */
 export function setRequestId(res: ServerResponse, id: string): void {
   requestState(res).id = id;
   res.setHeader('X-Request-Id', id);
 }
 
-/** The status that the metrics give a request whose client left, after nginx's. */
+/** The status of a request whose client disconnected, in the metrics. nginx uses the same number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** What requests are counted in, and who answers those that take too long. */
+/** Counts requests, and answers requests that take too long. */
 export interface RequestParts {
   readonly admission: Admission;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
   readonly usage: Usage | undefined;
-  /** Answers a request with an error, unless it is answered. */
+  /** Answers a request with an error, unless it is answered already. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
 }
 
-/** Begins an admitted request: its id, its common headers, its time limit, and what is counted when it ends. */
+/** Begins an admitted request: sets its id, its common headers and its time limit, and counts it when it ends. */
 export function beginRequest(
   parts: RequestParts,
   req: IncomingMessage,

@@ -4,7 +4,7 @@ import { inTurns } from '../core/pieces.js';
 import { writeJson } from '../core/json-writer.js';
 import { prepareEarlyAnswer } from './early-answer.js';
 
-/** Answers a small value as JSON, in one write. */
+/** Sends a small value as JSON, in one write. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -14,7 +14,10 @@ export function sendJson(
   sendText(res, status, type, JSON.stringify(value));
 }
 
-/** Answers a value that may be large. It is serialized in turns of the event loop, and no more once the client is gone. */
+/**
+ * Sends a value that may be large. It is serialized in several turns of the event loop. Serialization stops when the
+ * client disconnects.
+ */
 export async function sendLargeJson(res: ServerResponse, value: unknown): Promise<void> {
   const { chunks, length } = await inTurns(writeJson(value), () => {
     if (res.closed) throw new MillraceError('deadline_exceeded', 'the client closed the connection');
@@ -28,7 +31,7 @@ export async function sendLargeJson(res: ServerResponse, value: unknown): Promis
   res.end();
 }
 
-/** Answers a text of the given media type. */
+/** Sends a text of the given media type. */
 export function sendText(res: ServerResponse, status: number, type: string, text: string): void {
   if (prepareEarlyAnswer(res.req, res)) res.setHeader('Connection', 'close');
   res.statusCode = status;

@@ -5,10 +5,10 @@ import type { Operation, Schema } from './openapi/types.js';
 import type { RequestClass } from './admission/request-class.js';
 import type { BodyLimits, HttpServices, TimeLimits } from './services.js';
 
-/** What the OpenAPI document is made of. */
+/** The inputs of the OpenAPI document. */
 export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
 
-/** What a handler is made of. */
+/** The inputs of a route's handler. */
 export interface RouteParts extends HttpServices {
   readonly metrics: HttpMetrics;
   readonly instance: Instance;
@@ -21,23 +21,23 @@ export interface RouteBody {
   /** The setting that limits its size. */
   readonly limit: keyof BodyLimits;
   readonly schema: (api: ApiParts) => Schema;
-  /** Examples by name, each with a `summary` and a `value`. */
+  /** The examples by name, each with a `summary` and a `value`. */
   readonly examples: (api: ApiParts) => Schema;
 }
 
 interface CommonRoute {
   readonly path: string;
-  /** Decides what is refused first during an overload. */
+  /** Determines which requests are shed first during an overload. */
   readonly class: RequestClass;
-  /** Time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */
+  /** The time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */
   readonly limitMs?: (times: TimeLimits) => number;
-  /** A folder, with a slash at its end: no pipeline can have a route in it. */
+  /** A folder, with a trailing slash. No pipeline can have a route in it. */
   readonly folder?: string;
-  /** Makes the handler, once for each generation. */
+  /** Creates the handler, once per generation. */
   readonly handler: (parts: RouteParts) => RequestHandler;
-  /** Its operation in the OpenAPI document; a route without one is not described. */
+  /** The operation in the OpenAPI document. A route without one is not documented. */
   readonly operation?: (api: ApiParts) => Operation;
-  /** Schemas that its operation and its body refer to, by name. */
+  /** The schemas that the operation and the body refer to, by name. */
   readonly schemas?: (api: ApiParts) => readonly (readonly [string, Schema])[];
   /** True if the answer to an unknown path must not suggest this route. */
   readonly isPrivate?: true;
@@ -48,7 +48,7 @@ export interface GetRoute extends CommonRoute {
   readonly method: 'GET';
 }
 
-/** A route that answers POST, with a body of JSON. */
+/** A route that answers POST, with a JSON body. */
 export interface PostRoute extends CommonRoute {
   readonly method: 'POST';
   readonly body: RouteBody;

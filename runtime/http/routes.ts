@@ -39,7 +39,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   openapi,
 ];
 
-/** All routes of a project: two for each pipeline, then those of the service. */
+/** All routes of a project: two per pipeline, then those of the service. */
 export function routesOf(pipelines: readonly Pipeline[]): readonly Route[] {
   return [...pipelines.flatMap((pipeline) => [rank(pipeline), explain(pipeline)]), ...SERVICE_ROUTES];
 }

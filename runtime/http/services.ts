@@ -9,7 +9,7 @@ import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Instance } from './instance.js';
 
-/** What the HTTP app needs of the rest. Bodies are parsed JSON, not yet checked; the services check them. */
+/** The services that the HTTP app calls. Bodies are parsed JSON; the services validate them. */
 export interface HttpServices {
   readonly entities: EntityService;
   readonly features: FeatureService;
@@ -19,7 +19,7 @@ export interface HttpServices {
   readonly pipelines: readonly Pipeline[];
   readonly store: {
     ping(): Promise<void>;
-    /** Conditions that do not stop the store but should be changed. */
+    /** Conditions that do not stop the store but should be fixed. */
     warnings?(): readonly { readonly code: string; readonly detail: string }[];
   };
   /** For the API reference. */
@@ -27,7 +27,7 @@ export interface HttpServices {
   /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly logger: Logger;
-  /** Version of Millrace, for the API reference. */
+  /** The version of Millrace, for the API reference. */
   readonly version: string;
   readonly limits?: Partial<BodyLimits>;
   readonly times?: Partial<TimeLimits>;
@@ -45,7 +45,7 @@ export interface HttpServices {
   readonly projectVersion?: string;
 }
 
-/** Each answers the response body, or throws MillraceError. */
+/** Each method returns the response body or throws MillraceError. */
 export interface EntityService {
   upload(body: unknown): Promise<unknown>;
   get(body: unknown): Promise<unknown>;
@@ -57,7 +57,7 @@ export interface FeatureService {
   remove(body: unknown): Promise<unknown>;
 }
 
-/** Each answers a page of what the store holds. */
+/** Each method returns one page of the store's content. */
 export interface ScanService {
   entities(body: unknown): Promise<unknown>;
   features(body: unknown): Promise<unknown>;
@@ -65,8 +65,8 @@ export interface ScanService {
 
 export interface OnlineFeatureService {
   /**
-   * @param gone aborted when the client is
-   * @param arrived when the request arrived, by `performance.now()`
+   * @param gone aborted when the client disconnects
+   * @param arrived time of arrival, by `performance.now()`
    */
   read(
     body: unknown,
@@ -79,20 +79,20 @@ export interface FeedbackService {
   record(body: unknown): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
 }
 
-/** Largest bodies, in bytes once inflated. */
+/** The maximum sizes of bodies, in bytes after inflating. */
 export interface BodyLimits {
-  /** Of a pipeline's route. */
+  /** For a pipeline's route. */
   readonly rankingBytes: number;
-  /** Of an upload and of a push of features. */
+  /** For uploads of entities and pushes of features. */
   readonly uploadBytes: number;
-  /** Of every other route. */
+  /** For every other route. */
   readonly otherBytes: number;
 }
 
-/** Time limits of requests that no pipeline limits, milliseconds. */
+/** Time limits for routes other than those of pipelines, in milliseconds. */
 export interface TimeLimits {
   readonly onlineMs: number;
-  /** Of every other route. */
+  /** For every other route. */
   readonly requestMs: number;
 }
 

@@ -1,15 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Why a request is refused: see the help of `millrace_requests_shed_total`. */
+/** The causes of a refused request: see the help of `millrace_requests_shed_total`. */
 export type ShedCause = 'connections' | 'in_flight' | 'queue' | 'deadline';
 
-/** Told of each request that is refused or that had to wait. */
+/** Observes each request that is shed or that had to wait. */
 export interface AdmissionObserver {
   shed(requestClass: string, cause: ShedCause): void;
   waited(requestClass: string, seconds: number): void;
 }
 
-/** What is asked for each scrape. */
+/** The state that each scrape reads. */
 export interface AdmissionSource<Class extends string = string> {
   readonly classes: readonly Class[];
   readonly waiting: number;
@@ -18,9 +18,9 @@ export interface AdmissionSource<Class extends string = string> {
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-/** Counts what the admission does. */
+/** Counts the requests that the admission sheds or delays. */
 export class AdmissionMetrics implements AdmissionObserver {
-  /** Added up in a plain map: a refusal must be cheap. */
+  /** A plain map, because a refusal must be cheap. */
   readonly #counts = new Map<string, number>();
   readonly #seconds: Histogram<'class'>;
 
@@ -61,7 +61,7 @@ export class AdmissionMetrics implements AdmissionObserver {
     this.#seconds.observe({ class: requestClass }, seconds);
   }
 
-  /** Adds the gauges of what is in flight now. */
+  /** Adds the gauges of the requests in flight. */
   watch<Class extends string>(source: AdmissionSource<Class>): void {
     const registers = [this.registry];
     new Gauge({

@@ -49,7 +49,7 @@ export class HttpMetrics {
       help: 'Requests by route and status; status 499 means that the client disconnected before the answer.',
       labelNames: ['route', 'status'],
       registers,
-      // Counted in a plain map first, since a refusal must be cheap.
+      // These refusals are counted in a plain map first, because a refusal must be cheap.
       collect() {
         for (const [route, refused] of shed) this.inc({ route, status: 503 }, refused);
         shed.clear();
@@ -191,7 +191,7 @@ export class HttpMetrics {
     this.#seconds.observe(labels, seconds);
   }
 
-  /** Counts a request that was refused by its head. It is not in the histogram of durations. */
+  /** Counts a request that was shed by its head. It is not in the histogram of durations. */
   shed(route: string | undefined): void {
     const key = route ?? NO_ROUTE;
     this.#shed.set(key, (this.#shed.get(key) ?? 0) + 1);

@@ -4,7 +4,7 @@ import type { Caller, OutboundObserver, OutboundOutcome } from '../outbound/http
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Counts the requests of steps to other servers. It is created before the project is loaded, because components
+ * Counts the requests that steps send to other servers. It is created before the project is loaded, because components
  * already send requests when they warm up.
  */
 export class OutboundMetrics implements OutboundObserver {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The version of the project that serves, and the outcomes of reloads. */
+/** The version of the project in service, and the outcomes of reloads. */
 export interface ReloadSource {
   readonly counts: { readonly succeeded: number; readonly failed: number };
   readonly lastFailed: boolean;

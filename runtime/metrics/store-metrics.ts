@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { STORE_WARNINGS, type StoreMonitor, type StoreWarningCode } from '../store/store-monitor.js';
 
-/** Adds what is known of the store to a registry; it is gathered when the registry is read. */
+/** Adds the metrics of the store to a registry. The values are collected when the registry is read. */
 export function countStore(registry: Registry, monitor: StoreMonitor): void {
   const registers = [registry];
   new Gauge({

@@ -1,18 +1,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What the primary process knows of its workers. */
+/** The state of the workers, as the primary process knows it. */
 export interface WorkerSource {
   states(): readonly {
     readonly number: number;
     readonly isReady: boolean;
     readonly connections: number;
-    /** Since this worker started. */
+    /** Counted since this worker started. */
     readonly requests: number;
   }[];
   restarts(): number;
 }
 
-/** Adds the state of the workers to a registry; it is gathered when the registry is read. */
+/** Adds the state of the workers to a registry. The values are collected when the registry is read. */
 export function countWorkers(registry: Registry, source: WorkerSource): void {
   const registers = [registry];
   new Gauge({
@@ -55,8 +55,9 @@ export function countWorkers(registry: Registry, source: WorkerSource): void {
 }
 
 /**
- * Adds what the primary process uses, under the names of prom-client's default metrics: the workers' are added to it. The
- * default metrics themselves measure the event loop all the time, which a process that only waits need not do.
+ * Adds the resource use of the primary process, under the names of prom-client's default metrics. The values of the
+ * workers are added to it. The default metrics themselves measure the event loop all the time, which the idle primary
+ * does not need.
  */
 export function countPrimary(registry: Registry): void {
   const registers = [registry];

@@ -1,4 +1,4 @@
-/** Is told what happens to the connections to Redis, and what its servers say of themselves. */
+/** Observes the connections to Redis, and the state that its servers report. */
 export interface RedisObserver {
   /**
    * A connection that was ready is lost.
@@ -6,14 +6,14 @@ export interface RedisObserver {
    * @param reason why it is still lost, as known when this is called
    */
   lost(connection: object, server: string, reason: () => string): void;
-  /** A connection may be used, for the first time or again. */
+  /** A connection can be used, for the first time or again. */
   ready(connection: object): void;
   /** A connection is closed for good. */
   closed(connection: object): void;
   /** A read is sent once more, because its connection broke. */
   retried(): void;
-  /** Other servers own the keys than before. @param masters as `host:port` */
+  /** The keys have moved to other servers. @param masters as `host:port` */
   newMasters(masters: readonly string[]): void;
-  /** The servers evict keys when their memory is full, by this policy; undefined if none of them does. */
+  /** The eviction policy of the servers when their memory is full; undefined if none of them evicts keys. */
   evicts(policy: string | undefined): void;
 }

@@ -7,7 +7,7 @@ const milliseconds = { expected: 'a number of milliseconds, 50 to 600000', parse
 const anyText = (text: string): string => text;
 const file = { expected: 'a file', parse: (text: string) => (text === '' ? '' : resolve(text)) };
 
-/** How to connect to Redis: a part of the table in settings.ts. */
+/** The settings of the connection to Redis: a part of the table in settings.ts. */
 export const REDIS_SETTINGS = {
   redisUrl: row({
     env: 'REDIS_URL',

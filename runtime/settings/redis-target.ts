@@ -5,7 +5,7 @@ import type { RedisObserver } from './redis-observer.js';
 import type { ConnectionLimits } from './redis-limits.js';
 import type { MasterAddress } from './redis-address.js';
 
-/** How to connect to Redis, from the settings: one of `url`, `cluster` and `sentinels`. */
+/** The settings of the connection to Redis: one of `url`, `cluster` and `sentinels`. */
 export interface RedisSettings {
   /** `redis://[user:password@]host[:port][/db]`, or `rediss://` for TLS. */
   readonly url?: string;
@@ -19,20 +19,20 @@ export interface RedisSettings {
   /** For the Redis nodes, unless the URL contains them. */
   readonly username?: string;
   readonly password?: string;
-  /** Number of the database. The default is 0, unless the URL contains one. */
+  /** The number of the database. The default is the URL's database, or 0. */
   readonly database?: number;
   readonly tls?: TlsSettings;
   /** Number of replicas that must confirm a write before it is acknowledged; 0 for none. */
   readonly waitReplicas?: number;
-  /** Is called once per server and rejected command, with the consequence. By default nothing is called. */
+  /** Called once per server and rejected command, with the consequence. By default nothing is called. */
   readonly warn?: (message: string) => void;
   readonly observer?: RedisObserver;
-  /** Start of the keys that the engine itself uses. */
+  /** The prefix of the keys that the engine itself uses. */
   readonly prefix?: string;
   readonly limits?: Partial<ConnectionLimits>;
 }
 
-/** PEM files, and how the server's certificate is checked. */
+/** PEM files, and the check of the server's certificate. */
 export interface TlsSettings {
   /** Uses TLS also without `rediss://`. */
   readonly on?: boolean;
@@ -56,7 +56,7 @@ export type Topology =
       readonly password: string | undefined;
     };
 
-/** What every connection to a Redis node needs. */
+/** The settings that every connection to a Redis node needs. */
 export interface RedisAccess {
   readonly username: string | undefined;
   readonly password: string | undefined;

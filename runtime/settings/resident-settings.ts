@@ -1,7 +1,7 @@
 import { NAME_PATTERN } from '../api/types.js';
 import { row, wholeNumber } from './setting-row.js';
 
-/** What is cached in the process (runtime/resident). */
+/** The settings of the cache in the process (runtime/resident). */
 export const RESIDENT_SETTINGS = {
   resident: row({
     env: 'MILLRACE_RESIDENT',

@@ -208,7 +208,7 @@ function checkRedis(values: Settings, env: Readonly<Record<string, string | unde
   topologyOf(redisSettings(values));
 }
 
-/** @throws MillraceError invalid_setting where a body of the largest size could never be read */
+/** @throws MillraceError invalid_setting if the memory for bodies is smaller than the largest body */
 function checkBodies(values: Settings): void {
   for (const name of ['rankingBytes', 'uploadBytes'] as const) {
     if (values.bodyMemory >= values[name]) continue;

@@ -1,4 +1,4 @@
-/** Customization hooks of Node 20, which run in their own thread: see `resolveApiToThisCopy`. */
+/** Customization hooks of Node 20, which run in a separate thread: see `resolveApiToThisCopy`. */
 import type { InitializeHook, ResolveHook } from 'node:module';
 
 interface Redirection {

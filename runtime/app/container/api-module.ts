@@ -1,7 +1,7 @@
 import Module, * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** What plugins import. */
+/** The module that plugins import. */
 const SPECIFIER = 'millrace/api';
 
 const API = new URL('../../sdk/index.js', import.meta.url);
@@ -9,8 +9,8 @@ const API = new URL('../../sdk/index.js', import.meta.url);
 let installed = false;
 
 /**
- * Resolves `millrace/api` to the running copy, for every module that is loaded from now on. So a project needs no
- * `node_modules` for its plugins, and a project with another copy of Millrace gets this one, too.
+ * Resolves `millrace/api` to the running copy, for every module that is loaded later. A project therefore needs no
+ * `node_modules` for its plugins. A project with another copy of Millrace gets this copy, too.
  */
 export function resolveApiToThisCopy(): void {
   if (installed) return;
@@ -39,7 +39,10 @@ interface Resolved {
   readonly shortCircuit?: boolean;
 }
 
-/** Of Node 22.15 and later: https://nodejs.org/api/module.html#synchronous-hooks-accepted-by-moduleregisterhooks */
+/**
+ * Available in Node 22.15 and later:
+ * https://nodejs.org/api/module.html#synchronous-hooks-accepted-by-moduleregisterhooks
+ */
 interface SynchronousHooks {
   registerHooks(hooks: {
     resolve(

@@ -9,14 +9,14 @@ import type { SourceFile, Span } from '../../config/yaml/source.js';
 
 const KINDS: readonly ComponentKind[] = ['feature', 'filter', 'model', 'rule', 'effect'];
 
-/** An error in a plugin, with its place. */
+/** An error in a plugin, with its location. */
 export interface PluginFault {
   readonly at: Span;
   readonly message: string;
   readonly help?: string;
 }
 
-/** What is known of a plugin's folder when its module is loaded. */
+/** The information about a plugin's folder when its module is loaded. */
 export interface PluginSource {
   /** The folder's name. */
   readonly name: string;
@@ -24,11 +24,11 @@ export interface PluginSource {
   readonly index: Span;
   /** options.schema.json with its content, if it exists. */
   readonly schema: { readonly file: SourceFile; readonly value: unknown } | undefined;
-  /** Whether Millrace ships it: these schemas are compiled when a step uses them. */
+  /** True if Millrace ships the plugin. The schemas of shipped plugins are compiled when a step uses them. */
   readonly isShipped: boolean;
 }
 
-/** @returns the plugin, or all of its errors */
+/** @returns the plugin, or all its errors */
 export function checkPlugin(
   exported: Readonly<Record<string, unknown>>,
   source: PluginSource,
@@ -92,7 +92,7 @@ function optionsFaults(options: unknown, { index, schema }: PluginSource): Plugi
         ...(options instanceof Promise ? { help: 'the schema is awaited or read with readFileSync' } : {}),
       },
     ];
-  // A plugin may change the schema that it read, or have it in its code. Then the file does not show the place.
+  // A plugin may change the schema that it read, or define it in its code. Then the file does not show the location.
   const file = schema !== undefined && isDeepStrictEqual(schema.value, options) ? schema.file : undefined;
   return schemaFaults(options as JsonObject).map((one) => {
     const { message, help, path } = one;
@@ -102,7 +102,7 @@ function optionsFaults(options: unknown, { index, schema }: PluginSource): Plugi
   });
 }
 
-/** Finds a part of a schema in its file. A YAML parser keeps places, and JSON is YAML. */
+/** Finds the location of a part of a schema in its file. A YAML parser keeps locations, and JSON is YAML. */
 function placeIn(file: SourceFile, { path, inKey = false }: SchemaFault): Span {
   const document: Document = parseDocument(file.text);
   const node = inKey ? keyNode(document, path) : document.getIn(path, true);
@@ -115,13 +115,13 @@ function keyNode(document: Document, path: readonly (string | number)[]): Scalar
   return parent.items?.find(({ key }) => key.value === path.at(-1))?.key;
 }
 
-/** Only the first line of a place is shown. */
+/** Messages show only the first line of a location. */
 function oneLine(text: string, start: number, end: number): number {
   const newline = text.indexOf('\n', start);
   return newline === -1 ? end : Math.min(end, newline);
 }
 
-/** A value as messages show it. */
+/** Formats a value for messages. */
 function described(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

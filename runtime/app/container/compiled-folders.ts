@@ -14,8 +14,8 @@ export interface PluginFolder {
 const MOST_NAMES = 5;
 
 /**
- * Selects the plugin folders with compiled code. One error reports all others, because a project that was copied without
- * its compiled code lacks it everywhere.
+ * Selects the plugin folders with compiled code. All other folders are reported in one error, because a project that
+ * was copied without its compiled code lacks it everywhere.
  * @param folders of the project
  * @param shipped names of the plugins that come with Millrace
  */

@@ -17,7 +17,7 @@ import { resolveApiToThisCopy } from './api-module.js';
 import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
 
-/** Parts of Node's messages for what it cannot load before 20.19, with the remedy. */
+/** Parts of Node's messages for modules that it cannot load before 20.19, each with the remedy. */
 const OLD_NODE: readonly (readonly [string, string])[] = [
   [
     'import statement outside a module',
@@ -63,7 +63,7 @@ export async function registerPlugins(
 async function pluginFolders(project: string, diagnostics: Diagnostics): Promise<PluginFolder[]> {
   const shipped = await foldersIn(SHIPPED_PLUGINS);
   const own = await foldersIn(join(resolve(project), 'plugins'));
-  // Millrace's own folder holds the sources of the shipped plugins, too.
+  // Millrace's own folder also contains the sources of the shipped plugins.
   const sources = join(PACKAGE, 'plugins');
   const shippedNames = new Set(shipped.map(({ path }) => basename(path)));
   const isSource = ({ path }: PluginFolder): boolean =>
@@ -83,7 +83,7 @@ async function foldersIn(parent: string): Promise<PluginFolder[]> {
   return folders.filter((_, index) => isPlugin[index]);
 }
 
-/** Ignores folders without a plugin whose name no plugin can have: node_modules, .git and similar. */
+/** Ignores folders without a plugin if their name is not valid for a plugin: node_modules, .git and similar. */
 async function mayBePlugin(path: string): Promise<boolean> {
   if (await isFile(path)) return false; // a link to a file
   return NAME_PATTERN.test(basename(path)) || (await isFile(join(path, 'index.js')));
@@ -93,7 +93,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
-/** Why a plugin may not be loaded whose folder, or a file of it, is a link. */
+/** Returns why a plugin may not be loaded if its folder, or one of its files, is a link. */
 async function refusal(
   { path, shown }: PluginFolder,
   project: string,
@@ -114,7 +114,7 @@ async function loadPlugin({ path, shown }: PluginFolder): Promise<Plugin | reado
     return [
       { at: placeOf(shown), message: `\`${name}\` cannot be the name of a plugin`, help: nameHelp(name) },
     ];
-  // Checked before the module is loaded: the module reads it, too, and its errors say less.
+  // The schema is checked before the module is loaded. The module reads it too, but its errors are less precise.
   const schema = await readSchema(path, shown);
   if (schema !== undefined && isFaults(schema)) return schema;
   const index = placeOf(`${shown}/index.js`);

@@ -17,8 +17,8 @@ import { TOKENS, type OpenSources } from './tokens.js';
 
 /**
  * Registers the services of one generation of the project in a child of the process's container.
- * @returns releases the services that the generation shares with others
- * @throws MillraceError store_unavailable for a source of features that does not answer; invalid_setting
+ * @returns a function that releases the services that the generation shares with others
+ * @throws MillraceError store_unavailable if a source of features does not answer; invalid_setting
  */
 export async function registerGeneration(
   container: DependencyContainer,
@@ -125,7 +125,7 @@ function registerReaders(
   });
 }
 
-/** Feature views outside the store. Their client is loaded only for projects that have some. */
+/** Opens the feature views outside the store. Their client is loaded only for projects that have such views. */
 async function leaseSources(
   container: DependencyContainer,
   views: ProjectConfig['views'],

@@ -9,8 +9,8 @@ import type { Lease } from './shared.js';
 import { TOKENS } from './tokens.js';
 
 /**
- * The tables of entities that this process keeps decoded: the types that the settings name and a plan reads. The tables of
- * an earlier generation are used again, with their content, if they hold what these plans read.
+ * Leases the tables of entities that this process keeps decoded: the types that the settings name and a plan reads. The
+ * tables of an earlier generation are reused with their content if they hold what these plans read.
  * @throws MillraceError invalid_setting for an unknown entity type
  */
 export async function leaseResidentTables(

@@ -20,7 +20,7 @@ import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
 import { TOKENS, type Clock, type OpenSources } from './tokens.js';
 
-/** What a caller provides instead of the default: test doubles, and the state of the process. */
+/** The overrides of a caller: test doubles, and the state of the process. */
 export interface Overrides {
   readonly store?: Store;
   readonly clock?: Clock;
@@ -29,8 +29,8 @@ export interface Overrides {
 }
 
 /**
- * Registers the services that live as long as the process, each beside its test double. `registerGeneration` registers
- * those that live as long as a generation of the project.
+ * Registers the services that live as long as the process, each next to its test double. `registerGeneration` registers
+ * the services of one generation of the project.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export async function registerServices(
@@ -67,7 +67,7 @@ export async function registerServices(
   container.register(TOKENS.coherence, { useValue: coherence });
   container.register(TOKENS.store, {
     useValue: watchWrites(store, (keys) => {
-      // In every generation that still serves: none may show the value from before the write.
+      // A write invalidates the entry in every generation that still serves, so that none shows the old value.
       const written = [...keys];
       for (const one of tables.values()) one.invalidate(written);
     }),

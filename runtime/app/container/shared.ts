@@ -10,8 +10,8 @@ interface Held<T> {
 }
 
 /**
- * Values that a generation of the project takes over from the one before, if they fit: connections, cached entities. A
- * value is closed when no generation uses it any more.
+ * Values that a new generation of the project reuses from the previous one, if they fit: connections, cached entities.
+ * A value is closed when no generation uses it any more.
  */
 export class Shared<T> {
   readonly #close: (value: T) => void | Promise<void>;
@@ -21,12 +21,12 @@ export class Shared<T> {
     this.#close = close;
   }
 
-  /** The values in use, the newest first. */
+  /** The values in use, newest first. */
   *values(): Iterable<T> {
     for (const { value } of this.#held) yield value;
   }
 
-  /** The newest value that fits, or a new one. */
+  /** Leases the newest value that fits, or a new one. */
   async lease(fits: (value: T) => boolean, make: () => T | Promise<T>): Promise<Lease<T>> {
     let held = this.#held.find(({ value }) => fits(value));
     if (held === undefined) {

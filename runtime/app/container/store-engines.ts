@@ -43,7 +43,7 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
 };
 
 /**
- * Opens the engine that the settings name, and never falls back to another.
+ * Opens the engine that the settings name. There is no fallback to another engine.
  * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export function openEngine(settings: Settings, logger: Logger, monitor: StoreMonitor): Promise<StoreEngine> {

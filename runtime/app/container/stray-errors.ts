@@ -12,11 +12,13 @@ export const UNKNOWN_PLUGIN = 'unknown';
 const RUNTIME = join(COMPILED, 'runtime');
 
 /**
- * Finds the plugin that left an uncaught error, by the files in its stack; undefined if the error may be Millrace's own.
+ * Finds the plugin that caused an uncaught error, by the files in its stack; undefined if the error may be Millrace's
+ * own.
  *
- * An exception belongs to a plugin only if one of its files is in the stack. A rejection interrupts nothing, and the stack of
- * a library call often lacks the caller. So a rejection also belongs to a plugin if no file of Millrace is in its stack.
- * Millrace throws only errors, so any other value belongs to a plugin. Both rules need a project with its own plugins.
+ * An exception belongs to a plugin only if one of the plugin's files is in the stack. The stack of a rejected library
+ * call often lacks the caller, and a rejection interrupts no code. So a rejection also belongs to a plugin if no file
+ * of Millrace is in its stack. Millrace throws only errors, so any other value belongs to a plugin. The last two rules
+ * apply only to projects with their own plugins.
  */
 export function strayPlugin(project: string, kind: StrayKind, error: unknown): string | undefined {
   const own = pluginFolders(join(resolve(project), 'plugins'));

@@ -33,7 +33,7 @@ export const TOKENS = {
   instance: token<Instance>('instance'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
-  /** Undefined where no other service can use the store. */
+  /** Undefined if no other service can use the store. */
   serviceSchemas: token<ServiceSchemas | undefined>('schemas of all services'),
   layouts: token<LayoutRegistry>('layouts'),
   coherence: token<MakeCoherence>('coherence'),
@@ -51,13 +51,13 @@ export const TOKENS = {
 /** Holds services by token; a child also finds those of its parent. */
 export type Container = DependencyContainer;
 
-/** Feature sources, and their servers joined into one text. */
+/** Feature sources, and their server addresses joined into one text. */
 export interface OpenSources {
   readonly servers: string;
   readonly sources: FeatureSources;
 }
 
-/** Makes the source of invalidations for tables, given the prefixes of their keys. */
+/** Creates the source of invalidations for tables, given the prefixes of their keys. */
 export type MakeCoherence = (keyPrefixes: readonly string[]) => Coherence;
 
 /** Epoch milliseconds. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../settings/settings.js';
 import type { ProcessGuard } from './process-guard.js';
 
-/** How a service is closed. */
+/** The waiting times before a service is closed. */
 export interface Closing {
   /** How long `/readyz` answers 503 before the service stops accepting connections, milliseconds. */
   readonly lameDuckMs: number;
@@ -11,36 +11,36 @@ export interface Closing {
   readonly idleMs: number;
 }
 
-/** Nobody else sends requests: tests, and commands that end by themselves. */
+/** For services without other clients: tests, and commands that end by themselves. */
 export const AT_ONCE: Closing = { lameDuckMs: 0, idleMs: 0 };
 
 /**
- * A connection that was quiet for so long is not in use. Balancers reuse a connection much sooner, and each request that
- * comes before is answered with `Connection: close`.
+ * A connection that was quiet for this long is not in use, in milliseconds. Load balancers reuse a connection much
+ * sooner, and each earlier request is answered with `Connection: close`.
  */
 export const IDLE_MS = 5000;
-/** A person waits at the terminal. */
+/** Shorter, because a person waits at the terminal. */
 const TERMINAL_IDLE_MS = 300;
-/** What closing the store and the components may take beyond the drain. */
+/** The time limit for closing the store and the components, in addition to the drain. */
 const CLOSE_MS = 5000;
 
-/** Behind SIGTERM there is a deployment, behind any other signal (Ctrl-C) a person. */
+/** A deployment sends SIGTERM. A person sends any other signal (Ctrl-C). */
 function closingFor(signal: NodeJS.Signals | undefined, { lameDuckMs }: Settings): Closing {
   return signal === 'SIGTERM' ? { lameDuckMs, idleMs: IDLE_MS } : { lameDuckMs: 0, idleMs: TERMINAL_IDLE_MS };
 }
 
-/** On a terminal, SIGHUP says that the terminal was closed, and ends the service as in other programs. */
+/** On a terminal, SIGHUP means that the terminal was closed, and it ends the service as in other programs. */
 export function reloadsOnSighup({ reload }: Settings): boolean {
   return reload !== 'off' && !process.stdout.isTTY;
 }
 
-/** The longest that closing may take before the process exits with 1, milliseconds. */
+/** The time limit for closing before the process exits with 1, in milliseconds. */
 export function longestClose({ lameDuckMs, drainMs }: Settings): number {
   return lameDuckMs + drainMs + CLOSE_MS;
 }
 
 /**
- * Closes the service and exits when the process is told to stop (SIGTERM, SIGINT), or after an error that nothing caught.
+ * Closes the service and exits after a stop signal (SIGTERM, SIGINT) or an uncaught error.
  * A second signal or error exits at once.
  */
 export function endOnSignal(

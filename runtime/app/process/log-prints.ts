@@ -1,7 +1,7 @@
 import { format } from 'node:util';
 import type { Logger } from 'pino';
 
-/** The log level that each method of `console` writes at. */
+/** The log level for each method of `console`. */
 const LEVELS = {
   log: 'info',
   info: 'info',
@@ -12,12 +12,12 @@ const LEVELS = {
 } as const;
 
 /**
- * Logs what libraries, plugins and Node itself would print, so that every line of the output is a line of the log.
- * @returns undoes it
+ * Logs the output that libraries, plugins and Node itself would print, so that every output line is a log line.
+ * @returns a function that undoes this
  */
 export function logPrints(logger: Logger): () => void {
   const printAgain = logConsole(logger);
-  // Node prints a warning as long as its own listener is there.
+  // Node prints a warning as long as its own listener is registered.
   const listeners = process.listeners('warning');
   const onWarning = ({ name, message }: Error): void => logger.warn({ source: 'node', name }, message);
   process.removeAllListeners('warning').on('warning', onWarning);

@@ -5,7 +5,7 @@ import { StrayMetrics } from '../../metrics/stray-metrics.js';
 import type { Settings } from '../../settings/settings.js';
 
 /**
- * Handles errors that nothing caught. An error of a plugin is logged and counted, and the service continues: it was
+ * Handles uncaught errors. An error of a plugin is logged and counted, and the service continues: it was
  * thrown after the plugin's work, so no request waits for it. Any other error may have stopped Millrace in the middle
  * of its work, and ends the process.
  */
@@ -27,7 +27,7 @@ export class ProcessGuard {
     return this.#hasFailed;
   }
 
-  /** @param end closes the service and ends the process */
+  /** @param end closes the service and then ends the process */
   onFailure(end: () => void): void {
     this.#end = end;
   }

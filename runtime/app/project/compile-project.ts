@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // tsyringe asks for it before anything of it is loaded
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MillraceError } from '../../api/errors.js';
@@ -19,7 +19,7 @@ import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 
-/** A project with errors. `diagnostics` has them, and the warnings. */
+/** A project with errors. `diagnostics` contains the errors and the warnings. */
 export class ProjectInvalidError extends MillraceError {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -52,7 +52,7 @@ export interface CompiledProject {
   readonly diagnostics: readonly Diagnostic[];
   /** The version of each file that options name, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
-  /** Closes the components, once; returns what went wrong. */
+  /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
 }
 
@@ -60,8 +60,8 @@ export interface CompiledProject {
 export type CompileOptions = Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>>;
 
 /**
- * Loads, checks and compiles a project, and warms up its components. Start-up, reloads and `validate` do exactly this; it
- * does not need the store.
+ * Loads, checks and compiles a project, and warms up its components. Start-up, reloads and `validate` all use this
+ * function. It does not need the store.
  * @param outbound called with each request of a component to another server
  */
 export async function compileProject(
@@ -87,7 +87,7 @@ export async function compileProject(
       findPackage: packageFinder(checkable.root),
     };
     const settings = { prefix, files, services };
-    // If a plugin cannot be loaded, errors of the steps that use it would only repeat that.
+    // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const definition of isWhole ? checkable.pipelines : []) {
       await nextTurn(); // a service that reloads answers requests in between

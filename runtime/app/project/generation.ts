@@ -17,10 +17,10 @@ import type { ResidentTables } from '../../resident/resident-tables.js';
 import { version as millraceVersion } from '../../settings/version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
-/** Far longer than a request can take to arrive, run and be sent. */
+/** Much longer than a request needs to arrive, run and be sent. */
 const RETIRE_MS = 10 * 60_000;
 
-/** A model that serves. */
+/** A model in service. */
 export interface ServedModel {
   readonly pipeline: string;
   readonly step: string;
@@ -28,8 +28,8 @@ export interface ServedModel {
 }
 
 /**
- * One loaded version of a project, compiled, wired and ready to answer: everything that a reload replaces. A request only
- * ever sees the pipelines, types, routes and reference of one generation.
+ * One loaded version of a project, compiled, wired and ready to answer. A reload replaces all of it. A request only
+ * uses the pipelines, types, routes and reference of one generation.
  */
 export interface Generation {
   readonly config: ProjectConfig;
@@ -44,19 +44,19 @@ export interface Generation {
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
   readonly version: string;
-  /** When it was made, epoch milliseconds. */
+  /** The time of its creation, in epoch milliseconds. */
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
-  /** Its routes; made once. @throws MillraceError project_invalid if two routes are the same */
+  /** Returns its routes, which are created once. @throws MillraceError project_invalid if two routes are the same */
   http(): RequestListener;
-  /** Closes it when nothing uses it any more, or after `limitMs`: work that takes longer, such as an effect, is abandoned. */
+  /** Closes it when nothing uses it any more, or after `limitMs`. Longer work, such as an effect, is abandoned. */
   retire(limitMs?: number): Promise<void>;
 }
 
 /**
- * Wires a compiled project into the process, or closes it if that fails.
- * @param container that of the process
+ * Wires a compiled project into the process. If that fails, it closes the project.
+ * @param container the container of the process
  * @throws ProjectInvalidError; MillraceError store_unavailable, invalid_setting
  */
 export async function createGeneration(container: Container, compiled: CompiledProject): Promise<Generation> {

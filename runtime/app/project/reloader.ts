@@ -8,7 +8,7 @@ import type { Generation } from './generation.js';
 
 /** The result of a reload. */
 export interface Reload {
-  /** Failed: the project has errors, and the previous version continues to serve. */
+  /** The versions of the files that options name, as they were read, even if the reload failed. */
   readonly outcome: 'succeeded' | 'failed';
   /** Versions of the files that options name, as they were read, also if the reload failed. */
   readonly files: CompiledProject['files'];
@@ -22,18 +22,19 @@ export interface ReloadCounts {
 
 export interface ReloaderOptions {
   readonly logger: Logger;
-  /** Loads, checks, compiles and warms the project as it is now. */
+  /** Loads, checks, compiles and warms up the current files of the project. */
   readonly compile: () => Promise<CompiledProject>;
-  /** Wires it, with its routes. */
+  /** Wires the compiled project, with its routes. */
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
 }
 
-/** How long the process waits for its generations when it ends, milliseconds. */
+/** How long the process waits for its generations when it ends, in milliseconds. */
 const CLOSE_MS = 2000;
 
 /**
- * Holds the generation of the project that serves. A reload builds the next one completely, then switches with one
- * assignment, so each request runs on one generation. The previous one is closed after its last request.
+ * Holds the generation of the project that is in service. A reload builds the next generation completely and then
+ * switches with one assignment, so each request runs on one generation. The previous generation is closed after its
+ * last request.
  */
 export class Reloader {
   readonly #options: ReloaderOptions;
@@ -58,7 +59,7 @@ export class Reloader {
     return this.#counts;
   }
 
-  /** Whether the last reload failed, so that the files differ from what serves. */
+  /** True if the last reload failed, so that the files differ from the version in service. */
   get lastFailed(): boolean {
     return this.#lastFailed;
   }
@@ -74,7 +75,7 @@ export class Reloader {
     return this.#next;
   }
 
-  /** Waits for a running reload, and closes the generation that serves. */
+  /** Waits for a running reload, and closes the generation that is in service. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#next;
@@ -138,7 +139,8 @@ export class Reloader {
 }
 
 /**
- * Keeps a service with pipelines from losing them all: a deployment may be replacing the folder, or a mount may be lost.
+ * Prevents a service with pipelines from losing all of them. A deployment may be replacing the folder, or a mount may
+ * be lost.
  * @throws MillraceError project_invalid
  */
 async function refuseNoPipelines(before: Generation, compiled: CompiledProject): Promise<void> {
@@ -160,7 +162,7 @@ function tellFailure(logger: Logger, error: unknown): void {
   else logger.error({ error: describeError(error) }, 'the project could not be loaded');
 }
 
-/** The place and the remedy of a diagnostic, as fields of a log line. */
+/** Returns the location and the remedy of a diagnostic, as fields of a log line. */
 export function placeOf({ code, at, help }: Diagnostic): Record<string, unknown> {
   const { line, column } = at.file.position(at.start);
   return { code, file: at.file.path, line, column, help };

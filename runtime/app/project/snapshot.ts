@@ -6,15 +6,15 @@ import { join } from 'node:path';
 const YAML_FOLDERS = ['pipelines', 'schemas/entities', 'schemas/features'];
 const PLUGINS = 'plugins';
 
-/** Stamps by path below the project: the stamp of a file changes when the file does. */
+/** Stamps by path, relative to the project. The stamp of a file changes when the file changes. */
 export type Snapshot = ReadonlyMap<string, string>;
 
-/** Whether a file belongs to a plugin. */
+/** True if a file belongs to a plugin. */
 export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}/`);
 
 /**
- * Lists the files of a project with their sizes and times: YAML files, plugins, and the files that options name. Cheap;
- * missing files are left out; links are followed.
+ * Lists the files of a project with their sizes and times: YAML files, plugins, and the files that options name. This
+ * is cheap. Missing files are left out, and links are followed.
  * @param named the files that options name
  */
 export async function listFiles(root: string, named: Iterable<string>): Promise<Snapshot> {
@@ -44,7 +44,7 @@ async function yamlFiles(root: string, folder: string): Promise<string[]> {
   return names.filter((name) => /^[^.].*\.ya?ml$/i.test(name)).map((name) => `${folder}/${name}`);
 }
 
-/** Files of the compiled plugins. A folder without index.js was not loaded. */
+/** The files of the compiled plugins. A folder without index.js was not loaded. */
 async function pluginFiles(root: string): Promise<string[]> {
   const names = await readdir(join(root, PLUGINS)).catch(() => []);
   const folders = await Promise.all(names.map((name) => filesBelow(root, `${PLUGINS}/${name}`)));

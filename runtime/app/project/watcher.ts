@@ -7,16 +7,16 @@ import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.
 export interface WatcherOptions {
   /** The project's folder. */
   readonly root: string;
-  /** Milliseconds between two polls; also how long files must be stable before their change counts. */
+  /** The time between two polls, in milliseconds. Files must also be stable for this time before a change counts. */
   readonly pollMs: number;
-  /** Versions of the files that options name, as they were loaded. */
+  /** The versions of the files that options name, as they were loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
   /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
   readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
 
-/** What reloads when the files of its project change. */
+/** The service that reloads when the files of its project change. */
 export interface Watched {
   readonly logger: Logger;
   /** See `WatcherOptions`. */
@@ -25,8 +25,8 @@ export interface Watched {
 }
 
 /**
- * Notes the files of a project before they are loaded.
- * @returns starts to watch them, once they are loaded
+ * Records the files of a project before they are loaded.
+ * @returns a function that starts the watch after they are loaded
  */
 export async function watchProject({
   project: root,
@@ -54,13 +54,13 @@ export async function watchProject({
 }
 
 /**
- * Polls the files of a project, and reloads it when the content of one has changed and all were stable since the poll
- * before: a file that is still being written is not read. It polls because some file systems report no changes (network
- * mounts, volumes of containers).
+ * Polls the files of a project. It reloads the project when a file's content has changed and all files were stable since
+ * the previous poll. A file that is still being written is therefore not read. It polls because some file systems
+ * report no changes (network mounts, volumes of containers).
  */
 export class ProjectWatcher {
   readonly #options: WatcherOptions;
-  /** The files of the last attempt: paths with the versions of their content. */
+  /** The files of the last load: paths with the versions of their content. */
   #tried = new Map<string, string>();
   /** The stamps that belong to `#tried`. */
   #known: Snapshot = new Map();
@@ -90,7 +90,7 @@ export class ProjectWatcher {
     clearTimeout(this.#timer);
   }
 
-  /** Polls once. Reloads if there is a change and the files were stable since the poll before. */
+  /** Polls once. Reloads if there is a change and the files were stable since the previous poll. */
   async look(): Promise<void> {
     const { root } = this.#options;
     const now = await listFiles(root, this.#named);
@@ -101,7 +101,7 @@ export class ProjectWatcher {
     const changed = [...new Set([...versions.keys(), ...this.#tried.keys()])].filter(
       (path) => versions.get(path) !== this.#tried.get(path),
     );
-    // Loaded code cannot be loaded again; the files of a new plugin can be loaded.
+    // Node cannot load a module again. It can load the files of a new plugin.
     const stuck = changed.filter((path) => isOfPlugin(path) && this.#tried.has(path));
     this.#tried = versions;
     this.#known = now;
@@ -109,7 +109,7 @@ export class ProjectWatcher {
     if (changed.length > stuck.length) this.#reloaded(await this.#options.reload());
   }
 
-  /** After a failure the previous version still serves, and its files are still watched. */
+  /** After a failure the previous version stays in service, and its files are still watched. */
   #reloaded({ outcome, files }: Reload): void {
     const named = new Set(outcome === 'failed' ? [...this.#named, ...files.keys()] : files.keys());
     for (const path of this.#named) if (!named.has(path)) this.#tried.delete(path);
@@ -117,7 +117,7 @@ export class ProjectWatcher {
     this.#readNamed(files);
   }
 
-  /** The content that was read counts as tried, even if the file has changed since the last poll. */
+  /** Records the content that was read as tried, even if the file has changed since the last poll. */
   #readNamed(files: CompiledProject['files']): void {
     const known = new Map(this.#known);
     for (const [path, version] of files) {
@@ -130,7 +130,7 @@ export class ProjectWatcher {
   }
 }
 
-/** Versions of all files of a snapshot. Files with a known stamp are not read. */
+/** Returns the versions of all files of a snapshot. Files with a known stamp are not read. */
 export async function versionsOf(
   root: string,
   files: Snapshot,

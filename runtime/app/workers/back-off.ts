@@ -1,9 +1,9 @@
-/** A worker that ran for so long was sound: its crash is the first one. */
+/** A worker that ran for this long was healthy: its next crash counts as the first one. */
 const SOUND_MS = 60_000;
 const FIRST_MS = 100;
 const LONGEST_MS = 30_000;
 
-/** How long to wait before a worker is started again: twice as long after each crash that follows soon. */
+/** The wait before a crashed worker is started again. It doubles with each crash that soon follows another. */
 export class BackOff {
   #crashes = 0;
 

@@ -5,36 +5,36 @@ import type { Reload } from '../project/reloader.js';
 /** The values of all metrics of a process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** From the primary process to a worker. */
+/** Messages from the primary process to a worker. */
 export type ToWorker =
   /** The answer to `booted`: load the project. */
   | { readonly type: 'begin'; readonly number: number; readonly logsProject: boolean }
-  /** All workers are ready and the primary listens on this port. */
+  /** All workers are ready, and the primary listens on this port. */
   | { readonly type: 'listening'; readonly port: number }
   /** A connection that the primary accepted; the socket comes with the message. */
   | { readonly type: 'connection' }
   | { readonly type: 'shutting_down' }
-  /** No more connections come: drain and exit. */
+  /** No more connections follow: drain and exit. */
   | { readonly type: 'drain'; readonly idleMs: Closing['idleMs'] }
   | { readonly type: 'reload' }
-  /** Send the values of your metrics. */
+  /** Send the current values of the metrics. */
   | { readonly type: 'read_metrics'; readonly id: number }
   /** The answer to `gather_metrics`. */
   | { readonly type: 'metrics_text'; readonly id: number; readonly text: string };
 
-/** From a worker to the primary process. */
+/** Messages from a worker to the primary process. */
 export type ToPrimary =
-  /** It listens to messages: send `begin`. What is sent before can get lost. */
+  /** The worker listens to messages: send `begin`. Earlier messages can get lost. */
   | { readonly type: 'booted' }
   /** The project is loaded. */
   | ({ readonly type: 'ready' } & Loaded)
-  /** So many of its connections are closed since the last message. */
+  /** The number of connections that were closed since the last message. */
   | { readonly type: 'closed'; readonly connections: number }
-  /** It was told to stop by a signal of its own, or has failed. */
+  /** The worker received a stop signal itself, or has failed. */
   | { readonly type: 'leaving' }
   | ({ readonly type: 'reloaded'; readonly outcome: Reload['outcome'] } & Loaded)
   | { readonly type: 'metrics'; readonly id: number; readonly snapshot: MetricsSnapshot }
-  /** Somebody asks this worker for /metrics: send the text for all workers. */
+  /** A client requested /metrics from this worker: send the text for all workers. */
   | { readonly type: 'gather_metrics'; readonly id: number };
 
 /** The project that a worker serves. */

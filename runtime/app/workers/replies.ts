@@ -1,11 +1,11 @@
-/** Questions to another process, and the answers as they come. */
+/** Sends requests to another process, and matches the replies to them by number. */
 export class Replies<T> {
   readonly #waiting = new Map<number, (answer: T) => void>();
   #last = 0;
 
   /**
-   * Asks a question under a new number.
-   * @returns the answer; undefined if none comes within `limitMs`
+   * Sends a request under a new number.
+   * @returns the reply; undefined if none arrives within `limitMs`
    */
   ask(send: (id: number) => void, limitMs: number): Promise<T | undefined> {
     const id = ++this.#last;

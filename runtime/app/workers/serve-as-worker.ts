@@ -13,12 +13,12 @@ import type { Loaded, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 import { shareOf } from './share-of.js';
 
-/** Longest that the primary is waited for; it waits for other workers meanwhile. */
+/** The longest wait for the primary, which itself waits for other workers. */
 const GATHER_MS = 3000;
 
 /**
- * Serves the connections that the primary process hands over, until the primary says that none follow. The primary decides
- * about signals; a SIGTERM to this worker alone replaces it.
+ * Serves the connections that the primary process hands over, until the primary announces that none follow. The primary
+ * handles signals for all workers. A SIGTERM to this worker alone makes the primary replace it.
  */
 export async function serveAsWorker(settings: Settings): Promise<void> {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -48,7 +48,7 @@ export async function serveAsWorker(settings: Settings): Promise<void> {
   link.send({ type: 'ready', ...loadedOf(app) });
 }
 
-/** Does what the primary says. */
+/** Executes the messages of the primary. */
 function obey(
   link: PrimaryLink,
   service: RunningService,
@@ -60,7 +60,7 @@ function obey(
   const end = async (idleMs: number): Promise<void> => {
     setTimeout(() => process.exit(1), longestClose(settings)).unref();
     await service.close({ lameDuckMs: 0, idleMs });
-    // The counts of the last requests.
+    // Sends the counts of the last requests.
     link.send({ type: 'metrics', id: 0, snapshot: await app.metrics.registry.getMetricsAsJSON() }, () =>
       process.exit(guard.hasFailed ? 1 : 0),
     );
@@ -97,7 +97,7 @@ type Begin = ToWorker & { readonly type: 'begin' };
 
 /** The channel to the primary process. */
 class PrimaryLink implements ConnectionSource {
-  /** Known once the first connection comes. */
+  /** 0 until the primary announces it, which happens before the first connection. */
   port = 0;
   readonly begin: Promise<Begin>;
   readonly #texts = new Replies<string>();
@@ -119,7 +119,7 @@ class PrimaryLink implements ConnectionSource {
   }
 
   send(message: ToPrimary, sent: () => void = () => undefined): void {
-    // Without the primary, node ends this process.
+    // Without the primary, Node ends this process.
     if (process.connected) process.send?.(message, undefined, undefined, sent);
   }
 
@@ -131,14 +131,14 @@ class PrimaryLink implements ConnectionSource {
     this.#take = take;
   }
 
-  /** @returns the metrics of all workers; those of this one alone if the primary does not answer in time */
+  /** @returns the metrics of all workers; those of this worker alone if the primary does not answer in time */
   async gather(own: Registry): Promise<string> {
     const text = await this.#texts.ask((id) => this.send({ type: 'gather_metrics', id }), GATHER_MS);
     return text ?? own.metrics();
   }
 
   #accept(socket: Socket | undefined): void {
-    // Its client has closed it on the way.
+    // The client closed the connection during the transfer.
     if (socket === undefined) this.#countClosed();
     else {
       socket.once('close', () => this.#countClosed());
@@ -146,7 +146,7 @@ class PrimaryLink implements ConnectionSource {
     }
   }
 
-  /** Tells the primary once for all connections that close in one turn. */
+  /** Tells the primary once per turn how many connections closed. */
   #countClosed(): void {
     if (this.#closed++ > 0) return;
     setImmediate(() => {

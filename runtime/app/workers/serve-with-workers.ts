@@ -16,8 +16,8 @@ import { metricsText, requestsIn } from './merge-metrics.js';
 import { WorkerPool } from './worker-pool.js';
 
 /**
- * Serves one port with several processes. This one, the primary, accepts connections and hands each to a worker; it runs no
- * request itself. Resolves once the service answers.
+ * Serves one port with several processes. This process, the primary, accepts connections and hands each one to a
+ * worker. It runs no request itself. Resolves when the service answers.
  * @throws MillraceError invalid_setting; WorkerFailedError
  */
 export async function serveWithWorkers(settings: Settings): Promise<void> {
@@ -31,7 +31,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   const guard = new ProcessGuard(settings, logger);
   const pool = new WorkerPool({ workers, logger, gather: gatherMetrics(guard) });
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-  // The workers hear of a signal from this process: see `endOnSignal` below and `serveAsWorker`.
+  // The primary forwards signals to the workers: see `endOnSignal` below and `serveAsWorker`.
   const loaded = await pool.start();
   const acceptor = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => pool.give(socket));
   try {
@@ -49,17 +49,18 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     watcher?.stop();
     pool.shutDown();
     await pause(lameDuckMs);
-    // The connections come first in each worker's channel: it drains after it has got them all.
+    // The connections precede the drain message in each worker's channel, so a worker drains after it received all of
+    // them.
     await stopAccepting(acceptor);
     await pool.drain(idleMs);
     printAgain();
   });
   if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void pool.reload());
-  // Last: whoever waits for this line may send signals at once.
+  // This line comes last, because a caller that waits for it may send signals at once.
   logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
 }
 
-/** /metrics of all workers together, the ones that ended included, and of this process. */
+/** Gathers /metrics of this process and of all workers, including those that ended. */
 function gatherMetrics(guard: ProcessGuard): (pool: WorkerPool) => Promise<string> {
   const own = new Registry();
   countPrimary(own);

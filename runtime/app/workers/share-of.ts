@@ -1,8 +1,8 @@
 import { SETTINGS, type SettingName, type SettingRow, type Settings } from '../../settings/settings.js';
 
 /**
- * The settings of one worker: its share of each limit of the whole service, rounded up. The memory for bodies always fits the
- * largest body.
+ * Returns the settings of one worker: its share of each limit of the whole service, rounded up. The memory for bodies
+ * always has room for the largest body.
  * @param rows the settings table
  */
 export function shareOf(

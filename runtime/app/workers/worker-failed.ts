@@ -1,6 +1,6 @@
 import type { WorkerEnd } from './worker-handle.js';
 
-/** A worker ended before it served. One that exits by itself has told why on standard error. */
+/** A worker ended before it served. If it exited by itself, it wrote the reason to standard error. */
 export class WorkerFailedError extends Error {
   constructor(
     worker: number,

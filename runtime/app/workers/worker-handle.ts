@@ -3,31 +3,31 @@ import type { Socket } from 'node:net';
 import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 
-/** Longest that a worker's metrics are waited for, milliseconds; a busy one is shown as it was before. */
+/** The longest wait for a worker's metrics, in milliseconds. After that, its previous metrics are used. */
 const METRICS_MS = 1000;
 
 /** How a worker ended: its exit code, or the signal that killed it. */
 export type WorkerEnd = number | NodeJS.Signals;
 
-/** What the primary process knows of one worker. */
+/** The state of one worker, as the primary process knows it. */
 export class WorkerHandle {
   readonly process: Worker;
-  /** 1 for the first; a worker that replaces another has its number. */
+  /** The number of the worker, from 1. A replacement gets the number of the worker that it replaces. */
   readonly number: number;
-  /** Resolves with the project that it loaded; rejects with `WorkerEnd` if it ended before. */
+  /** Resolves with the loaded project; rejects with `WorkerEnd` if the worker ended before that. */
   readonly loaded: Promise<Loaded>;
   readonly ended: Promise<WorkerEnd>;
-  /** Open connections, those on their way to it included. */
+  /** The number of its open connections, including those that are being sent to it. */
   connections = 0;
-  /** When it became ready, by `performance.now()`; undefined while it starts. */
+  /** The time when it became ready, by `performance.now()`; undefined while it starts. */
   readyAt: number | undefined;
-  /** When it got its newest connection, by `performance.now()`. */
+  /** The time when it got its newest connection, by `performance.now()`. */
   lastGivenAt = 0;
-  /** Of the project that it serves. */
+  /** The version of the project that it serves. */
   version = '';
-  /** True once it takes no more connections. */
+  /** True after it stops taking connections. */
   isLeaving = false;
-  /** Its metrics when they were last read. */
+  /** The metrics of the last read. */
   metrics: MetricsSnapshot = [];
   /** Sockets that it has not confirmed yet. */
   readonly #sent = new Set<Socket>();
@@ -51,7 +51,7 @@ export class WorkerHandle {
       void this.ended.then(reject);
     });
     this.loaded.catch(() => undefined);
-    // A message to a worker that has just ended: its end is handled where `ended` is.
+    // A message to a worker that has just ended fails. The code that awaits `ended` handles the end.
     worker.on('error', () => undefined);
   }
 
@@ -72,19 +72,19 @@ export class WorkerHandle {
     });
   }
 
-  /** After its end: the sockets that it never got. */
+  /** Call this after the worker's end. Returns the sockets that it never received. */
   notGiven(): Socket[] {
     // A socket that was sent has no address any more.
     return [...this.#sent].filter((socket) => 'port' in socket.address());
   }
 
-  /** Reads its metrics into `metrics`, if it answers in time. */
+  /** Reads the worker's metrics into `metrics`, if it answers in time. */
   async readMetrics(): Promise<void> {
     const snapshot = await this.#snapshots.ask((id) => this.send({ type: 'read_metrics', id }), METRICS_MS);
     if (snapshot !== undefined) this.metrics = snapshot;
   }
 
-  /** @returns what became of it; undefined if the worker ended meanwhile */
+  /** @returns the result of the reload; undefined if the worker ended meanwhile */
   async reload(): Promise<(ToPrimary & { type: 'reloaded' }) | undefined> {
     const answer = new Promise<ToPrimary & { type: 'reloaded' }>((resolve) => (this.#reloaded = resolve));
     this.send({ type: 'reload' });

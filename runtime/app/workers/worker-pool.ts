@@ -10,21 +10,21 @@ import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js
 import { WorkerFailedError } from './worker-failed.js';
 import { WorkerHandle, type WorkerEnd } from './worker-handle.js';
 
-/** Connections that wait while no worker is ready; as many as a listening socket holds. */
+/** The maximum number of connections that wait while no worker is ready. A listening socket holds as many. */
 const MOST_WAITING = 511;
-/** A signal to the whole process group reaches the primary within this time. */
+/** The primary receives a signal to the whole process group within this time, in milliseconds. */
 const SIGNAL_MS = 250;
 
 export interface PoolOptions {
   readonly workers: number;
   readonly logger: Logger;
-  /** Called with each request of a worker for the text of /metrics. */
+  /** Called when a worker requests the text of /metrics. */
   readonly gather: (workers: WorkerPool) => Promise<string>;
 }
 
 /**
- * The workers of a service. A worker that ends is replaced, with a growing pause; a reload goes from one worker to the
- * next; a connection goes to the worker with the fewest.
+ * The workers of a service. A worker that ends is replaced, after a growing pause. A reload runs in one worker after
+ * the other. A new connection goes to the worker with the fewest connections.
  */
 export class WorkerPool {
   readonly #options: PoolOptions;
@@ -41,7 +41,7 @@ export class WorkerPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    // What is sent keeps NaN and maps, which JSON would lose.
+    // Advanced serialization keeps NaN and maps, which JSON would lose.
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
@@ -49,20 +49,20 @@ export class WorkerPool {
     return [...this.#workers.values()];
   }
 
-  /** How many workers were started in the place of others. */
+  /** The number of workers that were started as replacements. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** The counts of workers that ended. */
+  /** The counts of the workers that ended. */
   endedCounts(): Promise<MetricsSnapshot> {
     return this.#endedCounts;
   }
 
   /**
-   * Starts all workers: first one, which reports what is wrong with the project, then the others together.
-   * @returns the project that the first one loaded
-   * @throws WorkerFailedError if a worker ends before it is ready; the others are ended then
+   * Starts one worker first, which reports the errors of the project, and then the others together.
+   * @returns the project that the first worker loaded
+   * @throws WorkerFailedError if a worker ends before it is ready; the others are then ended
    */
   async start(): Promise<Loaded> {
     try {
@@ -76,13 +76,16 @@ export class WorkerPool {
     }
   }
 
-  /** Tells the workers that connections come from now on. */
+  /** Tells the workers that connections will arrive. */
   listening(port: number): void {
     this.#port = port;
     this.#broadcast({ type: 'listening', port });
   }
 
-  /** Hands a connection to the worker with the fewest; the one after the last, where several have as few. */
+  /**
+   * Hands a connection to the worker with the fewest connections. Ties go to the worker that has waited longest for
+   * one.
+   */
   give(socket: Socket): void {
     const [best] = this.workers
       .filter(({ isReady }) => isReady)
@@ -93,8 +96,8 @@ export class WorkerPool {
   }
 
   /**
-   * Reloads the project in one worker after the other. If the first one finds errors, no other tries, and all serve what
-   * they served before.
+   * Reloads the project in one worker after the other. If the first worker finds errors, the others do not reload, and
+   * all keep their version.
    */
   reload(): Promise<Reload> {
     this.#next ??= this.#reloading.then(() => {
@@ -106,13 +109,13 @@ export class WorkerPool {
     return this.#next;
   }
 
-  /** /readyz answers 503 from now on. */
+  /** Makes /readyz answer 503. */
   shutDown(): void {
     this.#isStopping = true;
     this.#broadcast({ type: 'shutting_down' });
   }
 
-  /** No more connections come: the workers drain and exit. Resolves when all have ended. */
+  /** Makes the workers drain and exit, because no more connections follow. Resolves when all workers have ended. */
   async drain(idleMs: number): Promise<void> {
     this.#isStopping = true;
     for (const socket of this.#waiting.splice(0)) socket.destroy();
@@ -168,7 +171,10 @@ export class WorkerPool {
         .then((text) => worker.send({ type: 'metrics_text', id: message.id, text }));
   }
 
-  /** A worker asks to end. If the whole service was told to stop, the primary is about to know, and ends it with the others. */
+  /**
+   * Handles a worker that asks to end. If the whole service was told to stop, the primary soon receives the signal too,
+   * and ends all workers together.
+   */
   async #leave(worker: WorkerHandle): Promise<void> {
     await pause(SIGNAL_MS);
     if (this.#isStopping || worker.isLeaving) return;
@@ -193,7 +199,7 @@ export class WorkerPool {
     if (!this.#replacesWorkers()) return;
     this.#restarts++;
     const others = new Set(this.workers.map(({ version }) => version));
-    const loaded = await this.#start(worker.number).catch(() => undefined); // its end is handled here again
+    const loaded = await this.#start(worker.number).catch(() => undefined); // `#ended` also handles the end of this worker
     if (loaded === undefined || others.size === 0 || others.has(loaded.version)) return;
     logger.warn(
       { worker: worker.number, project_version: loaded.version },

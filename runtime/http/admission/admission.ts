@@ -7,44 +7,44 @@ import { TurnQueue, type Waiting } from './turn-queue.js';
 
 export interface AdmissionLimits {
   readonly maxInFlight: number;
-  /** Wait that a ranking accepts while the queue stands, milliseconds. */
+  /** The longest wait that a ranking accepts while the queue is standing, in milliseconds. */
   readonly queueMs: number;
 }
 
 export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 25 };
 
-/** Part of its time limit after which a request is expected to be answered, when it is admitted. */
+/** A request is admitted only if its answer is expected within this part of its time limit. */
 const EXPECTED_PART = 0.6;
-/** While the queue stands, a request waits at most this part of its time limit. */
+/** The part of its time limit that a request may wait while the queue is standing. */
 const WAITED_PART = 0.25;
-/** A request that waited less is not refused for its wait, milliseconds. */
+/** A request that waits no longer than this is not shed for its wait, in milliseconds. */
 const NO_WAIT_MS = 1;
-/** Weight of the newest request in the estimate of the time that a route needs. */
+/** The weight of the newest request in the estimated service time of a route. */
 const NEWEST = 0.1;
 
-/** What the admission knows of a route. */
+/** The load that a route causes. */
 export interface RouteLoad {
   readonly class: RequestClass;
-  /** Time limit of a request, from its head to its answer, milliseconds. */
+  /** The time limit of a request, from its head to its answer, in milliseconds. */
   readonly limitMs: number;
-  /** Estimated time from the start of a request to its answer, milliseconds. */
+  /** The estimated time from the start of a request to its answer, in milliseconds. */
   serviceMs: number;
 }
 
 /** One admitted request. */
 export interface Admitted {
   readonly load: RouteLoad;
-  /** Estimated time of arrival, by `performance.now()`. */
+  /** The estimated time of arrival, by `performance.now()`. */
   readonly arrived: number;
-  /** When its head was read. */
+  /** The time when its head was read. */
   readonly headAt: number;
-  /** When it got its turn; 0 before. */
+  /** The time when it got its turn; 0 before that. */
   begunAt: number;
-  /** Whether it needs no turn any more: it is answered, or its client is gone. */
+  /** True if it no longer needs a turn: it is answered, or its client has disconnected. */
   readonly isOver: boolean;
 }
 
-/** Decides which requests are answered, and in which order they are worked on. It lives as long as the process. */
+/** Admits or sheds requests, and orders the admitted ones. It lives as long as the process. */
 export class Admission implements AdmissionSource {
   readonly classes = REQUEST_CLASSES.map(({ name }) => name);
   readonly #clock = new ArrivalClock();
@@ -52,7 +52,7 @@ export class Admission implements AdmissionSource {
   readonly #limits: AdmissionLimits;
   readonly #observer: AdmissionObserver | undefined;
   readonly #inFlight = REQUEST_CLASSES.map(() => 0);
-  /** Of all classes but health, which needs no room. */
+  /** Counts all classes but health, which has no limit. */
   #total = 0;
   #inProgress = 0;
 
@@ -61,12 +61,12 @@ export class Admission implements AdmissionSource {
     this.#observer = observer;
   }
 
-  /** When a request arrived whose head was read at `now`; call it for each request. */
+  /** Returns the estimated time of arrival of a request whose head was read at `now`. Call it for each request. */
   arrived(now: number): number {
     return this.#clock.arrived(now);
   }
 
-  /** Call for each connection that is accepted. */
+  /** Call this for each accepted connection. */
   connectionAccepted(): void {
     this.#queue.connectionAccepted();
   }
@@ -79,7 +79,7 @@ export class Admission implements AdmissionSource {
     return this.#queue.length;
   }
 
-  /** Decides from the head of a request alone. @returns why it is refused, if it is */
+  /** Decides from the head of a request alone whether to shed it. @returns the cause, or undefined to admit it */
   refuses(load: RouteLoad, arrived: number, now: number): ShedCause | undefined {
     const { class: name, limitMs, serviceMs } = load;
     const { share } = REQUEST_CLASSES[CLASS_NUMBER[name]] as { readonly share: number };
@@ -92,7 +92,7 @@ export class Admission implements AdmissionSource {
     return wait + serviceMs > limitMs * EXPECTED_PART ? 'deadline' : undefined;
   }
 
-  /** Counts a request that is refused. */
+  /** Counts a request that is shed. */
   shed(name: RequestClass, cause: ShedCause): void {
     this.#observer?.shed(name, cause);
   }
@@ -101,7 +101,7 @@ export class Admission implements AdmissionSource {
     this.#count(load.class, 1);
   }
 
-  /** Call once for each `enter`, when the request is answered or its client is gone. */
+  /** Call this once for each `enter`, when the request is answered or its client has disconnected. */
   leave({ load, begunAt }: Admitted, isAnswered: boolean): void {
     this.#count(load.class, -1);
     if (begunAt === 0) return;
@@ -112,8 +112,8 @@ export class Admission implements AdmissionSource {
   }
 
   /**
-   * Calls back when it is the request's turn to use the CPU. Call it when the body is read.
-   * @param next given an error if the request can no longer be answered in time; not called if it is over
+   * Calls `next` when it is the request's turn to use the CPU. Call this after the body is read.
+   * @param next receives an error if the request can no longer be answered in time; not called if the request is over
    */
   takeTurn(request: Admitted, next: (error?: MillraceError) => void): void {
     const { load, arrived, headAt } = request;

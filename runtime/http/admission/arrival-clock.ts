@@ -1,16 +1,17 @@
 import { performance } from 'node:perf_hooks';
 
-/** How often the event loop is observed, milliseconds; a longer turn delays it. */
+/** The interval between two observations of the event loop, in milliseconds. A longer turn delays an observation. */
 const OBSERVE_MS = 10;
-/** The loop is observed until so many observations went by without a request. */
+/** Observation stops after this many consecutive observations without a request. */
 const MOST_QUIET = 100;
 
 /**
- * Estimates when the requests arrived that the event loop reads. While the loop is busy, requests wait in their sockets,
- * and no event tells of them. What a turn reads has arrived since an earlier turn began to read, while the loop did not
- * sleep: the estimate is the middle of that time.
+ * Estimates the arrival times of the requests that the event loop reads. While the loop is busy, requests wait in their
+ * sockets, and no event announces them. The requests that a turn reads arrived after an earlier turn began to read,
+ * while the loop did not sleep. The estimate is the middle of that time.
  *
- * `arrived` must be called for each request: the first call in a turn tells when the turn began to read.
+ * `arrived` must be called for each request, because its first call in a turn marks the time when the turn began to
+ * read.
  */
 export class ArrivalClock {
   #isReading = false;
@@ -20,7 +21,7 @@ export class ArrivalClock {
   #idleAt = performance.nodeTiming.idleTime;
   #lag = 0;
 
-  /** The estimate for a request whose head is read now, in milliseconds of `performance.now()`. */
+  /** Returns the estimate for a request whose head is read now, in milliseconds of `performance.now()`. */
   arrived(now: number): number {
     if (!this.#isReading) this.#beginTurn(now);
     return this.#readAt - this.#lag;
@@ -30,7 +31,7 @@ export class ArrivalClock {
     this.#isReading = true;
     setImmediate(this.#endTurn);
     const busy = this.#observe(now);
-    // Without earlier observations nothing is known of the turns since the last request.
+    // Without earlier observations, nothing is known about the turns since the last request.
     this.#lag = this.#isObserving ? busy / 2 : 0;
     this.#quiet = 0;
     if (this.#isObserving) return;
@@ -38,12 +39,15 @@ export class ArrivalClock {
     setTimeout(this.#observeAgain, OBSERVE_MS).unref();
   }
 
-  /** Sockets are read before immediates run. */
+  /** Runs after the sockets are read, because immediates run later in a turn. */
   readonly #endTurn = (): void => {
     this.#isReading = false;
   };
 
-  /** Timers run before sockets are read, and immediates after: what waits in the sockets belongs to the time before. */
+  /**
+   * Timers run before sockets are read, and immediates run after. The observation runs in an immediate, because the
+   * requests in the sockets arrived during the time before it.
+   */
   readonly #observeAgain = (): void => {
     setImmediate(() => {
       this.#observe(performance.now());
@@ -52,7 +56,7 @@ export class ArrivalClock {
     });
   };
 
-  /** @returns for how long the loop was busy since the last observation, milliseconds */
+  /** @returns how long the loop was busy since the last observation, in milliseconds */
   #observe(now: number): number {
     const idle = performance.nodeTiming.idleTime;
     const busy = now - this.#readAt - (idle - this.#idleAt);

@@ -1,8 +1,8 @@
 /**
- * The classes of requests, the most important first. Under load the last class is refused first.
+ * The classes of requests, the most important first. Under load the last class is shed first.
  *
- * `share` is the part of MILLRACE_MAX_IN_FLIGHT and of MILLRACE_QUEUE_MS up to which requests of the class are admitted.
- * The shares fall, so that an important request finds room when the others are refused.
+ * `share` is a part of MILLRACE_MAX_IN_FLIGHT and of MILLRACE_QUEUE_MS. Requests of the class are admitted up to that
+ * part. The shares decrease, so that important requests are still admitted when others are shed.
  */
 export const REQUEST_CLASSES = [
   { name: 'health', share: Infinity },
@@ -15,7 +15,7 @@ export const REQUEST_CLASSES = [
 
 export type RequestClass = (typeof REQUEST_CLASSES)[number]['name'];
 
-/** Place of a class in REQUEST_CLASSES. */
+/** The index of a class in REQUEST_CLASSES. */
 export const CLASS_NUMBER = Object.fromEntries(
   REQUEST_CLASSES.map(({ name }, number) => [name, number]),
 ) as Readonly<Record<RequestClass, number>>;

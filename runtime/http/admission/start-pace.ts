@@ -1,31 +1,36 @@
 import { performance } from 'node:perf_hooks';
 
-/** So many requests in progress are never held back: pacing serves those that wait long for other servers. */
+/**
+ * Up to this many requests in progress, starts are not paced. Pacing is for requests that wait long for other servers.
+ */
 const FREE_STARTS = 16;
-/** CPU time that starts may use ahead, in milliseconds. */
+/** The CPU time that starts may use in advance, in milliseconds. */
 const BURST_MS = 20;
-/** The cost is measured anew after so many milliseconds and starts. */
+/** The cost is measured again after this many milliseconds and starts. */
 const MEASURE_MS = 200;
 const MEASURE_STARTS = 20;
-/** Part of the measured cost that a start is charged: below 1, so that an error of the estimate leaves no CPU time unused. */
+/**
+ * The part of the measured cost that a start is charged. It is below 1, so that an estimate that is too high leaves no
+ * CPU time unused.
+ */
 const CHARGED = 0.9;
 
 /**
- * Paces the start of requests by the CPU time that they need, as a token bucket. Without it, requests that wait for a slow
- * server would all be started at once, and would then compete for the CPU when their replies arrive together.
+ * Paces the start of requests by the CPU time that they need, as a token bucket. Without it, requests that wait for a
+ * slow server would all start at once. They would then compete for the CPU when their replies arrive together.
  *
- * The cost of a request is the time that the event loop was active, divided by the requests started in that time.
+ * The cost of a request is the active time of the event loop, divided by the number of requests started in that time.
  */
 export class StartPace {
   #credit = BURST_MS;
   #creditAt = performance.now();
-  /** CPU time of one request in milliseconds; 0 while it is not known. */
+  /** The CPU time of one request in milliseconds; 0 until it is known. */
   #cost = 0;
   #measured = performance.eventLoopUtilization();
   #measuredAt = performance.now();
   #starts = 0;
 
-  /** Milliseconds until the next request may start; 0 for now. */
+  /** Returns the milliseconds until the next request may start; 0 if it may start now. */
   wait(now: number, inProgress: number): number {
     if (now - this.#measuredAt >= MEASURE_MS && this.#starts >= MEASURE_STARTS) this.#measure(now);
     this.#credit = Math.min(BURST_MS, this.#credit + now - this.#creditAt);

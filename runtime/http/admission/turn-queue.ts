@@ -3,35 +3,37 @@ import { CLASS_NUMBER, REQUEST_CLASSES, type RequestClass } from './request-clas
 import { StartPace } from './start-pace.js';
 
 /**
- * Requests may start for half of the estimated wait in one turn of the event loop, within these bounds in milliseconds.
- * Then replies and new requests are read. The more requests come, the larger are the batches in which they are read and
- * answered, and the less each costs: its client is woken less often.
+ * The bounds of a slice, in milliseconds. In one turn of the event loop, requests may start for half of the estimated
+ * wait. Then replies and new requests are read. A longer queue makes larger batches of reads and answers. Each request
+ * then costs less, because its client is woken less often.
  */
 const SHORTEST_SLICE_MS = 0.5;
 const LONGEST_SLICE_MS = 8;
-/** Most requests that start in one turn. */
+/** The maximum number of requests that start in one turn. */
 const MOST_STARTS = 16;
-/** Connections are accepted for so long at a time while nothing starts, milliseconds. */
+/** The longest time during which only connections are accepted and no request starts, in milliseconds. */
 const ACCEPTING_MS = 8;
-/** Weight of the newest interval between two starts in the estimate. */
+/** The weight of the newest interval between two starts in the estimate. */
 const NEWEST = 0.05;
-/** A queue that has not been empty for so long is a standing queue, in milliseconds (the interval of RFC 8289). */
+/** A queue that was not empty for this long is a standing queue, in milliseconds (the interval of RFC 8289). */
 const STANDING_MS = 100;
 
-/** A request that waits until it may use the CPU. */
+/** A request that waits for its turn to use the CPU. */
 export interface Waiting {
   readonly class: RequestClass;
-  /** When its wait began, by `performance.now()`. */
+  /** The time when its wait began, by `performance.now()`. */
   readonly since: number;
-  /** Starts it, or refuses it; called once, in a callback of its own. @returns whether it was started */
+  /** Starts or refuses the request. It is called once, in its own callback. @returns whether the request was started */
   begin(now: number): boolean;
 }
 
 /**
- * The requests that wait for the CPU. They start one after the other, so that each is finished soon after its start. If
- * all started at once, all would be finished late. The most important class goes first, and the oldest of a class.
+ * The queue of requests that wait for the CPU. Requests start one after the other, so that each one finishes soon after
+ * its start. If all started at once, all would finish late. The most important class goes first, and the oldest request
+ * within a class.
  *
- * Starts take place in slices between the reads of the event loop: work that was begun continues before more is begun.
+ * Requests start in slices between the reads of the event loop, so that work in progress continues before more work
+ * begins.
  */
 export class TurnQueue {
   readonly #byClass = REQUEST_CLASSES.map(() => new Fifo());
@@ -39,18 +41,18 @@ export class TurnQueue {
   readonly #inProgress: () => number;
   #length = 0;
   #emptyAt = performance.now();
-  /** Immediates of this turn that have not run. */
+  /** The number of scheduled immediates of this turn that have not run. */
   #steps = 0;
   #sliceEnd = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Time from one start to the next. */
+  /** The estimated time between two starts, in milliseconds. */
   #intervalMs = 0;
-  /** When the last request started; 0 if none waited behind it. */
+  /** The time when the last request started; 0 if the queue was empty after it. */
   #lastStart = 0;
   #hasAccepted = false;
   #acceptingUntil = 0;
 
-  /** @param inProgress how many requests have started and are not finished */
+  /** @param inProgress returns the number of requests that have started and not finished */
   constructor(inProgress: () => number) {
     this.#inProgress = inProgress;
   }
@@ -67,14 +69,17 @@ export class TurnQueue {
   }
 
   /**
-   * Whether the queue stands: it has not been empty for a while. A burst makes a queue too, and that one dissolves by
-   * itself; one that stands only adds delay (Nichols and Jacobson, RFC 8289, section 3).
+   * True for a standing queue: it has not been empty for a while. The queue of a burst empties by itself; a standing
+   * queue only adds delay (Nichols and Jacobson, RFC 8289, section 3).
    */
   isStanding(now: number): boolean {
     return this.#length > 0 && now - this.#emptyAt > STANDING_MS;
   }
 
-  /** Estimated wait of a request that enters now, in milliseconds: of those that would start before it. */
+  /**
+   * Returns the estimated wait of a request that enters now, in milliseconds. Only requests that would start before it
+   * count.
+   */
   waitOf(name: RequestClass): number {
     if (this.#length === 0) return 0;
     let ahead = 0;
@@ -83,8 +88,9 @@ export class TurnQueue {
   }
 
   /**
-   * Says that a connection was accepted in this turn. Node accepts one connection a turn, and nothing tells how many wait
-   * behind it with their requests. So that those are seen soon, nothing starts for a while as long as connections come.
+   * Records that a connection was accepted in this turn. Node accepts one connection per turn, and does not report how
+   * many wait behind it. Starts pause for a short time while connections arrive, so that the requests of the waiting
+   * connections are read soon.
    */
   connectionAccepted(): void {
     this.#hasAccepted = true;
@@ -98,7 +104,7 @@ export class TurnQueue {
     for (let i = 0; i < steps; i++) setImmediate(this.#step);
   }
 
-  /** Starts one request. Its promises continue after this callback, so that each request has a callback of its own. */
+  /** Starts one request. Its promises continue after this callback, so each request has its own callback. */
   readonly #step = (): void => {
     this.#steps--;
     const now = performance.now();
@@ -111,7 +117,7 @@ export class TurnQueue {
     if (this.#steps === 0 && this.#length > 0) this.#schedule();
   };
 
-  /** How long requests may start in this turn. */
+  /** Returns how long requests may start in this turn, in milliseconds. */
   #sliceMs(now: number): number {
     const hasAccepted = this.#hasAccepted;
     this.#hasAccepted = false;
@@ -132,7 +138,10 @@ export class TurnQueue {
     }
   }
 
-  /** Between two starts the queue was not empty: so long does each of those that wait make the next one wait. */
+  /**
+   * Updates the interval between two starts while the queue was not empty. Each waiting request delays the next one by
+   * this interval.
+   */
   #noteInterval(now: number): void {
     if (this.#lastStart > 0) this.#intervalMs += (now - this.#lastStart - this.#intervalMs) * NEWEST;
     this.#lastStart = this.#length > 0 ? now : 0;
@@ -146,7 +155,7 @@ export class TurnQueue {
   }
 }
 
-/** A queue of which the first is taken in constant time. */
+/** A FIFO queue that removes its first item in constant time. */
 class Fifo {
   #items: Waiting[] = [];
   #head = 0;

@@ -1,17 +1,17 @@
 import { MillraceError } from '../../api/errors.js';
 
-/** The memory that the bodies of all requests may take together, in bytes. */
+/** The memory budget for the bodies of all requests together, in bytes. */
 export class BodyMemory {
   #held = 0;
 
   constructor(readonly most: number = DEFAULT_BODY_MEMORY) {}
 
-  /** Bytes that requests hold now. */
+  /** The number of bytes that requests hold now. */
   get held(): number {
     return this.#held;
   }
 
-  /** A share of it, for one request. */
+  /** Creates the share of one request. */
   share(): BodyShare {
     return new BodyShare((bytes) => {
       if (bytes > 0 && this.#held + bytes > this.most) return false;
@@ -21,7 +21,7 @@ export class BodyMemory {
   }
 }
 
-/** What one request holds of the memory, until it is released. */
+/** The memory that one request holds, until it is released. */
 export class BodyShare {
   readonly #take: (bytes: number) => boolean;
   #bytes = 0;
@@ -31,7 +31,7 @@ export class BodyShare {
     this.#take = take;
   }
 
-  /** Sets how many bytes are held. @throws MillraceError overloaded where there is no room for them */
+  /** Sets how many bytes are held. @throws MillraceError overloaded if the budget has no room for them */
   hold(bytes: number): void {
     if (this.#isOver || bytes === this.#bytes) return;
     if (!this.#take(bytes - this.#bytes))
@@ -39,7 +39,7 @@ export class BodyShare {
     this.#bytes = bytes;
   }
 
-  /** Gives everything back; nothing is held from now on. */
+  /** Releases all bytes. Later calls of `hold` do nothing. */
   release(): void {
     this.hold(0);
     this.#isOver = true;

@@ -4,11 +4,11 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { MillraceError } from '../../api/errors.js';
 import type { BodyShare } from './body-memory.js';
 
-/** A compressed body may be so many times as large as it was sent. JSON is seldom beyond 30. */
+/** The maximum ratio of a body's inflated size to its compressed size. JSON seldom exceeds 30. */
 export const MOST_RATIO = 100;
-/** Up to so many bytes the ratio does not count: a short text that repeats itself is no attack. */
+/** The ratio is not checked up to this many bytes: a short repetitive text is no attack. */
 const FREE_BYTES = 256 * 1024;
-/** Bytes that are inflated in one go. */
+/** The number of bytes that are inflated in one step. */
 const CHUNK = 64 * 1024;
 
 type Inflater = Transform & { readonly bytesWritten: number };
@@ -19,15 +19,14 @@ const INFLATERS: Readonly<Record<string, () => Inflater>> = {
   br: () => createBrotliDecompress({ chunkSize: CHUNK }),
 };
 
-/** A body as it came, inflated. */
+/** A received body, inflated. */
 export interface CollectedBody {
   readonly chunks: Buffer[];
   readonly length: number;
 }
 
 /**
- * Reads a body, inflates it as it comes, and stops at the first limit that it passes. What is left of it is then
- * discarded.
+ * Reads a body and inflates it as it arrives. It stops at the first limit that the body exceeds, and discards the rest.
  * @param limit in bytes, inflated
  * @throws MillraceError body_too_large, overloaded, unsupported_media_type, malformed_json
  */
@@ -43,7 +42,8 @@ export async function collectBody(
       req.resume();
       throw tooLarge(limit);
     }
-    // All of it at once: bodies that wait for each other's memory would all be refused.
+    // The memory for the whole body is reserved at once. Otherwise bodies that wait for each other's memory would all
+    // be refused.
     share.hold(sent);
   }
   const chunks: Buffer[] = [];
@@ -73,7 +73,7 @@ function inflaterOf({ headers }: IncomingMessage): Inflater | undefined {
   );
 }
 
-/** @param inflater undefined for a body that is not compressed */
+/** @param inflater undefined for an uncompressed body */
 function readAll(
   req: IncomingMessage,
   inflater: Inflater | undefined,
@@ -103,7 +103,8 @@ function readAll(
       end(isZlibError(error) ? new MillraceError('malformed_json', WRONG_ENCODING) : error);
     source.on('data', data).once('end', () => end());
     req.once('aborted', aborted);
-    // The listeners of errors stay: one that comes once the body is done with concerns nobody.
+    // The error listeners stay. An error after the end of the body is ignored, but without a listener it would be
+    // thrown.
     req.on('error', failed);
     if (inflater === undefined) return;
     inflater.on('error', failed);

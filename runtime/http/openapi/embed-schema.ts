@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { Schema } from './types.js';
 
 /**
- * A schema made elsewhere, as a component of the document with the given name: its references to itself start at the
- * component, and what names it as a document of its own is left out.
+ * Embeds a foreign schema as a component with the given name. References within the schema are rewritten to start at
+ * the component. Members that identify the schema as a separate document are left out.
  */
 export function embedComponent(name: string, schema: Schema): readonly [string, Schema] {
   const members = Object.entries(schema).filter(([member]) => member !== '$schema' && member !== '$id');

@@ -6,12 +6,12 @@ import { exampleFields, fieldSchemas } from './value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
-/** Ids as a request sends them. */
+/** The ids in a request. */
 export const SENT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID_SCHEMA };
-/** Ids as an answer lists them. */
+/** The ids in an answer. */
 export const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { type: 'string' } };
 
-/** The component's name of an entity type. */
+/** The name of an entity type's component. */
 export const entitySchemaName = (type: string): string => `entity_${type}`;
 
 export function entitySchema({ name, key, attributes }: EntityType): Schema {
@@ -28,14 +28,14 @@ export function entitySchema({ name, key, attributes }: EntityType): Schema {
   };
 }
 
-/** An entity that can be uploaded. */
+/** Builds an example of an entity that can be uploaded. */
 export function exampleEntity({ name, key, attributes }: EntityType): Schema {
   return { [key]: exampleId(name), ...exampleFields(attributes.values()) };
 }
 
 export const exampleId = (type: string): string => (type === 'query' ? 'some query' : `${type}-1`);
 
-/** A type and ids of it. */
+/** The schema of an entity type and ids of that type. */
 export function idsSchema(types: EntityTypes, ids: Schema, more: Schema = {}): Schema {
   const names = [...types.keys()];
   return {
@@ -56,7 +56,7 @@ export function exampleIds(types: EntityTypes): Schema | undefined {
   return first && idsOf(first);
 }
 
-/** One example for each entity type. */
+/** Builds one example per entity type. */
 export function examplesOf(types: EntityTypes, value: (type: EntityType) => Schema): Schema {
   return Object.fromEntries(
     Array.from(types.values(), (type) => [type.name, { summary: type.name, value: value(type) }]),

@@ -1,24 +1,24 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { Schema } from './types.js';
 
-/** Items of an example list: enough to see that it is one. */
+/** The number of items in an example list: two show that it is a list. */
 const ITEMS = 2;
-/** Deeper than this a schema probably refers to itself. */
+/** A schema that nests deeper than this probably refers to itself. */
 const DEEPEST = 16;
 
-/** Where in the example a value stands. */
+/** The position of a value in the example. */
 interface Place {
-  /** Of the member that holds it; ids are made of it, `product_id` → `product-1`. */
+  /** The name of the member that holds the value. Example ids are built from it: `product_id` → `product-1`. */
   readonly name: string;
-  /** In the nearest list, so that ids there differ. */
+  /** The index in the nearest list, so that ids in a list differ. */
   readonly index: number;
   readonly depth: number;
 }
 
 /**
- * A value that fits a schema: the one that it gives as example, else one made of its required members, of those with a
- * default, and of the objects of the outermost level, which in a request are the entities that it may name. Enough for
- * the schemas of bodies; patterns, and choices after the first, are not looked at.
+ * Builds a value that fits a schema. It uses the schema's own example if there is one. Otherwise it builds the required
+ * members, the members with a default, and the objects of the outermost level. In a request those objects are the
+ * optional entities. This is enough for the schemas of bodies. Patterns, and all choices but the first, are ignored.
  */
 export function exampleOf(root: Schema): JsonValue {
   return value(root, { name: 'value', index: 0, depth: 0 });
@@ -47,7 +47,7 @@ export function exampleOf(root: Schema): JsonValue {
   }
 
   function object({ properties, required, allOf }: Schema, { index, depth }: Place): JsonObject {
-    // Members of which either is required stand in `allOf`.
+    // `allOf` contains the choices between required members.
     const others = Array.isArray(allOf) ? (allOf as Schema[]).map((one) => firstChoice(one)?.required) : [];
     const wanted = new Set(
       [required, ...others].flatMap((names) => (Array.isArray(names) ? (names as string[]) : [])),

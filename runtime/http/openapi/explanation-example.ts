@@ -1,7 +1,10 @@
 import { STAGES } from '../../pipeline/stages.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 
-/** A small explanation, for the reference: without one, its sample is every field of the schema under made-up names. */
+/**
+ * A small explanation, for the reference. Without it, the sample would show every field of the schema under invented
+ * names.
+ */
 export const EXPLANATION_EXAMPLE: Explanation = {
   request_id: 'request-1',
   run_id: 'b4d71463-f681-44f2-921e-ec27cf554fde',

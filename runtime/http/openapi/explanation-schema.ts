@@ -105,5 +105,5 @@ const EXPLANATION: Schema = record(
   { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
 );
 
-/** The schema of an Explanation, in which `#/components/schemas` has it. */
+/** The schema of an Explanation, as it appears in `#/components/schemas`. */
 export const EXPLANATION_SCHEMA: Schema = { ...EXPLANATION, examples: [EXPLANATION_EXAMPLE] };

@@ -3,7 +3,7 @@ import { MillraceError } from '../../api/errors.js';
 import { problemDocument } from '../problem.js';
 import { schemaRef, type Schema } from './types.js';
 
-/** What any route that takes a body may answer. */
+/** The problems that any route with a body may return. */
 export const BODY_PROBLEMS = [
   'malformed_json',
   'body_too_large',
@@ -13,7 +13,7 @@ export const BODY_PROBLEMS = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
-/** What a route of a pipeline may answer. */
+/** The problems that a pipeline's route may return. */
 export const PIPELINE_PROBLEMS = [
   ...BODY_PROBLEMS,
   ...STORE_READ_FAILURES,
@@ -71,7 +71,7 @@ export const PROBLEM_SCHEMA: Schema = {
   },
 };
 
-/** The answers of these codes, by status; the texts come from the table of errors. */
+/** Describes the answers of these codes, grouped by status. The texts come from the table of errors. */
 export function problemResponses(codes: readonly ErrorCode[]): Schema {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {

@@ -9,7 +9,7 @@ import { BODY_PROBLEMS } from './problems.js';
 import type { Schema } from './types.js';
 import { exampleFields, valueSchema } from './value-schema.js';
 
-/** The component's name of a view's rows. */
+/** The name of the component for a view's rows. */
 export const rowSchemaName = (view: string): string => `row_${view}`;
 
 export const WRITE_PROBLEMS = [
@@ -21,10 +21,10 @@ export const WRITE_PROBLEMS = [
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
-/** Features are kept as UTF-8. */
+/** Features are stored as UTF-8. */
 const TEXT: Schema = { type: 'string', pattern: WELL_FORMED };
 
-/** One row of a view: the keys of its entities, features, and when it was true. */
+/** The schema of one row of a view: the keys of its entities, its features, and its event time. */
 export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
   const keys = rowKeys(view, types);
   const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
@@ -47,12 +47,12 @@ export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
   };
 }
 
-/** Views that Feast keeps can be read only. */
+/** Returns the views that can be written. Views in Feast are read-only. */
 export function writableViews(views: ReadonlyMap<string, FeatureView>): FeatureView[] {
   return [...views.values()].filter(({ source }) => source === undefined);
 }
 
-/** `{view, rows}`, by view. */
+/** The schema of `{view, rows}`, by view. */
 export function rowsSchema(views: readonly FeatureView[], row: (view: FeatureView) => Schema): Schema {
   if (views.length === 0) return { type: 'object' };
   return {
@@ -68,7 +68,7 @@ export function rowsSchema(views: readonly FeatureView[], row: (view: FeatureVie
   };
 }
 
-/** One example for each view, of one row. */
+/** Builds one example per view, with one row. */
 export function rowExamples(views: readonly FeatureView[], row: (view: FeatureView) => Schema): Schema {
   return Object.fromEntries(
     views.map((view) => [view.name, { summary: view.name, value: { view: view.name, rows: [row(view)] } }]),

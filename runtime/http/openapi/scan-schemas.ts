@@ -1,7 +1,7 @@
 import { MAX_LIMIT } from '../../index/export/scan-request.js';
 import type { Schema } from './types.js';
 
-/** The body of a scan. @param field `entity_type` or `view` */
+/** The schema of a scan's body. @param field `entity_type` or `view` */
 export function scanSchema(field: string, names: readonly string[]): Schema {
   return {
     type: 'object',
@@ -19,7 +19,7 @@ export function scanSchema(field: string, names: readonly string[]): Schema {
   };
 }
 
-/** The answer to a scan. @param list the field that holds the records */
+/** The schema of a scan's answer. @param list the field that holds the records */
 export function scanAnswer(field: string, list: string, changed: string): Schema {
   return {
     type: 'object',

@@ -1,7 +1,7 @@
 /** A JSON Schema (2020-12), or a part of an OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An operation object of OpenAPI 3.1, as far as this service needs it; the document adds the body of the route. */
+/** An operation object of OpenAPI 3.1, with the members that this service uses. The document adds the route's body. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -10,12 +10,12 @@ export interface Operation {
   readonly responses: Schema;
 }
 
-/** A request body of JSON. */
+/** Describes a JSON request body. */
 export function jsonBody(schema: Schema, examples: Schema): Schema {
   return { required: true, content: { 'application/json': { schema, examples } } };
 }
 
-/** An answer of JSON. @param headers beside X-Request-Id, by their names among the document's components */
+/** Describes a JSON answer. @param headers in addition to X-Request-Id, by their component names in the document */
 export function jsonAnswer(
   description: string,
   schema: Schema,
@@ -31,12 +31,12 @@ export function jsonAnswer(
   };
 }
 
-/** An answer of JSON of the service's own routes, without headers. */
+/** Describes a JSON answer of the service's own routes, without headers. */
 export function plainJson(description: string, schema: Schema): Schema {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** A reference to a schema of the document's components. */
+/** Returns a reference to a schema among the document's components. */
 export function schemaRef(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }

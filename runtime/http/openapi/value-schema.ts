@@ -3,12 +3,12 @@ import { ID_SCHEMA } from '../../core/ids.js';
 import { plainSchema } from '../../core/value-schema.js';
 import type { Schema } from './types.js';
 
-/** The schema of a reference, which may be not known. */
+/** The schema of a reference that may be unknown. */
 export const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
 
 /**
- * The schema of an indexed value. A value may always be null, which says that it is not known.
- * @param text of a text, also in a list
+ * Returns the schema of an indexed value. Any value may also be null, which means unknown.
+ * @param text the schema of a string, also within a list
  */
 export function valueSchema(type: ValueType, text: Schema = { type: 'string' }): Schema {
   switch (type.kind) {
@@ -32,7 +32,7 @@ export function valueSchema(type: ValueType, text: Schema = { type: 'string' }):
   }
 }
 
-/** The schemas of attributes by name. A reference has a second spelling. */
+/** Returns the schemas of attributes by name. A reference has two spellings, and each gets a schema. */
 export function fieldSchemas(
   fields: Iterable<{ readonly name: string; readonly type: ValueType }>,
 ): Record<string, Schema> {
@@ -56,10 +56,10 @@ function recordSchema(fields: ReadonlyMap<string, ValueType>): Schema {
   return { type: 'object', properties: fieldSchemas(Array.from(fields, ([name, type]) => ({ name, type }))) };
 }
 
-/** Vectors longer than this are left out of examples. */
+/** Longer vectors are omitted from examples. */
 const LONGEST_VECTOR = 8;
 
-/** A value that fits the type, for examples; undefined where it would be too long to read. */
+/** Returns an example value of the type; undefined if the value would be too long to read. */
 export function exampleValue(type: ValueType): JsonValue | undefined {
   switch (type.kind) {
     case 'int':
@@ -89,7 +89,7 @@ function exampleRecord(fields: ReadonlyMap<string, ValueType>): JsonValue {
   return exampleFields([...fields].map(([name, type]) => ({ name, type })));
 }
 
-/** An object with an example of each field. */
+/** Returns an object with an example of each field. */
 export function exampleFields(
   fields: Iterable<{ readonly name: string; readonly type: ValueType }>,
 ): Record<string, JsonValue> {

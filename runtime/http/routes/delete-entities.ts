@@ -5,7 +5,7 @@ import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
-/** Delete has two paths: clients of an earlier service use the first one. */
+/** Delete has two paths. Clients of an earlier service use this one. */
 export const deleteEntitiesFirstPath = deleteAt(
   '/api/entity/v1/entities/',
   'delete_entities',

@@ -94,7 +94,7 @@ function bodySchema({ entityTypes }: ApiParts): Schema {
   return {
     type: 'object',
     required: ['request_id', 'events'],
-    // The fields that are required, and an entity.
+    // Three properties: the required fields and one entity.
     minProperties: 3,
     additionalProperties: false,
     properties: {

@@ -12,7 +12,7 @@ export const healthz = livenessAt('/healthz', 'health');
 
 export const healthcheck = livenessAt('/healthcheck', 'health_check');
 
-/** Liveness: the process answers. It does not ask the store, so that a lost store does not restart the process. */
+/** Liveness: the process answers. The check does not use the store, so a lost store does not restart the process. */
 function livenessAt(path: string, operationId: string): GetRoute {
   return {
     path,

@@ -53,7 +53,7 @@ export function rank(pipeline: Pipeline): PostRoute {
           metrics.ranked(name, report);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
-          // Deprecated: members `skipped=` of Millrace-Degraded say the same.
+          // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.
           if (report.skippedSteps.length > 0)
             res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));
           if (answer.events === undefined) sendJson(res, 200, answer);

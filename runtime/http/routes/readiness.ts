@@ -6,7 +6,7 @@ import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
 import type { HttpServices } from '../services.js';
 
-/** How long a readiness check waits for the store. */
+/** The time limit of a readiness check for the store's reply, in milliseconds. */
 const PING_MS = 1000;
 
 interface Check {
@@ -15,7 +15,7 @@ interface Check {
   readonly reason?: string;
 }
 
-/** Only there while the process shuts down. */
+/** Present only while the process shuts down. */
 const SHUTTING_DOWN: Check = { status: 'FAILED', reason: 'shutting_down' };
 
 const READINESS: Schema = {
@@ -48,7 +48,7 @@ const READINESS: Schema = {
   },
 };
 
-/** Readiness: 200 if this instance takes new traffic, else 503, with the reason of each failed check. */
+/** Readiness: 200 if this instance accepts new traffic, otherwise 503 with the reason of each failed check. */
 export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
@@ -66,7 +66,8 @@ export const readiness: GetRoute = {
     });
     return async (_req, res) => {
       const check = await checkStore();
-      // Pipelines are loaded before anything listens. After the ping, because the signal may come meanwhile.
+      // Pipelines are loaded before the service listens. The checks are built after the ping, because the signal may
+      // arrive during the ping.
       const checks: Readonly<Record<string, Check>> = {
         store: check,
         pipelines: { status: 'OK' },
@@ -115,7 +116,7 @@ async function pingWithin(store: HttpServices['store']): Promise<Check> {
   return Promise.race([pinged, late]).finally(() => stop());
 }
 
-/** Calls during a call share its result: probes must not pile up on a store that hangs. */
+/** Concurrent calls share one result, so that probes do not pile up on a store that hangs. */
 function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

@@ -5,13 +5,13 @@ import { COMPILED } from '../../core/locations.js';
 import { sendText } from '../respond.js';
 import type { GetRoute } from '../route.js';
 
-/** The built bundle of redoc, beside the compiled code. */
+/** The built bundle of redoc, next to the compiled code. */
 const BUNDLE_FILE = join(COMPILED, 'assets', 'redoc.standalone.js');
-/** The one picture that the bundle takes from elsewhere; without it redoc shows its name alone. */
+/** The only image that the bundle loads from another host. Without it, redoc shows only its name. */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 const NO_PICTURE = 'data:,';
 
-/** The script of the page /redoc. Browsers keep it for a day, then ask whether it changed. */
+/** The script of the page /redoc. Browsers cache it for a day and then revalidate it. */
 export const redocBundle: GetRoute = {
   path: '/redoc/redoc.standalone.js',
   folder: '/redoc/',

@@ -19,8 +19,8 @@ const OPTIONS = {
 };
 
 /**
- * The interactive reference: the page of redoc-express with everything that it would load from elsewhere replaced by
- * this service's own, and a policy that has the browser refuse the rest.
+ * The interactive reference: the page of redoc-express. This service replaces every resource that the page would load
+ * from other hosts. A content security policy makes the browser block the rest.
  */
 export const redoc: GetRoute = {
   path: '/redoc',
@@ -46,7 +46,10 @@ function localPage(): string {
   return page;
 }
 
-/** redoc writes its styles into the page, and searches in a worker that it makes of a text. */
+/**
+ * Allows inline styles, because redoc writes them into the page, and workers from blobs, because redoc's search creates
+ * one from text.
+ */
 function contentPolicy(page: string): string {
   const inline = [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
