@@ -12,9 +12,9 @@ const SERVER = join('dist', 'bench', 'service', 'millrace.js');
 const ITEMS = 5_000;
 
 /**
- * Compares this checkout with another one, which is built: CPU per request of the two services in turn (ABBA), on the same
- * store, project and requests. The interval is that of the mean of the paired differences of logarithms, 95 %, two-sided, by
- * the normal approximation.
+ * Compares the CPU per request of this checkout with that of another built checkout. The two services run alternately
+ * (ABBA) on the same store, project and requests. The interval is a two-sided 95 % confidence interval for the mean of
+ * the paired differences of logarithms, by the normal approximation.
  */
 export async function serviceAgainst(other: string, short: boolean): Promise<void> {
   const before = resolve(other, SERVER);
@@ -38,7 +38,7 @@ export async function serviceAgainst(other: string, short: boolean): Promise<voi
       ['after', after],
     ] as const)
       contestants.push(await startContestant(name, module, [], env));
-    // Both take part in the load, so that neither process has more behind it.
+    // Both services load the data, so that both processes have done the same work before the measurement.
     for (const { url } of contestants) await load(redis.url, url, ITEMS);
     const rows: string[][] = [];
     for (const count of [24, 100, 1000]) {
