@@ -7,7 +7,7 @@ const UNKNOWN = 0;
 export const BREAK = 1;
 /** The character is dropped: an accent, an apostrophe, a zero-width joiner. */
 export const SKIP = 2;
-/** It becomes several units; `expansion` has them. */
+/** The character becomes several units, which `expansion` returns. */
 export const MANY = 3;
 
 const folds = new Uint16Array(0x10000);
@@ -15,7 +15,7 @@ const expansions = new Map<number, readonly number[]>();
 
 const ACCENT = /[\u0300-\u036f]/u;
 const IGNORED = /['\u2018\u2019\u02bc\u00ad\u200b-\u200d\ufeff]/u;
-/** Signs that decompose to letters, which do not belong to the word before them. */
+/** Signs that decompose to letters. The letters do not belong to the preceding word. */
 const MARK_SIGN = /[\u2120\u2122]/u;
 const IN_TOKEN = /[\p{L}\p{N}\p{M}]/u;
 /** Scripts that write no spaces between words. */
@@ -57,7 +57,7 @@ function foldedUnits(codePoint: number): number | readonly number[] {
   if (IGNORED.test(character) || ACCENT.test(character)) return SKIP;
   if (MARK_SIGN.test(character)) return BREAK;
   const units = unitsOf(UNSPACED.test(character) ? character.normalize('NFKC') : caseless(character));
-  // Characters that would split into several tokens, e.g. ㍿, stay whole.
+  // A character that would split into several tokens, e.g. ㍿, is kept as one unit.
   return units.length > 1 && units.some(standsAlone) ? unitsOf(character) : units;
 }
 

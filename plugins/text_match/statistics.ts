@@ -2,7 +2,7 @@ import { OptionError, otherFile, type ProjectFile } from 'millrace/api';
 import { Analyzer } from './analyzer.js';
 import { STEMMING, type Stemming } from './options.generated.js';
 
-/** The statistics that BM25 needs of a collection: how many texts contain each term, and how long texts are. */
+/** The statistics of a collection for BM25: how many texts contain each term, and the mean length of the texts. */
 export interface TextStatistics {
   readonly stemming: Stemming;
   /** The number of texts. */
@@ -66,8 +66,8 @@ export function writeTextStatistics(statistics: TextStatistics): string {
 }
 
 /**
- * Reads a statistics file, which `writeTextStatistics` wrote.
- * @throws OptionError at `path` if the file is something else
+ * Reads a statistics file that `writeTextStatistics` wrote.
+ * @throws OptionError at `path` if the file is not a statistics file
  */
 export function readTextStatistics(file: ProjectFile, path: readonly (string | number)[]): TextStatistics {
   const wrong = (what: string, help?: string): OptionError =>

@@ -63,8 +63,8 @@ export class TextMatch implements FeatureComponent {
     const texts = { count: input.count, rows: input.rows, columns };
     const work = this.#match(texts, query, found);
     if (work.next().done === true) return undefined;
-    // The texts are long, and other requests run before the rest: they get other scratch memory, and this request copies
-    // what it reads.
+    // The texts are long, so other requests run between the slices. This request therefore copies its inputs, and other
+    // requests get new scratch memory.
     this.#scans = this.#settings.fields.map(() => new TextScan());
     texts.rows = texts.rows.slice();
     texts.columns = columns.map(copyOf);
@@ -108,7 +108,7 @@ export class TextMatch implements FeatureComponent {
         tokens += scan.lengths[row] ?? 0;
         texts++;
       }
-      // A field that no candidate has is skipped from here on.
+      // A field that no candidate has is not scored.
       if (texts === 0) continue;
       const meanLength = statistics?.meanLengths[f] ?? tokens / texts;
       searched.push({ scan, meanLength, weight: fields[f]?.weight ?? 1 });
@@ -204,11 +204,11 @@ export class TextMatch implements FeatureComponent {
 
 type SearchedColumn = TextColumn | TextsColumn;
 
-/** Characters of texts that are scanned before other requests have their turn: at first, and from then on. */
+/** Characters that one slice scans before it yields to other requests: in the first slice, and in each later slice. */
 const FIRST_CHARACTERS = 256 * 1024;
 const CHARACTERS = 128 * 1024;
 
-/** What a step reads; copies, from the first break on. */
+/** The inputs of a step. After the first yield they are copies. */
 interface Texts {
   readonly count: number;
   rows: Int32Array;
@@ -222,7 +222,7 @@ function copyOf(column: SearchedColumn): SearchedColumn {
   return { kind: 'texts', stride, status, values: column.values.slice(), offsets: column.offsets.slice() };
 }
 
-/** In characters. */
+/** The length of a row's texts, in characters. */
 function lengthOf(column: SearchedColumn, row: number): number {
   const cell = row * column.stride;
   if (column.kind === 'text') return column.values[cell]?.length ?? 0;

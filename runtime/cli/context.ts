@@ -4,7 +4,7 @@ import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/container/st
 import { loadSettings, type SettingFlags, type Settings } from '../settings/settings.js';
 import type { TerminalStream } from './load/progress.js';
 
-/** The process, from the point of view of the commands. */
+/** The parts of the process that commands use. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;

@@ -19,7 +19,7 @@ const HANG = 4;
 export function reportError(error: unknown, context: CliContext): ExitCode {
   // Commander has already printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  // Nor is what a worker has told told again.
+  // A worker has already printed its own error.
   if (error instanceof WorkerFailedError && typeof error.end === 'number') return error.end === 2 ? 2 : 1;
   for (const line of linesOf(error, context)) context.stderr.write(`${fold(line, context)}\n`);
   const wrongUsage =

@@ -55,7 +55,7 @@ function makeProgram(context: CliContext, version: string): Command {
   return program;
 }
 
-/** Commander's output goes to the given streams, and its exits become errors, also for every subcommand. */
+/** Redirects the output of Commander to the context's streams and turns its exits into errors, for all subcommands. */
 function speakThrough(command: Command, context: CliContext, name: string): void {
   command
     .exitOverride()

@@ -9,7 +9,7 @@ import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
-/** Entities that were checked and encoded for the store, and their ids; each id occurs once. */
+/** Checked entities, encoded for the store, and their ids. Each id occurs once. */
 export interface EntityBatch {
   readonly ids: readonly string[];
   /** In the order of the ids. */

@@ -18,7 +18,7 @@ import { packEntities } from './entity-batch.js';
 import { writePortions } from './write-portions.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 
-/** Most entities of one upload, and most ids of one get or delete. */
+/** Maximum number of entities of one upload, and of ids of one get or delete. */
 export const MAX_BATCH = 1000;
 
 export interface EntityIdsAnswer {

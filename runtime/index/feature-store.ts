@@ -224,7 +224,7 @@ export class FeatureStore {
     return time;
   }
 
-  /** @param done what happens to a written row, for messages */
+  /** @param done the outcome of a written row, for messages */
   async #merge(
     done: 'stored' | 'deleted',
     view: StoredView,

@@ -16,7 +16,7 @@ export interface OnlineAnswer {
   }[];
 }
 
-/** The time that Feast returns if there is none. */
+/** The event time that Feast returns for a row without one. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 const NO_TIME_TEXT = JSON.stringify(NO_TIME);
 

@@ -37,7 +37,7 @@ export interface OnlineReport {
   readonly featureStatuses: StatusCounts;
 }
 
-/** Features that one read returns: views with the same keys in the same place. */
+/** Features that one read returns: their views have the same keys and the same source. */
 interface Group {
   readonly keys: readonly EntityColumn[];
   readonly source: string | undefined;

@@ -7,7 +7,7 @@ import { idProblem, idText } from '../core/ids.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { rowKeys } from './row-keys.js';
 
-/** Most rows, and most features, of one request. */
+/** Maximum number of rows, and of features, of one request. */
 export const MAX_ONLINE_ROWS = 1000;
 export const MAX_ONLINE_FEATURES = 250;
 
@@ -120,8 +120,8 @@ function readEntities(value: unknown, refused: Set<string>, violations: Violatio
 }
 
 /**
- * Converts an id to text; callers often send whole numbers. Callers send an empty text for an entity that they do not
- * know: no record has that id, so the row is not found.
+ * Converts an id to text, because callers often send whole numbers. An empty text stands for an unknown entity. No record
+ * has that id, so the row is not found.
  */
 function readId(id: unknown, name: string, pointer: string, index: number, violations: Violations): string {
   if (id === '') return id;

@@ -10,27 +10,27 @@ import type { Store } from '../store/store.js';
 import { entityLayout } from './entity-index.js';
 import { viewLayout } from './feature-store.js';
 
-/** How often a service says that it is there, and how long that holds, in milliseconds. */
+/** Interval at which a service publishes its schemas, and the lifetime of the published entry, in milliseconds. */
 const SAY_EVERY = 20_000;
 const HOLDS_FOR = 90_000;
-/** When Redis forgets the record if no service is there any more, in milliseconds. */
+/** Time to live of the record in the store after the last write of any service, in milliseconds. */
 const FORGOTTEN_AFTER = 10 * 60_000;
 const MOST_TRIES = 8;
 const MOST_DIFFERENCES = 5;
 
-/** What a project declares of the records in the store. */
+/** The declarations of a project that determine the records in the store. */
 export interface DeclaredSchemas {
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
 }
 
-/** What one service says of itself. */
+/** The entry of one service in the record. */
 interface Service {
-  /** Host and process id, unique among those that run. */
+  /** Host and process id; unique among running services. */
   readonly instance: string;
-  /** Of the project's folder. */
+  /** The project's folder. */
   readonly project: string;
-  /** When it last said so, epoch milliseconds. */
+  /** When the service last published the entry, epoch milliseconds. */
   readonly seen: number;
   /** `entity product` or `view stats` → layout id. */
   readonly layouts: Readonly<Record<string, string>>;
@@ -47,9 +47,10 @@ export interface ServiceSchemasParts {
 }
 
 /**
- * The services that use one prefix, and their schemas: a record of the store in which each writes its own from time to
- * time. An upload replaces a record whole, so two services with different schemas of one type spoil each other's entities;
- * each warns of that. It is no error, since a rolling deployment of a changed schema looks the same for a while.
+ * Detects services that use the same prefix with different schemas. Each service regularly publishes its schemas in one
+ * record of the store. An upload replaces a whole record, so services with different schemas of a type overwrite each
+ * other's entities. Each service then logs a warning. It is not an error, because a rolling deployment of a changed schema
+ * has the same effect for a while.
  */
 export class ServiceSchemas {
   readonly #parts: ServiceSchemasParts;
@@ -63,7 +64,7 @@ export class ServiceSchemas {
     this.#key = servicesKey(parts.prefix);
   }
 
-  /** Says which schemas this service uses from now on, and compares them with the others'. Never rejects. */
+  /** Publishes the schemas of this service and compares them with those of other services. Never rejects. */
   async use({ entities, views }: DeclaredSchemas): Promise<void> {
     this.#own = new Map([
       ...Array.from(entities.values(), (type) => [`entity ${type.name}`, entityLayout(type)] as const),
@@ -75,14 +76,14 @@ export class ServiceSchemas {
     await this.#say();
   }
 
-  /** Says that this service is gone. Never rejects. */
+  /** Removes the entry of this service. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
     if (this.#own.size > 0) await this.#change(() => []).catch(() => undefined);
   }
 
-  /** What cannot be written or read is said the next time. */
+  /** Publishes and compares the schemas. A failure is ignored: the next interval retries. */
   async #say(): Promise<void> {
     if (this.#isClosed) return;
     const { store, layouts } = this.#parts;
@@ -91,7 +92,7 @@ export class ServiceSchemas {
       await store.write([...this.#own.values()].map((layout) => layouts.record(layout)));
       await this.#compare(others);
     } catch {
-      // The store is lost, or refuses writes: its own line in the log says so.
+      // The store is lost or refuses writes. The store monitor logs that.
     }
   }
 
@@ -101,7 +102,7 @@ export class ServiceSchemas {
     return { instance, project, seen: Date.now(), layouts: Object.fromEntries(ids) };
   }
 
-  /** Replaces what the record says of this service; returns the others that are there. */
+  /** Replaces the entry of this service in the record; returns the current entries of other services. */
   async #change(own: () => Service[]): Promise<Service[]> {
     const { store, instance } = this.#parts;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -142,7 +143,7 @@ export class ServiceSchemas {
     monitor.keepWarnings('schemas_differ', new Set(clashing.map(({ instance }) => instance)));
   }
 
-  /** The types and views that both have, and not alike. */
+  /** The types and views that both services have, with different layouts. */
   #clashes({ layouts }: Service): string[] {
     return [...this.#own].flatMap(([name, { hex }]) => {
       const other = layouts[name];
@@ -168,14 +169,14 @@ export class ServiceSchemas {
   }
 }
 
-/** Tells the schemas of some types and views from others, for people. */
+/** A short hash of the schemas of some types and views, for messages. */
 function schemaId(layouts: Readonly<Record<string, string>>, names: readonly string[]): string {
   const hash = createHash('sha256');
   for (const name of [...names].sort()) hash.update(`${name} ${layouts[name] ?? ''}\n`);
   return hash.digest('hex').slice(0, 8);
 }
 
-/** What is none is ignored: a later version may write another form. */
+/** Parses the entries of a record. Invalid entries are ignored, because a later version may write another form. */
 function servicesOf(record: Buffer | null): Service[] {
   if (record === null) return [];
   try {

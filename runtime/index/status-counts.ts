@@ -8,8 +8,8 @@ const STATUSES = 2 * DEFAULTED;
 const scratch = new Uint32Array(STATUSES);
 
 /**
- * How many cells of a view, or of another group with a name, have a status; for a defaulted status, also why the default was
- * used.
+ * The number of cells with one status, in a view or another named group. For a defaulted status, it also has the reason
+ * for the default.
  */
 export interface StatusCount {
   readonly view: string;

@@ -4,7 +4,7 @@ import { describe, own } from '../core/value-fit.js';
 import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 
-/** Reads the layouts of entity records that this process does not know. @throws MillraceError store_unavailable */
+/** Loads the unknown layouts of entity records. @throws MillraceError store_unavailable */
 export async function resolveLayouts(
   layouts: LayoutRegistry,
   records: readonly (Buffer | null)[],
@@ -18,8 +18,8 @@ export async function resolveLayouts(
 }
 
 /**
- * An entity as it was uploaded, with the key of its type. An entity uploaded with an `entity_key` has no value under the
- * key of its type, unless it carries one of its own.
+ * Decodes an entity as it was uploaded, with the key of its type. An entity uploaded with an `entity_key` has no value
+ * under the key of its type, unless the upload contained one.
  * @throws MillraceError record_unreadable
  */
 export function readEntity(

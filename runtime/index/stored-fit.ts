@@ -8,12 +8,12 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { StoreMonitor } from '../store/store-monitor.js';
 import type { Store } from '../store/store.js';
 
-/** Records of a type that are looked at. */
+/** Maximum number of records that are sampled for each type. */
 const SAMPLE = 300;
-/** Longest search for them, in milliseconds. */
+/** Time limit of the key search for one type, in milliseconds. */
 const SEARCH_WITHIN = 2000;
 
-/** Values of an attribute in a sample that do not fit its type. */
+/** The values of an attribute in a sample that do not fit its type. */
 interface Misfits {
   readonly attribute: string;
   readonly count: number;
@@ -30,9 +30,9 @@ export interface StoredFitParts {
 }
 
 /**
- * Looks at some stored entities of each type, and warns of attributes whose values do not fit the schema: after a change of
- * the schema they read as failed, and scores that use them change without an error. Call it beside requests; it never
- * rejects.
+ * Samples stored entities of each type and warns about attributes whose values do not fit the schema. After a schema
+ * change, such values read as failed, and scores that use them change without an error. It runs in the background of
+ * requests and never rejects.
  */
 export async function checkStoredFit(
   types: ReadonlyMap<string, EntityType>,
@@ -67,7 +67,7 @@ export async function checkStoredFit(
         );
       }
     } catch {
-      // The store is lost, or refuses SCAN: the check is of use only where it can be done.
+      // The store is lost or refuses SCAN. The check is optional, so it is skipped.
     }
   }
   monitor.keepWarnings('values_misfit', warned);
@@ -87,7 +87,7 @@ function* misfitsOf(
     try {
       entity = decodeEntity(record, layout, '');
     } catch {
-      continue; // damaged; reading it says so
+      continue; // damaged; a read of the entity reports it
     }
     for (const { name, type: declared } of type.attributes.values()) {
       const value = own(entity, name) ?? (declared.kind === 'ref' ? own(entity, `${name}_id`) : undefined);

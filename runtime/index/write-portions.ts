@@ -2,16 +2,15 @@ import { inBackground } from '../core/background.js';
 import { type Pieces } from '../core/pieces.js';
 import { StoreWriteError } from '../store/store.js';
 
-/** Bounds of what is handed to the store in one go: it takes a millisecond or two, and other requests wait meanwhile. */
+/** Limits of one portion. Writing it blocks the event loop for one or two milliseconds, and other requests wait. */
 const PORTION_COUNT = 128;
 const PORTION_BYTES = 256 * 1024;
 
 /**
- * Writes a long list to the store a portion at a time, in order.
- * @param lead results of each portion's write that come before those of its elements
- * @returns what the writes returned, one after another
- * @throws StoreWriteError as `write` does, by position in the whole list; what comes after the portion that failed is
- *   not written
+ * Writes a long list to the store in portions, in order.
+ * @param lead number of results of each write that precede the results of its elements
+ * @returns the concatenated results of the writes
+ * @throws StoreWriteError with positions in the whole list; the portions after the failed one are not written
  */
 export async function writePortions<T, U>(
   list: readonly T[],
@@ -40,7 +39,7 @@ export async function writePortions<T, U>(
   return results;
 }
 
-/** Begins some work when it is its turn. Others have theirs before the next portion, and before this one's result. */
+/** Starts a write as one background piece. Other pieces run before the next portion starts. */
 // eslint-disable-next-line require-yield
 function* started<T>(begin: () => T): Pieces<T> {
   return begin();

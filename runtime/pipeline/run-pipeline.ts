@@ -59,7 +59,7 @@ export async function runPipeline(
   const loss = new StoreLoss(plan, deadline);
   const reads = readsOf(services, stages, loss);
   try {
-    check(); // it may have waited too long already
+    check(); // the request may have waited beyond its deadline
     const { request, frame } = await stages.run('read', () =>
       soon(openRequest(plan, body, context.requestId, services.now), check),
     );

@@ -16,7 +16,7 @@ export class StageRunner {
     this.deadline = new Deadline(limitMs, signal, usage, arrived ?? this.clock.started);
   }
 
-  /** @throws MillraceError deadline_exceeded, also after a stage that computed without a pause */
+  /** Runs one stage. @throws MillraceError deadline_exceeded, also after a stage that never yielded to the event loop */
   async run<T>(stage: StageName, work: () => T | Promise<T>): Promise<T> {
     const result = await work();
     this.clock.end(stage);

@@ -35,13 +35,13 @@ export interface RunReport {
   readonly skippedSteps: readonly string[];
   /** The reasons why the answer is degraded. */
   readonly degraded: readonly Degradation[];
-  /** Candidates that a step which sets the score left without one, and that no other step scored. */
+  /** Candidates without a score, although a step that sets the score ran over them. */
   readonly unscored: number;
   /** Undeclared fields of the body, with their number of occurrences. */
   readonly unknownFields: ReadonlyMap<string, number>;
   /** Statuses of the batch features that were read. */
   readonly featureStatuses: StatusCounts;
-  /** Of the attributes read from the index, with what the request carried of them; by `type.attribute`. */
+  /** Statuses of the attributes read from the index, including values that the request carried; by `type.attribute`. */
   readonly attributeStatuses: StatusCounts;
   /** By entity type: ids that were looked up and are not in the index. */
   readonly missingEntities: ReadonlyMap<string, number>;

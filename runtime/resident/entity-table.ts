@@ -101,7 +101,7 @@ export class EntityTable {
     this.bytes += grown * this.size;
   }
 
-  /** Drops what one part holds for an id. */
+  /** Invalidates the cells of one part for an id. */
   invalidate(part: TablePart, id: string): void {
     const row = this.#rowOf.get(id);
     if (row === undefined || !part.has(row)) return;

@@ -1,13 +1,13 @@
-/** Most written keys to remember; beyond that, no record of a read in flight is kept. */
+/** Maximum number of written keys to remember. If there are more, no record of a read in flight is cached. */
 const MOST_REMEMBERED = 65_536;
 
 /**
- * Detects reads that an invalidation overtook: a record that was requested before its key was written may be stale, so
- * only the request itself uses it. Writes are remembered only while reads are in flight.
+ * Detects reads that an invalidation overtook. A record that was requested before its key was written may be stale, so it
+ * is not cached; only the request itself uses it. Writes are remembered only while reads are in flight.
  */
 export class InFlight {
   #time = 0;
-  /** Records of reads that began before this time are not kept. */
+  /** Records of reads that began before this time are not cached. */
   #floor = 0;
   #reading = 0;
   readonly #written = new Map<string, number>();
@@ -38,7 +38,7 @@ export class InFlight {
     this.#written.clear();
   }
 
-  /** Whether any read that began then may have been overtaken; if not, `isOvertaken` need not be called. */
+  /** True if a read that began at `begun` may have been overtaken. If false, `isOvertaken` need not be called. */
   any(begun: number): boolean {
     return begun < this.#floor || this.#written.size > 0;
   }

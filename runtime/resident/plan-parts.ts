@@ -42,7 +42,7 @@ export interface TakenColumns {
   readonly columns: readonly number[];
 }
 
-/** What the tables of a process must hold: everything that its plans want, by entity type. */
+/** The columns that the tables of a process must hold: all columns that its plans read, by entity type. */
 export class PlanParts {
   readonly #types = new Map<
     string,
@@ -64,7 +64,7 @@ export class PlanParts {
     return this.#types.keys();
   }
 
-  /** Undefined for composite or global views and for views outside the store: they are always read. */
+  /** Undefined for composite views, global views and views outside the store, which are never cached. */
   taken(by: HydrationNode | FeatureRead): TakenColumns | undefined {
     return this.#taken.get(by);
   }
@@ -119,7 +119,7 @@ export class PlanParts {
   }
 }
 
-/** Equal for columns that decode the same record in the same way. */
+/** A text that is equal for columns that decode the same record in the same way. */
 function definitionText(definition: readonly unknown[]): string {
   return JSON.stringify(definition, (_key, value: unknown) => (value instanceof Map ? [...value] : value));
 }

@@ -242,7 +242,7 @@ export class RowColumns {
   }
 }
 
-/** Copies numbers. It is a function of its own so that V8 compiles this hot loop separately. */
+/** Copies numbers. It is a separate function, so that V8 compiles this hot loop separately. */
 function gatherNumbers(
   numbers: Float64Array,
   starts: Int32Array,

@@ -20,7 +20,7 @@ export interface RecordDecoder {
   ): number;
 }
 
-/** What to keep of the records of one kind of key. */
+/** The columns to cache from the records of one kind of key. */
 export interface PartWants {
   /** `entity`, or the key group of feature views. */
   readonly group: string;
@@ -37,7 +37,7 @@ const KEPT_SCRATCH = 4096;
 
 /**
  * The part of a table that one kind of store key fills: an entity's attributes, or its feature views of one group. A
- * row holds one record as a whole or not at all. Missing records are kept as well.
+ * row holds one record as a whole or not at all. Missing records are cached as well.
  */
 export class TablePart {
   readonly group: string;

@@ -15,7 +15,7 @@ import type { Store, StoreRecord } from './store.js';
  *   f64       number of records
  *   32 bytes  SHA-256 of everything before
  *
- * A record that was written during the backup can be in the file twice; the last one counts.
+ * A record that was written during the backup may occur twice in the file; the last occurrence wins.
  */
 const MAGIC = 'millrace-backup\n';
 const FORMAT = 1;
@@ -25,7 +25,7 @@ const TAIL = 4 + 8 + 32;
 const PAGE = 500;
 const CHUNK = 1024 * 1024;
 
-/** The file is no backup, or not a whole one. */
+/** The file is not a backup, or is incomplete. */
 export class BackupFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -33,7 +33,10 @@ export class BackupFileError extends Error {
   }
 }
 
-/** All records of data under a prefix, page by page; one may come twice. @throws as `Store.scan` and `Store.read` */
+/**
+ * Yields all data records under a prefix, page by page. It may yield a record twice.
+ * @throws as `Store.scan` and `Store.read`
+ */
 export async function* recordsOf(store: Store, prefix: string): AsyncGenerator<StoreRecord[]> {
   let cursor: string | undefined;
   do {
@@ -48,7 +51,10 @@ export async function* recordsOf(store: Store, prefix: string): AsyncGenerator<S
   } while (cursor !== undefined);
 }
 
-/** Writes all records under a prefix to a file, which appears when it is complete. @returns number of records */
+/**
+ * Writes all records under a prefix to a file. The file gets its name only when it is complete.
+ * @returns number of records
+ */
 export async function writeBackup(store: Store, prefix: string, path: string): Promise<number> {
   const part = `${path}.part`;
   const file = await open(part, 'w');
@@ -93,13 +99,13 @@ function framed({ key, value }: StoreRecord, prefix: string): Buffer[] {
 
 export interface Restored {
   readonly restored: number;
-  /** Records that have expired since the backup. */
+  /** Number of records that have expired since the backup. */
   readonly expired: number;
 }
 
 /**
- * Stores the records of a file under a prefix: layouts first, then the others, each as it was, with the rest of its
- * lifetime. The whole file is checked before anything is stored.
+ * Stores the records of a file under a prefix: layouts first, then all other records. The bytes and the expiry time of
+ * each record stay the same. The whole file is checked before any record is stored.
  * @throws BackupFileError; StoreWriteError if a write is not confirmed
  */
 export async function restoreBackup(
@@ -128,17 +134,17 @@ export async function restoreBackup(
   }
 }
 
-/** Whether a store has no record under a prefix. */
+/** True if a store has no record under a prefix. */
 export async function isEmpty(store: Store, prefix: string): Promise<boolean> {
   for await (const records of recordsOf(store, prefix)) if (records.length > 0) return false;
   return true;
 }
 
-/** Stores records as they are. Those that expire are written in the ways that give them a lifetime in the store. */
+/** Stores records unchanged. Expiring records are written by swaps and merges, which set their lifetime in the store. */
 async function storeAll(store: Store, records: readonly StoreRecord[]): Promise<void> {
   const isLasting = ({ key, value }: StoreRecord): boolean => expiryAt(key, value) === Infinity;
   const isHistory = ({ key }: StoreRecord): boolean => partsOf(key)?.kind === 'history';
-  // A record that is in the file twice is written once, as it was last.
+  // If a record occurs twice in the batch, only the last occurrence is written.
   const unique = [...new Map(records.map((record) => [record.key, record])).values()];
   await store.write(unique.filter(isLasting));
   const expiring = unique.filter((record) => !isLasting(record));
@@ -147,7 +153,7 @@ async function storeAll(store: Store, records: readonly StoreRecord[]): Promise<
   const outcomes = await store.swap(histories.map(({ key, value }) => ({ key, before: null, after: value })));
   const changed = outcomes.filter((outcome) => outcome === 'changed').length;
   if (changed > 0) throw new Error(`${changed} interactions were written by others during the restore`);
-  // A merge puts a new segment first, so the last one goes in first.
+  // A merge prepends a new segment, so segments are merged in reverse order.
   await store.mergeSegments(
     expiring
       .filter((record) => !isHistory(record))
@@ -159,7 +165,7 @@ async function storeAll(store: Store, records: readonly StoreRecord[]): Promise<
   );
 }
 
-/** @throws BackupFileError unless the file is a whole backup */
+/** @throws BackupFileError if the file is not a complete backup */
 async function checkFile(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   const head = await read(file, 0, Math.min(HEAD, size));
@@ -178,7 +184,7 @@ async function checkFile(file: FileHandle): Promise<void> {
     throw new BackupFileError('it is damaged: its checksum is wrong');
 }
 
-/** The records of a checked file, some at a time. */
+/** Yields the records of a checked file in batches. */
 async function* recordsIn(file: FileHandle, prefix: string): AsyncGenerator<StoreRecord[]> {
   const last = (await file.stat()).size - TAIL;
   let records: StoreRecord[] = [];

@@ -11,11 +11,11 @@ import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import { expiryOf } from './codec/versioned-record.js';
 import { partsOf } from './keys.js';
 
-/** What is stored at a key. */
+/** The result of checking one record. */
 export interface CheckedRecord {
-  /** What the record counts as: `product entities`, `rows of product_stats`. */
+  /** The names under which the record is counted: `product entities`, `rows of product_stats`. */
   readonly counted: readonly string[];
-  /** What is wrong with it; undefined if it can be read. */
+  /** Why the record cannot be read; undefined if it can. */
   readonly problem: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export type Layouts = ReadonlyMap<string, RecordLayout>;
 
 const NO_LAYOUT = '0000000000000000';
 
-/** The layout at a key; undefined if it is no key of a layout, or the layout is damaged. */
+/** Decodes the layout at a key; undefined if the key is not a layout key, or the layout is damaged. */
 export function layoutAtKey(key: string, record: Buffer): RecordLayout | undefined {
   const parts = partsOf(key);
   if (parts?.kind !== 'layout') return undefined;
@@ -37,8 +37,8 @@ export function layoutAtKey(key: string, record: Buffer): RecordLayout | undefin
 }
 
 /**
- * Reads a record as a ranking would, and all of it.
- * @param viewNames names of views by the hex of their `viewId`; a view without a name is called by its id
+ * Checks one record: decodes all of it with the decoders that rankings use.
+ * @param viewNames names of views by the hex of their `viewId`; a view that is not in the map is reported by its id
  */
 export function checkRecord(
   key: string,
@@ -65,7 +65,7 @@ export function checkRecord(
   }
 }
 
-/** When a record may be dropped, epoch milliseconds; Infinity if never. */
+/** The time when a record expires, epoch milliseconds; Infinity if it never expires. */
 export function expiryAt(key: string, record: Buffer): number {
   const kind = partsOf(key)?.kind;
   if (kind === 'history') return expiryOf(record);

@@ -2,7 +2,7 @@
 export interface Changes {
   /** These keys of the store may have been written. */
   invalidate(keys: Iterable<string>): void;
-  /** Anything may have been written. */
+  /** Any key may have been written. */
   flush(): void;
 }
 

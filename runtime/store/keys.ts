@@ -6,7 +6,7 @@
  *   millrace:features:product:p1              its feature views
  *   millrace:features:user,brand:2:u12:b7     views of a composite: each id after its length in UTF-16 code units
  *   millrace:features::                       global views
- *   millrace:interactions:user:u12            what an entity did with candidates
+ *   millrace:interactions:user:u12            the feedback history of an entity
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
  *   millrace:meta:marker:                     identifies this database among those of the server
@@ -22,12 +22,12 @@ const HISTORY_GROUP = 'interactions';
 /** Group of the keys that describe the store itself; no view may take it. */
 const META_GROUP = 'meta';
 
-/** Key of an entity's attributes; with an empty id, what all keys of the type start with. */
+/** Key of an entity's attributes; with an empty id, the prefix of all keys of the type. */
 export function entityKey(prefix: string, type: string, id: string): string {
   return `${prefix}:${ENTITY_GROUP}:${type}:${id}`;
 }
 
-/** Key of the views of one group; `types` and `ids` go together, none for global views. */
+/** Key of the views of one group. `types` and `ids` have the same length; both are empty for global views. */
 export function featureKey(
   prefix: string,
   group: string,
@@ -40,7 +40,7 @@ export function featureKey(
   return `${prefix}:${group}:${types.join(',')}:${joined}`;
 }
 
-/** The ids in a key of `featureKey`, after `start`; undefined if it is no such key. @param count number of ids */
+/** Parses the ids of a feature key after `start`; undefined if it is not a feature key. @param count number of ids */
 export function featureIds(key: string, start: string, count: number): string[] | undefined {
   if (!key.startsWith(start)) return undefined;
   const joined = key.slice(start.length);
@@ -58,16 +58,16 @@ export function featureIds(key: string, start: string, count: number): string[] 
   return ids.length === count ? ids : undefined;
 }
 
-/** Whether a key describes the store itself, and holds no data. */
+/** True if a key describes the store itself and holds no data. */
 export function isMetaKey(key: string, prefix: string): boolean {
   return key.startsWith(`${prefix}:${META_GROUP}:`);
 }
 
-/** The parts of a key; undefined if it is no key of a store. */
+/** The parts of a key; undefined if it is not a key of the store. */
 export interface KeyParts {
   readonly kind: 'entity' | 'layout' | 'history' | 'features';
   readonly prefix: string;
-  /** Of features. */
+  /** The key group of feature views. */
   readonly group: string;
   /** The entity type, or the types of a composite, joined by commas; empty for layouts. */
   readonly type: string;
@@ -85,22 +85,22 @@ export function partsOf(key: string): KeyParts | undefined {
   return { kind, prefix, group, type: rest.slice(0, colon), id: rest.slice(colon + 1) };
 }
 
-/** What all keys of a store start with. */
+/** The prefix of all keys of a store. */
 export function allKeys(prefix: string): string {
   return `${prefix}:`;
 }
 
-/** Key of an entity's interactions; with an empty id, what all keys of the type start with. */
+/** Key of an entity's interactions; with an empty id, the prefix of all keys of the type. */
 export function historyKey(prefix: string, type: string, id: string): string {
   return `${prefix}:${HISTORY_GROUP}:${type}:${id}`;
 }
 
-/** Whether a key is one of interactions, whose records have versions and expire. */
+/** True for a key of interactions. Such records have versions and expire. */
 export function isHistoryKey(key: string): boolean {
   return key.startsWith(`${HISTORY_GROUP}:`, key.indexOf(':') + 1);
 }
 
-/** Whether a key is one of feature views. */
+/** True for a key of feature views. */
 export function isFeatureKey(key: string): boolean {
   const start = key.indexOf(':') + 1;
   return ![ENTITY_GROUP, LAYOUT_GROUP, HISTORY_GROUP, META_GROUP].includes(
@@ -112,7 +112,7 @@ export function layoutKey(prefix: string, hexId: string): string {
   return `${prefix}:${LAYOUT_GROUP}:${hexId}`;
 }
 
-/** Key under which the services that use a prefix tell each other of their schemas. */
+/** Key of the record in which the services of a prefix publish their schemas. */
 export function servicesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:services:`;
 }

@@ -3,7 +3,7 @@ import { knownLayouts, type KnownLayouts } from './codec/known-layouts.js';
 import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import type { Store, StoreRecord } from './store.js';
 
-/** How long a missing layout is not looked up again, in milliseconds. */
+/** Minimum time between two lookups of a missing layout, in milliseconds. */
 const ASK_AGAIN = 1000;
 
 /** The record layouts of a store. */
@@ -72,7 +72,7 @@ export class LayoutRegistry {
   }
 }
 
-/** Undefined if the layout is damaged (its text does not match its id), or has a later format. */
+/** Decodes a layout; undefined if it is damaged (its text does not match its id) or has a newer format. */
 function readLayout(record: Buffer | null, hex: string): RecordLayout | undefined {
   if (record === null) return undefined;
   try {

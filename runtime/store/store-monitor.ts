@@ -1,15 +1,15 @@
 import type { RedisObserver } from '../settings/redis-observer.js';
 
-/** A connection that is back within this time is no outage, in milliseconds. */
+/** A connection that recovers within this time does not count as an outage, in milliseconds. */
 const GRACE = 300;
 
-/** What the monitor tells as it happens; one line of the log each. */
+/** Receives the events of the monitor, one log line for each event. */
 export interface StoreLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** What does not stop the store, but should be changed. */
+/** Problems that do not stop the store but should be fixed. */
 export const STORE_WARNINGS = {
   store_evicts: 'Redis evicts keys when its memory is full: set maxmemory-policy noeviction',
   schemas_differ: 'another service uses the prefix with other schemas',
@@ -23,10 +23,10 @@ export interface StoreWarning {
   readonly detail: string;
 }
 
-/** Stored entities of a type that were looked at. */
+/** The result of checking a sample of the stored entities of one type. */
 export interface StoredSample {
   readonly records: number;
-  /** By attribute: values that do not fit the schema. */
+  /** By attribute: the number of values that do not fit the schema. */
   readonly misfits: ReadonlyMap<string, number>;
 }
 
@@ -34,20 +34,20 @@ interface Outage {
   /** Connections that are down. */
   readonly connections: Set<object>;
   readonly since: number;
-  /** Undefined once the outage is told. */
+  /** Undefined after the outage is logged. */
   grace: NodeJS.Timeout | undefined;
 }
 
-/** Follows the state of the store, for the log, the metrics and the readiness check. */
+/** Tracks the state of the store for the log, the metrics and the readiness check. */
 export class StoreMonitor implements RedisObserver {
-  /** Reads that were sent again, since their connection broke. */
+  /** The number of reads that were retried because their connection broke. */
   retries = 0;
-  /** How often a server was lost for longer than a moment. */
+  /** The number of times that a server was lost for longer than GRACE. */
   outages = 0;
   readonly #log: StoreLog;
   readonly #outages = new Map<string, Outage>();
   readonly #serverOf = new Map<object, string>();
-  /** Of each entity type: what the last look at stored records found. */
+  /** By entity type: the latest sample. */
   readonly samples = new Map<string, StoredSample>();
   /** By code and subject. */
   readonly #warnings = new Map<string, StoreWarning>();
@@ -56,7 +56,7 @@ export class StoreMonitor implements RedisObserver {
     this.#log = log;
   }
 
-  /** Whether no server is lost. */
+  /** False while a server is lost. */
   get isUp(): boolean {
     for (const { grace } of this.#outages.values()) if (grace === undefined) return false;
     return true;
@@ -117,7 +117,10 @@ export class StoreMonitor implements RedisObserver {
     this.#log.warn({ masters }, 'the store has new masters');
   }
 
-  /** Sets or, without a detail, ends a warning. A new detail is logged. @param subject tells warnings of one code apart */
+  /**
+   * Sets a warning, or removes it if `detail` is undefined. A new detail is logged.
+   * @param subject distinguishes warnings with the same code
+   */
   setWarning(code: StoreWarningCode, subject: string, detail: string | undefined): void {
     const key = `${code} ${subject}`;
     if (detail === undefined) {
@@ -129,7 +132,7 @@ export class StoreMonitor implements RedisObserver {
     this.#log.warn({ code, ...(subject === '' ? {} : { subject }) }, detail);
   }
 
-  /** Ends the warnings of a code, but for some subjects. */
+  /** Removes the warnings of a code, except those of the given subjects. */
   keepWarnings(code: StoreWarningCode, subjects: ReadonlySet<string>): void {
     for (const key of [...this.#warnings.keys()])
       if (key.startsWith(`${code} `) && !subjects.has(key.slice(code.length + 1))) this.#warnings.delete(key);

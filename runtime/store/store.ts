@@ -7,24 +7,25 @@ import type { RecordBatch } from './codec/record-batch.js';
  */
 export interface Store {
   /**
-   * Reads all keys in one round trip. The answer has the keys' order; null where there is no record.
+   * Reads all keys in one round trip. Returns the values in the order of the keys; null for a missing record.
    * @throws MillraceError with a code of STORE_READ_FAILURES; the reason of the signal, or deadline_exceeded, when it is
    *   aborted
    */
   read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]>;
 
   /**
-   * The same for many keys, without an object for each value. Puts the values into a batch, in the order of the keys, at
-   * the numbers from `first` on; the batch must have room for them. If it throws, these values are undefined.
+   * Like `read`, for many keys, without an object for each value. It puts the values into a batch, in the order of the
+   * keys, starting at number `first`. The batch must already have entries for them. If it throws, these entries are
+   * unspecified.
    */
   readInto(keys: readonly string[], batch: RecordBatch, first: number, signal?: AbortSignal): Promise<void>;
 
   /**
    * Replaces whole records. Each record is stored completely or not at all. After the acknowledgement, every later read of
    * this instance sees the record, and it survives a crash of this process.
-   * The first record is stored before the others, and the others are confirmed only if it is. It holds what readers of the
-   * others need: their layout.
-   * @throws StoreWriteError if any write is not confirmed; it says which ones are.
+   * The first record is stored before the others, and the others are confirmed only if the first is confirmed. Pass the
+   * layout first, because readers of the other records need it.
+   * @throws StoreWriteError if any write is not confirmed; it lists the confirmed writes
    */
   write(records: readonly StoreRecord[]): Promise<void>;
 
@@ -47,20 +48,20 @@ export interface Store {
   swap(swaps: readonly RecordSwap[]): Promise<SwapOutcome[]>;
 
   /**
-   * Some keys that start with a text, from anywhere in the store; for looking at a few records, not for finding all.
-   * @param start as `entityKey` and `featureKey` make it with an empty id
-   * @param signal ends the search with what was found
+   * Returns some keys with a prefix, from anywhere in the store. It samples records; it does not find all keys.
+   * @param start a key of `entityKey` or `featureKey` with an empty id
+   * @param signal ends the search; the keys found so far are returned
    * @throws MillraceError with a code of STORE_READ_FAILURES
    */
   sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]>;
 
   /**
-   * A page of the keys that start with a text. Pass the cursor of the page before, or undefined for the first page. A
+   * Returns a page of the keys with a prefix. Pass the cursor of the previous page, or undefined for the first page. A
    * cursor stays valid when this process restarts.
-   * A key that exists from the first page to the last is returned at least once, perhaps twice. A key that is written or
-   * deleted meanwhile may be returned or not.
-   * @param count about how many keys; a page may have more, fewer or none
-   * @throws MillraceError store_unavailable; CursorError if the scan has to start again
+   * A key that exists during the whole scan is returned at least once, possibly twice. A key that is written or deleted
+   * during the scan may or may not be returned.
+   * @param count approximate number of keys; a page may have more, fewer or none
+   * @throws MillraceError store_unavailable; CursorError if the scan must start again
    */
   scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage>;
 
@@ -70,13 +71,13 @@ export interface Store {
    */
   ping(): Promise<void>;
 
-  /** Releases connections and files. Acknowledged writes stay. */
+  /** Releases connections and files. Acknowledged writes are kept. */
   close(): Promise<void>;
 }
 
 export interface KeyPage {
   readonly keys: readonly string[];
-  /** Of the next page; undefined if this is the last one. */
+  /** The cursor of the next page; undefined if this is the last page. */
   readonly cursor: string | undefined;
 }
 
@@ -99,14 +100,14 @@ export interface RecordSwap {
   readonly key: string;
   /** The record that was read; null if there was none. */
   readonly before: Buffer | null;
-  /** Made with `newVersioned` (versioned-record.ts). */
+  /** Created with `newVersioned` (versioned-record.ts). */
   readonly after: Buffer;
 }
 
 /** `changed`: another write happened after the read, so nothing was replaced. */
 export type SwapOutcome = 'stored' | 'changed';
 
-/** A cursor is not of this store, or its place is lost. */
+/** A cursor does not belong to this store, or its position is lost. */
 export class CursorError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -114,14 +115,14 @@ export class CursorError extends Error {
   }
 }
 
-/** Some of a batch of writes could not be confirmed. */
+/** Some writes of a batch are not confirmed. */
 export class StoreWriteError extends Error {
   constructor(
     message: string,
     /** By position in the batch: true where the write is confirmed. */
     readonly confirmed: readonly boolean[],
     options?: ErrorOptions,
-    /** Why the first write that is not confirmed is not. */
+    /** The reason for the first unconfirmed write. */
     readonly code: StoreFailure = 'store_unavailable',
   ) {
     super(message, options);

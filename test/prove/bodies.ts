@@ -5,22 +5,22 @@ import { ROUTES, type ProvedRoute } from './bodies/routes.js';
 import { TORTURE } from './bodies/torture-json.js';
 import { startMeasured, type MeasuredService, type Sent } from './bodies/turns.js';
 
-/** Most CPU of the main thread in one turn, milliseconds. */
+/** Maximum CPU time of the main thread in one turn of the event loop, milliseconds. */
 const MOST_MS = 20;
-/** A case is repeated when a turn took longer than so many milliseconds: the machine has other work too. */
+/** A case is repeated if a turn takes longer than this, milliseconds: other work on the machine may be the cause. */
 const SUSPICIOUS_MS = 15;
 const REPEATS = 3;
-/** Of the largest bodies, what is left for what stands around a value. */
+/** The share of a route's size limit that values fill. The rest is for the JSON around them. */
 const FILLED = 0.9;
 
 interface Case {
   readonly what: string;
-  /** A group of cases, a row of the table. */
+  /** The group of the case. Each group is a row of the table. */
   readonly group: string;
   readonly sent: () => Sent;
 }
 
-/** CPU of the main thread per turn of the event loop, over JSON that is hard on a parser. */
+/** Measures the CPU time of the main thread per turn of the event loop, for JSON that is expensive to parse. */
 export const bodies: Proof = {
   name: 'bodies',
   summary: 'no body holds the main thread for more than 20 ms of CPU in one turn',
@@ -29,7 +29,7 @@ export const bodies: Proof = {
     const rows: Row[] = [];
     try {
       const cases = [...torture(), ...compressed()];
-      // A prime step, so that the short form has some of each route, shape and place.
+      // The step is prime, so the short run covers every route, shape and place.
       const chosen = short ? cases.filter((_, i) => i % 13 === 0) : cases;
       for (const one of chosen) note(rows, one, await measure(service, one));
       note(
@@ -47,7 +47,7 @@ export const bodies: Proof = {
 const GENERATED = 'generated bodies of up to 4 kB, 8 at a time';
 
 interface Measured {
-  /** Longest turn; of a case that was repeated, that of its best repeat. */
+  /** The longest turn. For a repeated case, the best repeat counts. */
   readonly longest: number;
   readonly bodies: number;
   /** Connections that broke without an answer. */
@@ -88,7 +88,7 @@ async function measure(service: MeasuredService, { sent: make, what }: Case): Pr
   return { longest, lost, bodies: 1 };
 }
 
-/** Each hard value at each place of a body of each route, as large as the route takes. */
+/** Yields each expensive value at each place of a body, for each route, at the size limit of the route. */
 function* torture(): Generator<Case> {
   for (const route of ROUTES)
     for (const [shape, textOf] of Object.entries(TORTURE))
@@ -102,7 +102,7 @@ function* torture(): Generator<Case> {
 
 type TextOf = (bytes: number) => string;
 
-/** Where in a body a value stands. */
+/** The places of a value in a body. */
 const PLACES: Readonly<Record<string, (route: ProvedRoute, textOf: TextOf) => string>> = {
   'in each of 1,000 elements': (route, textOf) => spread(route, textOf, ['extra']),
   'in declared fields of 1,000 elements': (route, textOf) => spread(route, textOf, route.declared),
@@ -134,7 +134,7 @@ function spread(route: ProvedRoute, textOf: TextOf, names: readonly string[]): s
   );
 }
 
-/** Compressed bodies: as they should be, too dense, twice compressed, cut short, followed by more. */
+/** Yields compressed bodies: valid, with an extreme compression ratio, compressed twice, truncated, with trailing data. */
 function* compressed(): Generator<Case> {
   const upload = ROUTES[2] as ProvedRoute;
   const wide = (): string => spread(upload, TORTURE.names as TextOf, ['extra']);
@@ -173,7 +173,7 @@ function* compressed(): Generator<Case> {
       };
 }
 
-/** Small bodies, right or wrong in all ways that fast-check thinks of. */
+/** Measures small valid and invalid bodies that fast-check generates. */
 async function generated(service: MeasuredService, count: number): Promise<Measured> {
   const value = fc.jsonValue({ depthSize: 'small' }).map((json) => JSON.stringify(json));
   const body = fc

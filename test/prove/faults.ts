@@ -15,11 +15,11 @@ import type { Proof, ProofOptions, ProofResult } from './proof.js';
 
 const run = promisify(execFile);
 
-/** What a fault is made on. */
+/** The processes and clients that a fault acts on. */
 interface Stage {
   readonly redis: PrivateRedis;
   readonly proxy: TcpProxy;
-  /** Goes to the server without the proxy. */
+  /** Connects directly to the server, not through the proxy. */
   readonly client: Redis;
   readonly service: TortureService;
   readonly load: FaultLoad;
@@ -27,15 +27,18 @@ interface Stage {
 
 interface Fault {
   readonly name: string;
-  /** Whether the short form has it. */
+  /** True if the short run includes the fault. */
   readonly short?: true;
-  /** Makes the fault; resolves once it is there, with what repairs it. */
+  /** Injects the fault. Resolves when the fault is active, with a function that repairs it. */
   readonly make: (stage: Stage) => Promise<() => Promise<unknown>>;
-  /** Statuses that its rankings may have beside 200 and 503. */
+  /** Statuses other than 200 and 503 that rankings may have during the fault. */
   readonly odd?: readonly number[];
 }
 
-/** The service's clock jumps by an hour, and back, whenever it gets the signal; most others would end it. */
+/**
+ * A module that moves the clock of the service forward by an hour, or back, whenever the process receives SIGWINCH. Most
+ * other signals would end the process.
+ */
 const CLOCK = `data:text/javascript,${encodeURIComponent(
   'const now = Date.now; let by = 0; Date.now = () => now() + by; process.on("SIGWINCH", () => { by = by === 0 ? 36e5 : 0; });',
 )}`;
@@ -102,14 +105,14 @@ const FAULTS: readonly Fault[] = [
     make: async ({ client }) => {
       await client.config('SET', 'key-load-delay', '1000');
       const reloading = client.call('DEBUG', 'RELOAD').catch(() => undefined);
-      await pause(200); // it saves its data first
+      await pause(200); // the server saves its data first
       return () => reloading;
     },
   },
   {
     name: '`MISCONF`: its disk is full',
     make: async ({ client }) => {
-      // The server's folder stays lost: faults that need it come before.
+      // The server's folder is not restored, so faults that need it must come earlier in the list.
       const [, folder = ''] = (await client.config('GET', 'dir')) as string[];
       await rm(folder, { recursive: true });
       await client.config('SET', 'save', '3600 1');
@@ -218,12 +221,12 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Longest that a ranking may take beyond its limit on a machine that is shared with the load and with Redis. */
+/** Tolerance beyond the time limit of a ranking, milliseconds: the load and Redis share the machine. */
 const SLACK = 250;
 const RECOVERS_WITHIN = 3000;
 const MOST_GROWTH = 60;
 
-/** The faults of Redis and of the machine, each under a steady load of rankings, uploads and pushes. */
+/** Measures faults of Redis and of the machine under a steady load of rankings, uploads and pushes. */
 export const faults: Proof = {
   name: 'faults',
   summary: 'what clients get while Redis or the machine fails, and how soon it is over',
@@ -312,7 +315,7 @@ async function measure(fault: Fault, stage: Stage, hold: number, missed: string[
   );
 }
 
-/** `200 93 %, 503 store_unavailable 7 %`, the most frequent first. */
+/** Formats answers as `200 93 %, 503 store_unavailable 7 %`, most frequent first. */
 function mixOf(answers: readonly FaultAnswer[]): string {
   const counts = new Map<string, number>();
   for (const { status, told } of answers) {

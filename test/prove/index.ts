@@ -41,7 +41,7 @@ async function prove(proof: Proof, short: boolean, write: boolean): Promise<void
   if (write) await writeBlock(proof.name, markdown, short);
 }
 
-/** Replaces the figures between the two marks of this proof. */
+/** Replaces the figures between the two markers of this proof in docs/reliability.md. */
 async function writeBlock(name: string, markdown: string, short: boolean): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [open, close] = [`<!-- prove:${name} -->`, `<!-- /prove:${name} -->`];

@@ -8,16 +8,16 @@ import { withService, type ProvedService } from './support/service.js';
 const STORES = ['embedded', 'redis'] as const;
 const FACTORS = [0.5, 1, 1.5, 2, 3, 5];
 const CLIENTS = 512;
-/** An admitted request may be late by so much, to the last byte, milliseconds. */
+/** The last byte of an admitted request may be this late, milliseconds. */
 const TOLERANCE_MS = 50;
-/** Parts of the peak that the goodput keeps, and of the memory at 0.5 × that it may gain. */
+/** Minimum ratio of goodput to peak goodput, and maximum ratio of memory to the memory at 0.5 × capacity. */
 const LEAST_GOODPUT = 0.9;
 const MOST_MEMORY = 1.2;
 
 interface Row {
   readonly factor: number;
   readonly offered: number;
-  /** Answers 200 within the time limit, a second. */
+  /** Answers with status 200 within the time limit, per second. */
   readonly goodput: number;
   readonly refused: number;
   readonly lostOrFailed: number;
@@ -143,7 +143,10 @@ async function rowOf(
   };
 }
 
-/** Overloads the service, waits for a second at half its capacity, and counts what is answered in the next one. */
+/**
+ * Overloads the service for a second, then sends half of its capacity for two seconds. Returns the number of timely
+ * answers and of requests in the last second.
+ */
 async function recovery(
   capacity: number,
   { port }: ProvedService,

@@ -1,4 +1,4 @@
-/** One claim of docs/reliability.md, and the measurement behind it. */
+/** A claim of docs/reliability.md and its measurement. */
 export interface Proof {
   /** The argument of `npm run prove`, and the name of its block in docs/reliability.md. */
   readonly name: string;
@@ -6,19 +6,19 @@ export interface Proof {
   readonly summary: string;
   /**
    * Measures and prints its progress.
-   * @throws Error when a figure misses its bound, after all figures are printed
+   * @throws Error if a figure misses its bound, after all figures are printed
    */
   readonly run: (options: ProofOptions) => Promise<ProofResult>;
 }
 
 export interface ProofOptions {
-  /** A run of at most a minute, for CI: fewer repetitions, the same bounds wherever few repetitions can show them. */
+  /** A run of at most one minute, for CI: fewer repetitions, but the same bounds where few repetitions can verify them. */
   readonly short: boolean;
 }
 
 export interface ProofResult {
   /** Markdown (usually one table) for the page, lines of at most 120 characters. */
   readonly markdown: string;
-  /** One line for each figure that missed its bound: the figure, the bound, the value. Empty when all held. */
+  /** One line for each figure that missed its bound: the figure, the bound, the value. Empty if there are none. */
   readonly missed: readonly string[];
 }

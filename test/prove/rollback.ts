@@ -14,7 +14,7 @@ import type { Proof, ProofResult } from './proof.js';
 /** The commit of version 0.1.0. */
 const EARLIER = '888510b';
 
-/** A deployment: the versions of its two instances, step by step; one instance is replaced at a time. */
+/** Deployments: the versions of the two instances in each step. Each step replaces one instance. */
 const ORDERS: readonly { readonly title: string; readonly steps: readonly (readonly [Side, Side])[] }[] = [
   {
     title: '0.1.0 → this version',
@@ -84,7 +84,7 @@ function missedIn(title: string, { failures, different }: Found): string[] {
   return missed;
 }
 
-/** Builds version 0.1.0 from the history. @returns why it cannot be built */
+/** Builds version 0.1.0 from the git history. @returns the reason if it cannot be built, otherwise undefined */
 async function buildEarlier(folder: string): Promise<string | undefined> {
   const git = spawnSync('git', ['archive', '--format=tar', EARLIER], {
     cwd: repositoryPath(),
@@ -94,14 +94,14 @@ async function buildEarlier(folder: string): Promise<string | undefined> {
   await mkdir(folder, { recursive: true });
   const tar = spawnSync('tar', ['-x', '-C', folder], { input: git.stdout });
   if (tar.status !== 0) return `tar cannot unpack version 0.1.0: ${String(tar.stderr)}`;
-  // Version 0.1.0 has the same dependencies, so that no registry is needed.
+  // Version 0.1.0 has the same dependencies, so the build needs no package registry.
   await symlink(repositoryPath('node_modules'), join(folder, 'node_modules'));
   const build = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: folder });
   if (build.status === 0 && existsSync(join(folder, 'dist', 'runtime', 'main.js'))) return undefined;
   throw new Error(`version 0.1.0 does not build: ${String(build.stdout)}${String(build.stderr)}`);
 }
 
-/** Replaces two instances on one Redis one after the other, under load, and compares their answers in each step. */
+/** Replaces two instances on one Redis, one at a time and under load, and compares their answers in each step. */
 async function deploy(
   steps: readonly (readonly [Side, Side])[],
   checkouts: Readonly<Record<Side, string>>,
@@ -120,17 +120,17 @@ async function deploy(
         const before = serving[slot];
         const started = await startInstance(checkouts[side], env);
         serving[slot] = started;
-        await pause(500); // what was sent to the one before is answered
+        await pause(500); // requests in flight to the old instance finish
         await before?.stop();
       }
       await pause(stepMs);
       await load.hold(async () => {
         const [one, other] = serving as Instance[];
         if (one === undefined || other === undefined) throw new Error('an instance is missing');
-        // Each write goes to one instance, and the answers of both must show it.
+        // Each write goes to one instance. The answers of both instances must include it.
         for (const [i, call] of SHOP_WRITES.entries())
           await send((i % 2 === step % 2 ? one : other).url, call);
-        await pause(100); // the other instance hears of the writes
+        await pause(100); // the other instance receives the invalidations
         compare(found, await answersOf(one.url), await answersOf(other.url));
         await compareDeletions(found, [one.url, other.url], sides);
       });
@@ -144,7 +144,7 @@ async function deploy(
   return found;
 }
 
-/** Opens one data folder with each version in turn; every answer must stay the same. */
+/** Opens one data folder with each version in turn. All answers must stay the same. */
 async function takeTurns(
   steps: readonly (readonly [Side, Side])[],
   checkouts: Readonly<Record<Side, string>>,
@@ -158,7 +158,7 @@ async function takeTurns(
       const instance = await startInstance(checkouts[side], env);
       try {
         if (before !== undefined) compare(found, await answersOf(instance.url), before);
-        // Feedback is idempotent, and entities and rows are replaced by equal ones.
+        // Repeated writes change nothing: feedback is idempotent, and equal entities and rows replace each other.
         for (const call of SHOP_WRITES) {
           await send(instance.url, call);
           found.requests++;
@@ -183,7 +183,7 @@ function compare(found: Found, one: readonly unknown[], other: readonly unknown[
   });
 }
 
-/** A row that this version deletes is missing to both; one that is written again later is there to both. */
+/** Checks that both instances miss a row that this version deletes, and that both find the row after a later write. */
 async function compareDeletions(
   found: Found,
   urls: readonly [string, string],
@@ -216,7 +216,7 @@ async function compareDeletions(
   compare(found, [first, JSON.stringify(first).includes('77')], [second, true]);
 }
 
-/** Rankings and writes to the serving instances in turn, one after the other in four lanes. */
+/** Sends rankings and writes to the serving instances in turn: four lanes, one request in flight in each. */
 function startLoad(
   serving: readonly (Instance | undefined)[],
   found: Found,

@@ -29,7 +29,7 @@ export const rolling: Proof = {
             {
               port: balancer.port,
               request: RANKING,
-              // From busy clients to ones that pause for a second.
+              // Clients range from busy ones to ones that pause for up to about a second.
               thinkMs: () => (i % 4) ** 3 * 40 * Math.random(),
               stop: stop.signal,
             },
@@ -75,7 +75,7 @@ export const rolling: Proof = {
     }),
 };
 
-/** Resolves once the balancer sends connections to it. */
+/** Starts an instance. Resolves when the balancer sends connections to it. */
 async function startInstance(root: string, redisUrl: string, balancer: Balancer): Promise<ServiceProcess> {
   const service = await startProcess(['--project', root, '--port', '0'], {
     REDIS_URL: redisUrl,

@@ -7,7 +7,7 @@ import { causesText, RANKING, withSmallProject } from './support/small-service.j
 const CLIENTS = 32;
 const LAME_DUCK_MS = 300;
 
-/** How long clients pause between an answer and their next request, milliseconds. */
+/** Pause of a client between an answer and its next request, milliseconds. */
 const LOADS = [
   { name: 'busy, no pause', pauseMs: () => 0 },
   { name: 'light, pauses of 0 to 100 ms', pauseMs: () => Math.random() * 100 },
@@ -33,7 +33,7 @@ export const shutdown: Proof = {
     }),
 };
 
-/** Sends at least so many requests, stops the service in the middle, and accounts for each request. */
+/** Sends at least `requests` requests, stops the service in the middle, and tallies the outcome of each request. */
 async function stopOnce(root: string, thinkMs: () => number, requests: number, tally: Tally): Promise<void> {
   const service = await startProcess(['--project', root, '--store', 'embedded', '--port', '0'], {
     MILLRACE_LAME_DUCK_MS: String(LAME_DUCK_MS),

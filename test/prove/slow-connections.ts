@@ -5,26 +5,26 @@ import { startGenerator, type Generator } from './support/generator.js';
 import { ROUTE } from './support/ranking-project.js';
 import { withService, type ProvedService } from './support/service.js';
 
-/** The settings let slow connections live as long as the measurement. */
+/** Time limits that keep slow connections open during the whole measurement. */
 const SETTINGS = {
   MILLRACE_RECEIVE_MS: '120000',
   MILLRACE_STALL_MS: '120000',
   MILLRACE_MAX_IN_FLIGHT: '100000',
 };
 const RATE = 200;
-/** Median of the pairs: CPU of a ranking, and its p99, with slow connections against none. */
+/** Maximum ratios of the CPU per ranking and of the p99, with slow connections to without; the median of the pairs. */
 const MOST_CPU = 1.25;
 const MOST_P99 = 2;
-/** How often each slow connection sends a byte, milliseconds. */
+/** Interval between two writes of a slow connection, milliseconds. */
 const TRICKLE_MS = 1_000;
 
 const HEAD = `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 
 interface Kind {
   readonly name: string;
-  /** Sent at once. */
+  /** Sent when the connection opens. */
   readonly first: string;
-  /** Sent again and again. */
+  /** Sent repeatedly. */
   readonly trickle?: string;
   readonly isReading: boolean;
 }
@@ -37,14 +37,14 @@ const KINDS: readonly Kind[] = [
     trickle: 'X: 1\r\n',
     isReading: true,
   },
-  // The route has a long time limit, so that the body is waited for.
+  // This route has a long time limit, so the service waits for the body.
   {
     name: 'slow bodies',
     first: `${HEAD.replace(ROUTE, '/api/v1/entities/get')}Content-Length: 1000\r\n\r\n`,
     trickle: ' ',
     isReading: true,
   },
-  // Answers of some 100 kB each, which are not read.
+  // The client does not read the answers, which have about 100 kB each.
   {
     name: 'stalled readers',
     first: 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8),
@@ -118,7 +118,7 @@ async function sample(service: ProvedService, generator: Generator, seconds: num
   return { cpuMs: (after.cpuMs - before.cpuMs) / okMs.length, p99: percentile(okMs, 99) };
 }
 
-/** Opens slow connections, and waits until all of them are there. */
+/** Opens slow connections and waits until all of them are connected. */
 async function openSlow(port: number, kind: Kind, count: number): Promise<{ close(): void }> {
   const sockets: Socket[] = [];
   for (let i = 0; i < count; i++) {

@@ -7,13 +7,13 @@ import type { Proof, ProofResult } from './proof.js';
 
 const MB = 1024 * 1024;
 const UPLOAD = '/api/v1/entities/upload';
-/** Memory that the service may take beyond what it takes at rest, in its budgets for bodies. */
+/** Maximum memory growth over the idle service, in multiples of the memory budget for bodies. */
 const MOST_BUDGETS = 4;
 const BUDGET = 128 * MB;
-/** How much slower one ranking of a hundred may be while entities are loaded. */
+/** Maximum ratio of the p99 of rankings during a load of entities to the p99 without a load. */
 const MOST_RATIO = 2;
 
-/** Memory under many uploads at once, and the latency of rankings beside a load. */
+/** Measures memory under many parallel uploads, and the latency of rankings during a load. */
 export const uploads: Proof = {
   name: 'uploads',
   summary: 'parallel uploads stay within the memory for bodies, and rankings beside a load keep their p99',
@@ -51,13 +51,13 @@ function form(what: string, body: string): Form {
   return { what, sent, inflated: body.length };
 }
 
-/** 12 MB in 12 kB. */
+/** 12 MB that compress to 12 kB. */
 function dense(): Form {
   const entity = `{"product_id":"p","x":[${'0,'.repeat(5_990)}0]}`;
   return form('1,000 entities of zeros', body(new Array<string>(1000).fill(entity)));
 }
 
-/** As dense as real data hardly is: every entity has the same names. */
+/** Compresses better than typical real data, because all entities have the same attribute names. */
 function wide(): Form {
   const entities = Array.from({ length: 1000 }, (_, i) => {
     const fields = Array.from(
@@ -77,7 +77,7 @@ interface Parallel extends Form {
   readonly count: number;
   readonly statuses: string;
   readonly lost: number;
-  /** Bytes of memory: before, and the most while the uploads ran. */
+  /** Resident memory in bytes: before the uploads, and the peak during the uploads. */
   readonly before: number;
   readonly peak: number;
 }
@@ -100,7 +100,7 @@ async function uploadAtOnce(count: number, one: Form): Promise<Parallel> {
   }
 }
 
-/** Bytes. */
+/** Memory of a process, in bytes. */
 async function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return 1024 * Number(new RegExp(`${field}:\\s*(\\d+)`).exec(status)?.[1]);
@@ -108,7 +108,7 @@ async function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> 
 
 interface Beside {
   readonly store: string;
-  /** Milliseconds, of rankings alone and beside the load. */
+  /** Latencies of rankings without and during the load, in milliseconds. */
   readonly alone: Latency;
   readonly loaded: Latency;
   readonly entities: number;
@@ -122,11 +122,11 @@ interface Latency {
 
 const RATE = 40;
 const WINDOW_MS = 2000;
-/** Products that are loaded again and again, and those of them that are ranked. */
+/** The number of products that are loaded repeatedly, and how many of them are ranked. */
 const [LOADED, RANKED] = [100_000, 20_000];
 const CANDIDATES = 24;
 
-/** Windows with and without a load take turns, so that what else the machine does is in both. */
+/** Measures rankings. Windows with and without a load alternate, so other work on the machine affects both equally. */
 async function besideRankings(
   store: string,
   env: Readonly<Record<string, string>>,
@@ -163,7 +163,7 @@ async function besideRankings(
   }
 }
 
-/** Open loop: latencies count from when a ranking was to be sent. */
+/** Sends rankings in an open loop. Latencies count from the scheduled time of each ranking. */
 async function rankings(
   service: MeasuredService,
   ms: number,

@@ -8,16 +8,16 @@ import type { Proof } from './proof.js';
 import { RANKING, withSmallProject } from './support/small-service.js';
 
 const CLIENTS = 16;
-/** Milliseconds between an answer and the next request, where the split is measured: no worker is saturated. */
+/** Pause between an answer and the next request when the split is measured, milliseconds. No worker is saturated. */
 const PAUSE_MS = (): number => 10 + 20 * Math.random();
 const LEAST_EFFICIENCY = 0.95;
 const SPLIT = [45, 55] as const;
-/** The clock ticks of /proc/PID/stat a second. */
+/** Clock ticks per second in /proc/PID/stat. */
 const TICKS = 100;
 
 interface Run {
   readonly perCpuSecond: number;
-  /** Percent of the requests that the first of two workers answered. */
+  /** Percentage of the requests that the first of two workers answered. */
   readonly split: number;
 }
 
@@ -41,7 +41,7 @@ export const workers: Proof = {
         try {
           await Promise.all([warmUp(one, warm), warmUp(two, 2 * warm)]);
           for (let pair = 0; pair < pairs; pair++) {
-            // Interleaved, so that both see the same machine.
+            // The measurements alternate, so that other work on the machine affects both equally.
             const first = await measure(one, seconds);
             const second = await measure(two, seconds);
             runs.push([first, second]);
@@ -68,13 +68,13 @@ export const workers: Proof = {
     }),
 };
 
-/** Sends so many requests without a pause: V8 compiles what runs often, in each process. */
+/** Warms up: sends requests without pauses, so that V8 compiles the hot code in each process. */
 async function warmUp(service: ServiceProcess, requests: number): Promise<void> {
   let left = requests;
   while (left > 0) left -= (await load(service, 1, () => 0)).answered;
 }
 
-/** For so long. */
+/** Sends requests for `seconds` seconds. */
 async function load({ port }: ServiceProcess, seconds: number, thinkMs: () => number): Promise<Tally> {
   const tally = newTally();
   const stop = new AbortController();
@@ -121,7 +121,7 @@ const requestsOf = (service: ServiceProcess): Promise<Map<number, number>> =>
 
 /**
  * Kills a worker under load.
- * @returns how many connections it had; each has at most one request in flight
+ * @returns the number of its connections; each has at most one request in flight
  */
 async function killWorker(service: ServiceProcess, tally: Tally): Promise<number> {
   const before = tally.answered;
@@ -130,7 +130,7 @@ async function killWorker(service: ServiceProcess, tally: Tally): Promise<number
   const clients = Array.from({ length: CLIENTS }, () => runClient(options, tally));
   await until('a loaded service', () => tally.answered > before + 20 * CLIENTS);
   const pids = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim().split(' ');
-  // All clients have connected, so the workers have as many connections each, and one has that of the scrape.
+  // All clients are connected, so this counts all their connections. One worker also has the connection of the scrape.
   const connections = await ofWorkers(service, 'millrace_worker_connections');
   const started = service.lines.length;
   process.kill(Number(pids[0]), 'SIGKILL');

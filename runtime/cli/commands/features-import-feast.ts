@@ -73,7 +73,7 @@ async function openRegistry(file: string): Promise<FeastRegistry> {
   return registry;
 }
 
-/** Prints what happened to each file. Returns the number of written files. */
+/** Writes the files and prints the outcome for each file. Returns the number of written files. */
 async function write(
   context: CliContext,
   root: string,

@@ -44,7 +44,7 @@ async function loadFeatures(
     what: `${view} rows`,
     order: {
       idOf: () => undefined,
-      // Rows with an event time are ordered by it. A row without one counts from its arrival.
+      // Event times order rows. A row without one gets its arrival time, so such rows must keep their order.
       isOrdered: (row) => !Object.hasOwn(row.value, EVENT_TIME),
     },
     async columnTypes() {

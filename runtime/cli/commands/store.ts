@@ -19,7 +19,7 @@ import type { SettingFlags } from '../../settings/settings.js';
 
 type Flags = SettingFlags & { readonly json?: boolean; readonly force?: boolean };
 
-/** Damaged keys that are printed. */
+/** Maximum number of damaged keys that are printed. */
 const KEYS_SHOWN = 100;
 
 export function storeCommand(context: CliContext): Command {
@@ -159,7 +159,7 @@ async function repairStore(context: CliContext, flags: Flags): Promise<void> {
   context.stdout.write(`${count(kept)} records kept, ${lostText}; everything as it was is in ${aside}\n`);
 }
 
-/** @throws MillraceError data_folder_in_use */
+/** True if no record of the data folder is damaged. @throws MillraceError data_folder_in_use */
 async function isSound(dataDir: string): Promise<boolean> {
   try {
     const { records, damage } = await inspectFolder(dataDir);
@@ -184,7 +184,7 @@ function layoutsOf(records: Iterable<StoreRecord>): Map<string, RecordLayout> {
   return layouts;
 }
 
-/** Names of the project's views by the hex of their ids; none if the project has errors: the store can be read anyway. */
+/** The names of the project's views by hex id. Empty if the project has errors, because the check works without names. */
 async function viewNamesOf(context: CliContext, { project }: Settings): Promise<Map<string, string>> {
   const { config } = await loadSchemas(project, context.env);
   return new Map([...(config?.views.keys() ?? [])].map((name) => [viewId(name).toString('hex'), name]));

@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import type { StreamEntry } from './entry.js';
 
 /**
- * The connection is closed if a reply is due and the server is silent for this long; milliseconds. It is much longer
- * than `next` waits.
+ * The connection is closed if the server is silent for this long while a reply is in flight, milliseconds. It is much
+ * longer than the wait of `next`.
  */
 const SILENCE_MS = 10_000;
 
@@ -18,7 +18,7 @@ export interface StreamPlace {
   readonly consumer: string;
   /** The stream for rejected entries. */
   readonly rejected: string;
-  /** Maximum silence while a reply is due, in milliseconds. */
+  /** Maximum silence while a reply is in flight, in milliseconds. */
   readonly silenceMs?: number;
 }
 
@@ -118,7 +118,7 @@ export class FeatureStream {
   }
 }
 
-/** Extracts the entries of the one requested stream. The reply is null if nothing arrived in time. */
+/** Extracts the entries of the requested stream. The reply is null if no entry arrived in time. */
 function entriesOf(reply: unknown): readonly StreamEntry[] {
   const [first] = (reply ?? []) as readonly (readonly [string, readonly StreamEntry[]])[];
   return first?.[1] ?? [];

@@ -103,7 +103,7 @@ function describe(random: Random, kind: Kind, noun: string, qualities: string): 
 
 function price(random: Random, kind: Kind): number {
   const [least, most] = kind.price;
-  // Most products are cheap for their kind.
+  // The exponent makes most products cheap for their kind.
   return Math.floor(least + (most - least) * random.next() ** 2.2) + 0.99;
 }
 

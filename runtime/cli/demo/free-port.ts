@@ -13,8 +13,7 @@ export async function freePort(host: string, port: number): Promise<number> {
 async function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    // Only a port in use leads to the next port. Any other error occurs again, with its message, when the service
-    // listens.
+    // Only a port that is in use makes the search continue. Any other error occurs again when the service listens.
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'));
     server.listen(port, host, () => server.close(() => resolve(true)));
   });

@@ -6,7 +6,7 @@ export interface Kind {
   readonly name: string;
   readonly parent: string;
   readonly nouns: Words;
-  /** A title takes one word of each list, so that no product is both wired and wireless. */
+  /** A title contains one word of each list, so no product is both wired and wireless. */
   readonly qualities: readonly [Words, Words];
   readonly uses: Words;
   /** Minimum and maximum price in whole units of currency. */

@@ -9,7 +9,7 @@ const BOM = [0xef, 0xbb, 0xbf];
 export type TakeItem = (bytes: Buffer | undefined) => void;
 
 /**
- * Splits a JSON list into its items as its bytes arrive. It looks only at brackets, quotes and commas; the reader of
+ * Splits a JSON list into its items as its bytes arrive. It parses only brackets, quotes and commas; the reader of
  * an item checks its JSON. It holds at most one item.
  */
 export class ListSplitter {

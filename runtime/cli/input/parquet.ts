@@ -151,7 +151,7 @@ async function decode(
   throw unreadable(file.fault);
 }
 
-/** An internal error of the reader does not say what is wrong with the file, so the message leaves it out. */
+/** Creates the error for an unreadable file. An internal error of the reader does not help, so the message omits it. */
 function unreadable(error: unknown): InputError {
   const stumbled = error instanceof TypeError || error instanceof RangeError || !(error instanceof Error);
   const reason = stumbled ? '' : `: ${error.message}`;

@@ -29,14 +29,14 @@ export type ExportFlags = TargetFlags & {
 };
 
 export interface ExportJob {
-  /** What is exported, for messages: `product entities`. */
+  /** The kind of the exported records, for messages: `product entities`. */
   readonly what: string;
-  /** Said of records that were changed, after their number. */
+  /** The message about changed records; it follows their number. */
   readonly changed: string;
   page(target: DataTarget, cursor: string | undefined): Promise<ScannedPage>;
 }
 
-/** Ids of unreadable records that are printed. */
+/** Maximum number of ids of unreadable records that are printed. */
 const IDS_SHOWN = 20;
 
 export function addExportFlags(command: Command): Command {
@@ -49,20 +49,20 @@ export function addExportFlags(command: Command): Command {
     .option('--json', 'print the counts as JSON');
 }
 
-/** How far an export has come. */
+/** The progress of an export. */
 interface Reached {
   readonly exported: number;
   readonly changed: number;
   readonly unreadable: number;
   /** Undefined at the start. */
   readonly cursor: string | undefined;
-  /** Length of the file up to there. */
+  /** Length of the file up to the cursor. */
   readonly bytes: number;
 }
 
 const START: Reached = { exported: 0, changed: 0, unreadable: 0, cursor: undefined, bytes: 0 };
 
-/** Exports records as JSON lines and says how many. @throws CommandFailure if some cannot be read */
+/** Exports records as JSON lines and prints the counts. @throws CommandFailure if some records cannot be read */
 export async function exportRows(context: CliContext, flags: ExportFlags, job: ExportJob): Promise<void> {
   if (flags.out === undefined && flags.resume === true)
     throw new UsageError('an export to standard output cannot be resumed; name a file with --out');
@@ -136,7 +136,7 @@ function streamSink({ stdout }: CliContext): Sink {
   };
 }
 
-/** Writes FILE.part, keeps beside it in FILE.resume how far it has come, and renames it at the end. */
+/** Writes the records to FILE.part and the progress to FILE.resume. At the end, it renames FILE.part to FILE. */
 function fileSink(context: CliContext, flags: ExportFlags, job: ExportJob, out: string): Sink {
   const [part, resume] = [`${out}.part`, `${out}.resume`];
   const source = sourceOfExport(job.what, flags.url, settingsOf(context, flags));
@@ -149,7 +149,7 @@ function fileSink(context: CliContext, flags: ExportFlags, job: ExportJob, out: 
     );
   }
   const file = openSync(part, start === undefined ? 'w' : 'r+');
-  // What was written after the last page that is known is written again.
+  // The bytes after the last recorded page are dropped and written again.
   if (start !== undefined) ftruncateSync(file, start.bytes);
   let at = start?.bytes ?? 0;
   return {
@@ -174,7 +174,7 @@ function fileSink(context: CliContext, flags: ExportFlags, job: ExportJob, out: 
   };
 }
 
-/** Tells exports apart: a cursor is of the records and the store that it was made for. */
+/** Identifies an export, because a cursor is valid only for the same records and the same store. */
 export function sourceOfExport(what: string, url: string | undefined, settings: Settings): string {
   const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = settings;
   const from = url ?? [store, prefix, dataDir, redisUrl, redisCluster, redisSentinels];
@@ -183,7 +183,10 @@ export function sourceOfExport(what: string, url: string | undefined, settings: 
     .digest('hex');
 }
 
-/** Undefined if there is no interrupted export of the same records. */
+/**
+ * Reads the progress of an interrupted export; undefined if there is none.
+ * @throws CommandFailure if the interrupted export has other records or another store
+ */
 function readReached(part: string, resume: string, source: string): Reached | undefined {
   if (!existsSync(part) || !existsSync(resume)) return undefined;
   const { source: found, ...reached } = JSON.parse(readFileSync(resume, 'utf8')) as Reached & {

@@ -19,7 +19,7 @@ import { pageOf, unknownPipeline, type DataTarget, type ScannedPage } from './ta
 
 /** The operation ids of pipelines in /openapi.json. */
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;
-/** A service that has not answered within this time counts as down. */
+/** A service that does not answer within this time counts as down, milliseconds. */
 const ANSWER_WITHIN_MS = 60_000;
 
 /** The maximum number of redirects of one call, e.g. from http: to https:. */
@@ -145,8 +145,8 @@ export class HttpTarget implements DataTarget {
 }
 
 /**
- * Holds a row only as its text, which is what is sent. While it waits, the garbage collector has no parsed value to
- * scan.
+ * Holds a row only as text, which is sent unchanged. A waiting row therefore has no parsed value that the garbage
+ * collector must scan.
  */
 class TextRow implements InputRow {
   readonly line: number;

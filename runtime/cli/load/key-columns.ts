@@ -2,8 +2,8 @@ import { nearest } from '../../core/nearest.js';
 import { InputError } from '../input/rows.js';
 
 /**
- * Rejects a file with a header that has no column for a key, since every row would be rejected for it.
- * @param remedy what to do, given the column that was most likely meant
+ * Rejects a file whose header has no column for a key, because every row would be rejected.
+ * @param remedy returns the remedy for the message, given the column that was most likely meant
  * @throws InputError
  */
 export function checkKeyColumns(

@@ -20,7 +20,7 @@ export type LoadFlags = TargetFlags & {
   readonly resume?: boolean;
 };
 
-/** How messages name what happens to rows. */
+/** The words of messages about an operation on rows. */
 export interface JobWords {
   readonly doing: string;
   /** Also the name of the count in JSON. */
@@ -38,11 +38,11 @@ const LOADING: JobWords = {
   unfinished: 'the file was not loaded completely; loading it again is safe',
 };
 
-/** Rows of a file or of the command line, and what happens to them. */
+/** Rows of a file or of the command line, and the operation on them. */
 export interface LoadJob {
   /** Undefined if the rows come from the command line. */
   readonly file: string | undefined;
-  /** What is loaded, for messages: `product entities`. */
+  /** The kind of the rows, for messages: `product entities`. */
   readonly what: string;
   /** The default is the wording for loading. */
   readonly words?: JobWords;

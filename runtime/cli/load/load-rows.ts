@@ -28,7 +28,7 @@ export interface LoadReport {
 /**
  * Loads the rows of a file, with a few batches in flight. Bad rows do not prevent good rows from being loaded. Never
  * rejects.
- * @param checkpoint where to start; it also records up to which row all rows are acknowledged
+ * @param checkpoint the row to start after; it also records the row up to which all rows are acknowledged
  */
 export async function loadRows(
   input: Input,

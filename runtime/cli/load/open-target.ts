@@ -16,6 +16,6 @@ export async function openTarget(
   if (flags.url !== undefined) return new HttpTarget(flags.url);
   // The log goes to standard output, which must contain only the command's answer.
   const settings = settingsOf(context, flags);
-  // A command reads nothing twice, so it caches nothing.
+  // A command reads each record only once, so it needs no cache.
   return await LocalTarget.open({ ...settings, logLevel: 'silent', resident: new Set<string>() }, work);
 }

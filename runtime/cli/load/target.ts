@@ -25,7 +25,7 @@ export interface DataTarget {
   /** The name of the target, for messages. */
   readonly name: string;
   readonly batches: BatchShape;
-  /** Stores entities whole. @throws MillraceError; after invalid_body nothing is stored */
+  /** Stores whole entities. @throws MillraceError; after invalid_body nothing is stored */
   upload(
     entityType: string,
     entityKey: string | undefined,
@@ -35,9 +35,9 @@ export interface DataTarget {
   push(view: string, rows: readonly InputRow[]): Promise<Sent>;
   /** Deletes feature rows. Each has the keys of the view and optionally an event time. @throws MillraceError */
   deleteRows(view: string, rows: readonly InputRow[]): Promise<Sent>;
-  /** A page of entities. @throws MillraceError; invalid_body at `/cursor` if the scan has to start again */
+  /** Reads a page of entities. @throws MillraceError; invalid_body at `/cursor` if the scan must start again */
   scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage>;
-  /** A page of feature rows. @throws as `scanEntities` */
+  /** Reads a page of feature rows. @throws as `scanEntities` */
   scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
@@ -55,10 +55,10 @@ export function unknownPipeline(name: string, known: Iterable<string>, where: st
   return new MillraceError('unknown_pipeline', `${where} has no pipeline ${name}; ${hint}`);
 }
 
-/** Records of a page that a command asks for. */
+/** The number of records of a page that commands request. */
 const PAGE_RECORDS = 500;
 
-/** What a request for a page says beside its subject. */
+/** The paging fields of a scan request. */
 export function pageOf(cursor: string | undefined): { readonly cursor?: string; readonly limit: number } {
   return { limit: PAGE_RECORDS, ...(cursor === undefined ? {} : { cursor }) };
 }

@@ -10,8 +10,8 @@ import { readEntity, resolveLayouts } from '../stored-entity.js';
 import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
 
 /**
- * Lists the entities of a type, page by page. An entity that exists during the whole scan is returned at least once; one
- * that is written or deleted meanwhile may be returned or not.
+ * Lists the entities of a type, page by page. An entity that exists during the whole scan is returned at least once. An
+ * entity that is written or deleted during the scan may or may not be returned.
  */
 export class EntityScan {
   readonly #parts: StoreParts;
@@ -21,8 +21,8 @@ export class EntityScan {
   }
 
   /**
-   * Body `{entity_type, cursor?, limit?}`. Each entity is as `get` returns it. `changed` counts entities that carry
-   * another id under the key of their type: the page has the id under which they are stored.
+   * Body `{entity_type, cursor?, limit?}`. Entities have the form that `get` returns. `changed` counts entities that
+   * carry a different id under the key of their type; the page contains the id under which they are stored.
    * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable
    */
   async page(body: unknown): Promise<ScanPage> {

@@ -19,7 +19,7 @@ export interface FeatureScanParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
 }
 
-/** A row of the page, by its place. */
+/** A row of the page: its ids, and its segment in the record. */
 interface Found {
   readonly ids: readonly string[];
   readonly record: Buffer;
@@ -27,8 +27,8 @@ interface Found {
 }
 
 /**
- * Lists the rows of a view, page by page, with the promise of `EntityScan`. Deleted rows are not listed; expired ones
- * are. Views that read from Feast have no rows here.
+ * Lists the rows of a view, page by page, with the guarantees of `EntityScan`. Expired rows are listed; deleted rows are
+ * not. Views that read from Feast have no rows in the store.
  */
 export class FeatureScan {
   readonly #parts: FeatureScanParts;
@@ -40,8 +40,8 @@ export class FeatureScan {
   }
 
   /**
-   * Body `{view, cursor?, limit?}`. `changed` counts rows with features that the view does not declare, or whose values
-   * do not fit it: the page leaves these out.
+   * Body `{view, cursor?, limit?}`. `changed` counts rows with features that the view does not declare, or with values
+   * that do not fit it. The page omits these features.
    * @throws MillraceError invalid_body, unknown_view, store_unavailable
    */
   async page(body: unknown): Promise<ScanPage> {
@@ -108,7 +108,7 @@ export class FeatureScan {
   }
 }
 
-/** Undefined if the bytes are damaged. */
+/** Decodes features; undefined if the bytes are damaged. */
 function decoded(decode: () => JsonObject): JsonObject | undefined {
   try {
     return decode();

@@ -5,20 +5,20 @@ import { describe, isJsonObject, own } from '../../core/value-fit.js';
 import { shownName, Violations } from '../../core/violations.js';
 import { CursorError, type KeyPage, type Store } from '../../store/store.js';
 
-/** Records of a page, unless the request names another number. */
+/** Default number of records of a page. */
 export const DEFAULT_LIMIT = 200;
-/** Most records that a request may name. */
+/** Maximum number of records of a page. */
 export const MAX_LIMIT = 1000;
 
 /** A page of records. */
 export interface ScanPage {
-  /** In a form that an upload or a push takes. */
+  /** In a form that an upload or a push accepts. */
   readonly records: readonly JsonObject[];
   /** Ids of records that cannot be read; for a composite, its ids joined by commas. */
   readonly unreadable: readonly string[];
-  /** Records that were changed so that they can be uploaded or pushed. */
+  /** Number of records that were changed so that they can be uploaded or pushed. */
   readonly changed: number;
-  /** Of the next page; null if this is the last one. */
+  /** The cursor of the next page; null if this is the last page. */
   readonly cursor: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface ScanRequest<T> {
   readonly limit: number;
 }
 
-/** What a body must name: an entity type, or a view. */
+/** The subject that a body must name: an entity type or a view. */
 interface Subject<T> {
   readonly field: 'entity_type' | 'view';
   readonly what: string;
@@ -79,7 +79,7 @@ export function readScanRequest<T>(
   return { of, cursor: cursor as string | undefined, limit: limit as number };
 }
 
-/** A page of keys. @throws MillraceError invalid_body for a cursor that is not valid, store_unavailable */
+/** Reads a page of keys. @throws MillraceError invalid_body for an invalid cursor, store_unavailable */
 export async function scanPage(
   store: Store,
   start: string,

@@ -2,19 +2,19 @@ import { EntityScan } from './entity-scan.js';
 import { FeatureScan, type FeatureScanParts } from './feature-scan.js';
 import type { ScanPage } from './scan-request.js';
 
-/** What a scan of entities is answered with. */
+/** The answer to a scan of entities. */
 export interface EntityPage extends Omit<ScanPage, 'records'> {
   readonly entity_type: string;
   readonly entities: ScanPage['records'];
 }
 
-/** What a scan of rows is answered with. */
+/** The answer to a scan of rows. */
 export interface RowPage extends Omit<ScanPage, 'records'> {
   readonly view: string;
   readonly rows: ScanPage['records'];
 }
 
-/** Lists what the store holds, page by page. */
+/** Lists the content of the store, page by page. */
 export class Scans {
   readonly #entities: EntityScan;
   readonly #features: FeatureScan;

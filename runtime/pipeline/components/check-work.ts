@@ -1,4 +1,4 @@
-/** Checks what a component returned and wrote for a request. An error here is a fault of the component. */
+/** Checks the result and the columns of a component for a request. An error here is a fault of the component. */
 import type { Column } from '../../api/columns.js';
 import type { FeatureComponent, OutputKind, RuleReport, Selection } from '../../api/plugin.js';
 import { DEFAULTED, isKnown, Status, statusAt } from '../../api/status.js';

@@ -19,7 +19,7 @@ export interface Move {
   readonly position: number | undefined;
 }
 
-/** Records what the steps did to the ranking. It exists only for requests with events or an explanation. */
+/** Records the changes of the steps to the ranking. It exists only for requests with events or an explanation. */
 export class Trace implements StepObserver {
   readonly changes: ScoreChange[] = [];
   readonly moves: Move[] = [];

@@ -5,7 +5,7 @@ import type { RankedCandidates } from './run-components.js';
 
 const REASON = 'the store could not be read';
 
-/** The candidates as the request sent them, each with the score 0: no step runs, effects neither. */
+/** The candidates in request order with score 0. No step runs, and no effect runs. */
 export function unranked(plan: Plan, frame: Frame, ids: readonly string[]): RankedCandidates {
   return {
     ranking: new Ranking(frame, plan.candidateType.name, ids),

@@ -5,8 +5,7 @@ import type { PipelineAnswer } from '../answer-types.js';
 import type { StageName } from '../stages.js';
 
 /**
- * The answer of `<route>/explain`: why one request was answered as it was. Its size is bounded by the page and the
- * plan.
+ * The answer of `<route>/explain`. It explains the answer to one request. The page and the plan bound its size.
  */
 export interface Explanation {
   readonly request_id: string;

@@ -5,11 +5,11 @@ import type { ReadServices } from '../hydrate/read-services.js';
 import { markUnread } from '../hydrate/store-loss.js';
 import { fillFeatures, type PendingFeatures } from './fill-features.js';
 
-/** How many values have which status. */
+/** The number of values with each status. */
 export interface ReadStatuses {
   /** By view. */
   readonly features: StatusCounts;
-  /** Of the attributes in the index, by `type.attribute`. */
+  /** Indexed attributes, by `type.attribute`. */
   readonly attributes: StatusCounts;
 }
 
@@ -30,7 +30,7 @@ export async function fetchFeatures(
   return countStatuses(plan, frame);
 }
 
-/** Marks what the store could not be asked for as failed; the counts are those of `fetchFeatures`. */
+/** Marks all cells that could not be read as failed. Returns the counts that `fetchFeatures` returns. */
 export function unreadFeatures(plan: Pick<Plan, 'levels'>, frame: Frame): ReadStatuses {
   markUnread(plan, frame);
   return countStatuses(plan, frame);

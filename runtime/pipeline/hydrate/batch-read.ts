@@ -2,7 +2,7 @@ import { RecordBatch } from '../../store/codec/record-batch.js';
 import type { Store } from '../../store/store.js';
 import type { ReadTime } from './read-deadline.js';
 
-/** Fewer keys than this are not sent ahead of the others. */
+/** The minimum number of keys that are sent ahead of deferred keys. */
 const WORTH_SPLITTING = 256;
 
 /** The records that one request reads: each key once, across all round trips. */
@@ -11,7 +11,7 @@ export class BatchRead {
   readonly deadline: ReadTime;
   readonly #known = new Map<string, number>();
   #pending: string[] = [];
-  /** The next round trip: the read that was already sent, if any. */
+  /** The read of the next round trip, if it was already sent. */
   #first: Promise<void> | undefined;
   #rest: Promise<void>[] = [];
   roundTrips = 0;
@@ -46,8 +46,8 @@ export class BatchRead {
   }
 
   /**
-   * Marks the keys that follow as not needed before `rest`. If there are many earlier keys, they are sent immediately:
-   * the store works while the remaining keys are built, and those arrive while the first values are used.
+   * Defers all following keys until `rest`. If there are many earlier keys, they are sent immediately. The store then
+   * reads them while the deferred keys are built, and the deferred values arrive while the first values are used.
    */
   defer(): void {
     if (this.#pending.length >= WORTH_SPLITTING) this.#first = this.#send();

@@ -9,8 +9,8 @@ export interface LayoutDecoder extends RecordDecoder {
 }
 
 /**
- * The cells of one hydration node or feature read in one request. It is created before the round trip, adds the keys
- * that it needs to it, and fills columns afterwards.
+ * The cells of one hydration node or feature read in one request. It is created before the round trip and adds its keys
+ * to the round trip. Afterwards, it fills columns.
  */
 export interface CellRead {
   /** Rows of the node; elements for a node of lists. */

@@ -1,10 +1,10 @@
 import { MillraceError } from '../../api/errors.js';
 import type { Deadline } from '../../core/deadline.js';
 
-/** What reads need to know of the time that is left. */
+/** The deadline of reads. */
 export type ReadTime = Pick<Deadline, 'signal' | 'within'>;
 
-/** Ends the reads of a request while there is still time to answer it without them. */
+/** Aborts the reads of a request early, so that time is left to answer without them. */
 export class ReadDeadline implements ReadTime {
   readonly #request: Deadline;
   readonly #controller = new AbortController();
@@ -15,7 +15,7 @@ export class ReadDeadline implements ReadTime {
     this.#request = request;
     this.#timer = setTimeout(
       () => {
-        // A busy process runs its timers before it reads its sockets: the reply may be there already.
+        // A busy process runs timers before it reads sockets, so the reply may already be in the socket.
         setImmediate(() => {
           this.#controller.abort(
             new MillraceError('store_unavailable', `the store did not answer within ${ms} ms`),
@@ -34,7 +34,7 @@ export class ReadDeadline implements ReadTime {
     return this.#controller.signal;
   }
 
-  /** The promise's outcome, or the error of the deadline that is over first. */
+  /** Returns the outcome of the promise, or rejects with the error of the deadline that expires first. */
   async within<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     let stop = (): void => undefined;
@@ -51,7 +51,7 @@ export class ReadDeadline implements ReadTime {
     }
   }
 
-  /** Call when nothing is read any more. */
+  /** Call it after the last read. */
   end(): void {
     clearTimeout(this.#timer);
     this.#request.signal.removeEventListener('abort', this.#over);

@@ -140,7 +140,7 @@ export class ResidentRead implements CellRead {
     return this.#from[row] !== NO_ID;
   }
 
-  /** A record that is not there gives each of its cells this status. */
+  /** Counts the hits whose record is missing from the store: all cells of such a row have the status `missing_entity`. */
   #countMissing(): number {
     const { part, columns } = this.#binding;
     const [column] = columns;

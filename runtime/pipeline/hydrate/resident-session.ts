@@ -45,7 +45,7 @@ export class ResidentSession {
     return undefined;
   }
 
-  /** Whether a record may be kept: not if its key was written during the read. */
+  /** True if a record may be cached, i.e. its key was not written during the read. */
   mayKeep(keyPrefix: string, id: string): boolean {
     const begun = this.#begun;
     if (begun === undefined) return false;
@@ -53,12 +53,12 @@ export class ResidentSession {
     return !inFlight.any(begun) || !inFlight.isOvertaken(keyPrefix + id, begun);
   }
 
-  /** Call after records were kept. */
+  /** Call it after records were cached. */
   filled(): void {
     this.#tables.trim();
   }
 
-  /** Call when no more records will be kept. It is idempotent. */
+  /** Call it when no more records will be cached. It is idempotent. */
   end(): void {
     if (this.#begun === undefined) return;
     this.#begun = undefined;

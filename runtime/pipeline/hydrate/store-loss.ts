@@ -7,16 +7,16 @@ import { writeMissing } from '../../frame/cells.js';
 import type { Frame } from '../../frame/frame.js';
 import { ReadDeadline, type ReadTime } from './read-deadline.js';
 
-/** The part of a request's time that its reads may take where it is answered without them. */
+/** The share of the time limit that reads may take if the pipeline tolerates failed reads. */
 const READ_SHARE = 0.8;
-/** Not `store_overloaded`: that is this service's own overload, and to answer even more would add to it. */
+/** Tolerated failures. `store_overloaded` is excluded: this service is overloaded, and more answers would add load. */
 const TOLERATED: ReadonlySet<string> = new Set<StoreFailure>(
   STORE_READ_FAILURES.filter((code) => code !== 'store_overloaded'),
 );
 
-/** What becomes of a request whose reads of the store fail: `on_store_error` of its pipeline. */
+/** Handles failed reads of a request according to `on_store_error` of its pipeline. */
 export class StoreLoss {
-  /** The time for reads. */
+  /** The deadline of reads. */
   readonly time: ReadTime;
   readonly #isTolerated: boolean;
   readonly #deadline: ReadDeadline | undefined;
@@ -30,14 +30,14 @@ export class StoreLoss {
     this.time = this.#deadline ?? deadline;
   }
 
-  /** Why the store could not be read; undefined if it could. */
+  /** The reason why the store could not be read; undefined if it could be read. */
   get code(): StoreFailure | undefined {
     return this.#code;
   }
 
   /**
-   * Runs work that reads the store; undefined if that fails and the pipeline goes on without.
-   * @throws whatever else the work throws
+   * Runs work that reads the store. Returns undefined if it fails and the pipeline tolerates the failure.
+   * @throws any other error of the work
    */
   async survive<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
@@ -49,13 +49,13 @@ export class StoreLoss {
     }
   }
 
-  /** Call when nothing is read any more. */
+  /** Call it after the last read. */
   end(): void {
     this.#deadline?.end();
   }
 }
 
-/** Marks what was not read as failed: the groups of which nothing was written. */
+/** Marks as failed all cells of the column groups in which no cell was written. */
 export function markUnread({ levels }: Pick<Plan, 'levels'>, frame: Frame): void {
   for (const { nodes, features } of levels) {
     for (const { group, scope } of [...nodes, ...features]) {

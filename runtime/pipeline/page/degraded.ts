@@ -4,8 +4,8 @@ import type { Ranking } from '../components/ranking.js';
 import type { StepReport } from '../components/run-components.js';
 
 /**
- * The causes of a degraded answer, in the order reported; also the causes of the header `Millrace-Degraded`. An answer has
- * `unranked` alone, and `unscored` at most once; it has the others once for each step or view.
+ * The causes of a degraded answer, in the order reported. The header `Millrace-Degraded` uses the same causes. `unranked`
+ * occurs without any other cause, `unscored` at most once, and each other cause once for each step or view.
  */
 export const DEGRADATION_CAUSES = {
   unranked:
@@ -26,7 +26,7 @@ export interface Degradation {
 
 /**
  * @param unscored see `unscoredOf`
- * @param lossCode why the store could not be read; nothing else is told then
+ * @param lossCode why the store could not be read; if set, it is the only reported cause
  */
 export function degradationsOf(
   steps: readonly StepReport[],

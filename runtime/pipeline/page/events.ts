@@ -43,7 +43,7 @@ export function* eventsOf(
     yield* events.places(ranking, page);
     return writer.end();
   }
-  // Definitions are features of the candidate or of the request; so are the values of `answer:`.
+  // Definitions and the values of `answer:` are features of the candidate or of the request.
   for (const named of [...plan.definitions, ...plan.answer.named]) yield* events.value(named, events.sent);
   // A condition belongs to the request, whether or not its step ran.
   for (const { when } of plan.steps) if (when?.computes) yield* events.value(when.computes, events.sent);

@@ -16,7 +16,7 @@ import { carriedId } from './carried.js';
 /** Inline references with deeper nesting are rejected. */
 const MOST_NESTED = 8;
 
-/** Undeclared fields of a body: they are counted, and rejected if the pipeline says so. */
+/** Counts undeclared fields of a body, and rejects them if the pipeline is configured to do so. */
 export class UnknownFields {
   /** Number of occurrences, by dotted field of the body without list positions. */
   readonly counts = new Map<string, number>();
@@ -28,7 +28,7 @@ export class UnknownFields {
     this.#refusing = refusing;
   }
 
-  /** How many came, of all names. */
+  /** Number of occurrences of all fields together. */
   get total(): number {
     return this.#total;
   }

@@ -19,7 +19,7 @@ export interface RankingRequest {
   readonly duplicates: readonly string[];
   /** The id of each other entity in the body; a missing entity has no entry. */
   readonly entityIds: ReadonlyMap<string, string>;
-  /** What the request carries besides ids, by root node; a root that carries nothing has no entry. */
+  /** Attributes that the request carries, by root node. A root without carried attributes has no entry. */
   readonly carried: ReadonlyMap<string, CarriedRows>;
   readonly paging: Paging;
   /** Undeclared fields, with their number of occurrences. */
@@ -29,9 +29,9 @@ export interface RankingRequest {
 /** Highest page number. */
 export const MOST_PAGES = 1_000_000;
 
-/** Candidates that are read between two breaks. */
+/** Number of candidates that are read before other work on the event loop may run. */
 const PIECE = 8;
-/** The same for fields that nothing declares. */
+/** The same limit for undeclared fields. */
 const MANY_UNKNOWN = 500;
 
 /** The paging of a pipeline without pages. */
@@ -206,7 +206,7 @@ function isSpelt(body: JsonObject, field: RequestField): boolean {
   return (own(body, `${field.name}_id`) ?? undefined) !== undefined;
 }
 
-/** Reads an entity of the body, with what it carries. @returns its id, if it is valid */
+/** Reads an entity of the body and its carried attributes. @returns its id, if it is valid */
 function readEntity(
   plan: Plan,
   value: JsonValue,

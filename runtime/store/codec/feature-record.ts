@@ -78,7 +78,7 @@ export function encodeTombstone(view: Buffer, eventTime: number, forgetAt: numbe
   return tombstone;
 }
 
-/** When the segment from `at` to `end` may be dropped, epoch milliseconds; Infinity for a row. */
+/** The time when the segment from `at` to `end` may be dropped, epoch milliseconds; Infinity for a row. */
 function forgetTime(record: Buffer, at: number, end: number): number {
   const layout = layoutAt(at);
   const isTombstone =
@@ -86,7 +86,7 @@ function forgetTime(record: Buffer, at: number, end: number): number {
   return isTombstone ? record.readDoubleLE(at + SEGMENT_BODY) : Infinity;
 }
 
-/** When a record may be dropped, epoch milliseconds: when all of its tombstones may be. Infinity if it holds a row. */
+/** The time when all tombstones of a record may be dropped, epoch milliseconds; Infinity if the record holds a row. */
 export function recordForgetTime(record: Buffer): number {
   let latest = record.length < SEGMENT_BODY ? Infinity : -Infinity;
   for (let at = 0; at + SEGMENT_BODY <= record.length && latest < Infinity;) {
@@ -163,7 +163,7 @@ export function segmentAt(record: Buffer, at: number): Segment {
   };
 }
 
-/** The features of a segment, without those that the row does not carry. @throws RangeError if it is damaged */
+/** Decodes the features that the row of a segment carries. @throws RangeError if the segment is damaged */
 export function decodeSegment(record: Buffer, segment: Segment, layout: RecordLayout): JsonObject {
   const at = segment.start + SEGMENT_BODY;
   if (!isBody(record, at, segment.end, layout)) throw new RangeError('the segment is cut short');

@@ -73,7 +73,7 @@ export function decodeHistory(record: Buffer): History | undefined {
   return { ...columnsOf(record, count), identities: identitiesOf(record, count), facets, texts };
 }
 
-/** Whether a record has a format of a later version, which may still need it. */
+/** True if a later version wrote the record in another format. That version may still need the record. */
 export function isOfOtherFormat(record: Buffer): boolean {
   return record.length > VERSIONED_HEAD && record[VERSIONED_HEAD] !== FORMAT;
 }
@@ -179,7 +179,7 @@ function identitiesOf(record: Buffer, count: number): Uint32Array {
   return identities;
 }
 
-/** Undefined if the counts do not add up, or a value is not the number of a text. */
+/** Decodes the values of one facet; undefined if the counts are inconsistent or a value is not a valid text number. */
 function valuesOf(
   record: Buffer,
   count: number,

@@ -28,14 +28,14 @@ export const NO_HISTORY: History = {
   texts: [],
 };
 
-/** Most events of one kind in a history; the newest are kept. */
+/** Maximum number of events of one kind in a history; the newest are kept. */
 export const MOST_EVENTS = 1000;
 
-/** Most bytes of one kind of events; older events are dropped. Events with ids as values take about a tenth of it. */
+/** Maximum bytes of one kind of events; older events are dropped. Events with ids as values use about a tenth of it. */
 export const MOST_BYTES = 256 * 1024;
 
-/** Most values of one facet of an event; the first are kept. */
+/** Maximum number of values of one facet of an event; the first are kept. */
 export const MOST_VALUES = 16;
 
-/** Most facets of a history; facets that steps currently count come first. */
+/** Maximum number of facets of a history; facets that steps currently count have priority. */
 export const MOST_FACETS = 255;

@@ -29,7 +29,7 @@ export class RecordBatch {
     this.ends[number] = end;
   }
 
-  /** A value as a buffer of its own on the same memory. */
+  /** Returns a value as a separate buffer on the same memory. */
   record(number: number): Buffer | null {
     return this.memory[number]?.subarray(this.starts[number], this.ends[number]) ?? null;
   }

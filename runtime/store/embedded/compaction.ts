@@ -1,7 +1,7 @@
 import type { Database } from './data-folder.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** Fewer replaced and deleted bytes than this do not start a compaction. */
+/** The minimum number of replaced and deleted bytes that starts a compaction. */
 const LEAST_GARBAGE = 32 * 1024 * 1024;
 /** Live bytes that one step compacts; closing waits for at most one step. */
 const STEP_BYTES = 32 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { announceOwner, ownerOf, withdrawOwner } from './owner.js';
 
 export type Database = ClassicLevel<string, Buffer>;
 
-/** The folder of the database, and the one that a repair puts in its place. */
+/** Folder names of the database, and of a repaired database before it replaces the original. */
 export const RECORDS = 'records';
 export const REPAIRED = 'records.repaired';
 
@@ -57,7 +57,7 @@ export async function openDataFolder(dataDir: string, sync: boolean): Promise<Da
   };
 }
 
-/** The database of a folder. It opens by itself in the next turn of the event loop, so check the files before. */
+/** Creates the database of a folder. It opens itself in the next turn of the event loop, so check the files before. */
 export function openDatabase(location: string): Database {
   return new ClassicLevel<string, Buffer>(location, {
     keyEncoding: 'utf8',
@@ -68,8 +68,8 @@ export function openDatabase(location: string): Database {
 }
 
 /**
- * LevelDB starts an empty database where CURRENT is missing, and deletes the files that were there. It also drops the
- * records after a damaged one in its log.
+ * Checks for damage that LevelDB does not report. If CURRENT is missing, LevelDB creates an empty database and deletes
+ * the existing files. It also drops the records after a damaged record in its log.
  * @throws MillraceError data_folder_damaged
  */
 async function checkFiles(dataDir: string): Promise<void> {
@@ -92,14 +92,14 @@ async function checkFiles(dataDir: string): Promise<void> {
     (found) => found.isFile(),
     () => false,
   );
-  // A process that owns the folder may have replaced both meanwhile.
+  // The process that owns the folder may have replaced both files in the meantime.
   if (!isThere && (await currentManifest(dataDir)) === current)
     throw damaged(dataDir, 'the file that records/CURRENT names is missing');
   for (const log of await damagedLogs(join(dataDir, RECORDS)))
     throw damaged(dataDir, `the log records/${log} has damaged records`);
 }
 
-/** The names of the logs in a folder of a database that have damaged records. */
+/** Returns the names of the logs of a database that have damaged records. */
 export async function damagedLogs(location: string): Promise<string[]> {
   const found: string[] = [];
   for (const file of await readdir(location)) {
@@ -107,14 +107,14 @@ export async function damagedLogs(location: string): Promise<string[]> {
     try {
       if (await isLogDamaged(join(location, file))) found.push(file);
     } catch (error) {
-      // The process that owns the folder has removed it.
+      // The process that owns the folder removed the log.
       if (!hasCode(error, 'ENOENT')) throw error;
     }
   }
   return found;
 }
 
-/** The name of the manifest that CURRENT holds; undefined if there is no such file. */
+/** Reads the name of the manifest from CURRENT; undefined if CURRENT does not exist. */
 async function currentManifest(dataDir: string): Promise<string | undefined> {
   try {
     return (await readFile(join(dataDir, RECORDS, 'CURRENT'), 'utf8')).trimEnd();
@@ -153,7 +153,7 @@ export async function openFailure(error: unknown, dataDir: string, lockFile: str
   );
 }
 
-/** The content of the folder differs from what was written to it. */
+/** The error for a folder whose content differs from what was written to it. */
 export function damaged(dataDir: string, reason: string, cause?: unknown): MillraceError {
   return new MillraceError(
     'data_folder_damaged',
@@ -163,7 +163,7 @@ export function damaged(dataDir: string, reason: string, cause?: unknown): Millr
   );
 }
 
-/** The folder has a format that this version does not know. */
+/** The error for a folder whose format this version does not know. */
 export function newer(dataDir: string, format: number): MillraceError {
   return new MillraceError(
     'data_folder_newer',

@@ -4,7 +4,10 @@ import type { RecordMemory } from './record-memory.js';
 /** Key of the digest in the database; no key of keys.ts starts with this character. */
 export const DIGEST_KEY = '\u0000digest';
 
-/** Format of the data folder: of its keys, its records and this digest. A version that does not know it refuses. */
+/**
+ * Format version of the data folder: its keys, its records and this digest. Millrace refuses to open a folder with an
+ * unknown format.
+ */
 export const FOLDER_FORMAT = 1;
 const SIZE = 13;
 

@@ -20,7 +20,7 @@ import { scanKeys } from './scan-keys.js';
 import type { RecordMemory } from './record-memory.js';
 import { WriteQueue, type Change, type Outcome } from './write-queue.js';
 
-/** Keys that are looked at in one turn of the event loop. */
+/** The number of keys that are compared in one turn of the event loop. */
 const LOOKS = 5000;
 
 export interface EmbeddedSettings {
@@ -53,7 +53,7 @@ class EmbeddedStore implements Store {
   readonly #records: RecordMemory;
   readonly #queue: WriteQueue;
   #closed = false;
-  /** Why the last write failed; undefined if it did not. */
+  /** The reason why the last write failed; undefined if it succeeded. */
   #failure: StoreWriteError | undefined;
 
   constructor(folder: DataFolder, records: RecordMemory, queue: WriteQueue) {
@@ -138,7 +138,7 @@ class EmbeddedStore implements Store {
   async ping(): Promise<void> {
     if (this.#closed) throw closedError();
     if (this.#failure === undefined) return;
-    // Writes the digest alone: no record has this key.
+    // No record has this key, so this writes only the digest.
     await this.remove([probeKey('', 0)]).catch((error: unknown) => {
       const { code, message } = error as StoreWriteError;
       throw new MillraceError(code, message, { cause: error });
@@ -154,7 +154,7 @@ class EmbeddedStore implements Store {
   }
 }
 
-/** LevelDB tells what the operating system said by its text alone. */
+/** Classifies an error of LevelDB. LevelDB reports errors of the operating system only as text. */
 function failureOf(reason: string): StoreFailure {
   if (/ENOSPC|EDQUOT|no space left|quota exceeded/i.test(reason)) return 'store_disk_full';
   return /EROFS|read-only file system/i.test(reason) ? 'store_read_only' : 'store_unavailable';

@@ -3,7 +3,7 @@ import { isFeatureKey, isHistoryKey } from '../keys.js';
 import { expiryOf } from '../codec/versioned-record.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** How many records a write checks. */
+/** The number of records that each write checks. */
 const LOOKS = 16;
 
 /**
@@ -12,7 +12,7 @@ const LOOKS = 16;
  */
 export class ExpiringKeys {
   readonly #records: RecordMemory;
-  /** The keys that are checked next come first. */
+  /** In the order of the next checks. */
   readonly #keys: Set<string>;
 
   constructor(records: RecordMemory) {
@@ -26,7 +26,7 @@ export class ExpiringKeys {
     if (this.#expiry(key) < Infinity) this.#keys.add(key);
   }
 
-  /** Some expired records. @param now epoch milliseconds */
+  /** Returns the keys of some expired records. @param now epoch milliseconds */
   over(now: number): string[] {
     const over: string[] = [];
     let looks = Math.min(LOOKS, this.#keys.size);

@@ -2,7 +2,7 @@ import type { Database } from './data-folder.js';
 import { Digest, DIGEST_KEY, FOLDER_FORMAT } from './digest.js';
 import { RecordMemory } from './record-memory.js';
 
-/** Entries and bytes that LevelDB reads at a time, in another thread. */
+/** The numbers of entries and bytes that LevelDB reads at a time, in another thread. */
 const CHUNK_ENTRIES = 4096;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ export interface LoadedRecords {
   readonly damage: string | undefined;
   /** How many records were written; undefined if the digest is missing or damaged. */
   readonly expected: number | undefined;
-  /** The format of the folder, if it is later than that of this version. */
+  /** The format of the folder, if it is newer than this version supports. */
   readonly laterFormat: number | undefined;
 }
 

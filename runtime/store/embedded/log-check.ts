@@ -9,9 +9,8 @@ const HEADER = 7;
 const LAST_TYPE = 4;
 
 /**
- * Whether a log has a damaged record before a sound one. LevelDB would skip the rest of the block without a word, and so
- * lose acknowledged writes. A log that only ends with a damaged record was cut by a crash, during a write that was not
- * acknowledged.
+ * True if a log has a damaged record before a valid record. LevelDB silently skips the rest of the block, so acknowledged
+ * writes would be lost. A damaged record at the end of a log is normal after a crash: its write was not acknowledged.
  */
 export async function isLogDamaged(path: string): Promise<boolean> {
   const log = await readFile(path);
@@ -27,7 +26,7 @@ export async function isLogDamaged(path: string): Promise<boolean> {
         at += HEADER + length;
       } else if (isWalking && log[at + 6] === 0 && log.readUInt16LE(at + 4) === 0) break;
       else {
-        // The length may be wrong too, so the next sound record may start anywhere.
+        // The length may also be wrong, so the next valid record may start at any offset.
         isBroken = true;
         isWalking = false;
         at++;
@@ -37,7 +36,7 @@ export async function isLogDamaged(path: string): Promise<boolean> {
   return false;
 }
 
-/** The length of the sound record at an offset; undefined if there is none. */
+/** The length of the record at an offset; undefined if there is no valid record. */
 function lengthAt(log: Buffer, at: number, end: number): number | undefined {
   const length = log.readUInt16LE(at + 4);
   const type = log[at + 6] ?? 0;

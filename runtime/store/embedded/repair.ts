@@ -19,16 +19,16 @@ import { DIGEST_KEY, Digest } from './digest.js';
 import { loadRecords, type LoadedRecords } from './load-records.js';
 import type { RecordMemory } from './record-memory.js';
 
-/** What a data folder holds, also a damaged one. */
+/** The readable content of a data folder, which may be damaged. */
 export interface Inspection {
   readonly records: RecordMemory;
-  /** Undefined if all records are as they were written. */
+  /** A description of the damage; undefined if all records match the digest. */
   readonly damage: string | undefined;
 }
 
 /**
- * Reads everything of a data folder that can be read, and changes nothing.
- * @throws MillraceError data_folder_in_use, data_folder_newer; data_folder_damaged if nothing can be read
+ * Reads all readable records of a data folder without changing it.
+ * @throws MillraceError data_folder_in_use, data_folder_newer; data_folder_damaged if no record can be read
  */
 export async function inspectFolder(dataDir: string): Promise<Inspection> {
   const folder = await openDataFolder(dataDir, false);
@@ -46,18 +46,18 @@ export async function inspectFolder(dataDir: string): Promise<Inspection> {
 
 export interface Repair {
   readonly kept: number;
-  /** Records that cannot be read, or undefined if nobody knows how many there were. */
+  /** The number of lost records; undefined if the original number is unknown. */
   readonly lost: number | undefined;
-  /** Records that were read, and are damaged. */
+  /** The keys of records that were read but are damaged. */
   readonly damagedKeys: readonly string[];
-  /** The folder that has everything as it was. */
+  /** The folder that contains the original database. */
   readonly aside: string;
 }
 
 /**
- * Rebuilds the database of a data folder from the records that can be read. The database as it was stays beside it and
- * is never changed: a copy of it is repaired.
- * @param stamp names the folder that is set aside
+ * Rebuilds the database of a data folder from its readable records. It repairs a copy. The original database is never
+ * changed, and stays in the data folder under another name.
+ * @param stamp suffix of the folder name of the original database
  * @throws MillraceError data_folder_in_use
  */
 export async function repairFolder(dataDir: string, stamp: string): Promise<Repair> {
@@ -66,7 +66,7 @@ export async function repairFolder(dataDir: string, stamp: string): Promise<Repa
   const aside = join(dataDir, `records.damaged-${stamp}`);
   if (!(await exists(records))) {
     if (!(await exists(repaired))) throw damaged(dataDir, 'it has no records');
-    await rename(repaired, records); // a repair was interrupted after its last step but one
+    await rename(repaired, records); // an earlier repair was interrupted before its last rename
   }
   await rm(copy, { recursive: true, force: true });
   await rm(repaired, { recursive: true, force: true });
@@ -80,7 +80,7 @@ export async function repairFolder(dataDir: string, stamp: string): Promise<Repa
   await rename(records, aside);
   await rename(repaired, records);
   const { expected } = found;
-  // What a damaged log had is not in the digest that was read.
+  // The digest does not cover the writes of a damaged log, so the number of lost records is unknown.
   const lost = expected === undefined || logs.length > 0 ? undefined : Math.max(0, expected - kept.length);
   return { kept: kept.length, lost, damagedKeys, aside };
 }
@@ -95,7 +95,7 @@ async function readCopy(copy: string): Promise<LoadedRecords> {
   }
 }
 
-/** The keys of the records that can be read. */
+/** Splits the keys of the records: readable records are kept, damaged records are reported. */
 function soundRecords(records: RecordMemory): { readonly kept: string[]; readonly damagedKeys: string[] } {
   const layouts = new Map<string, RecordLayout>();
   for (const key of records.keys()) {

@@ -1,8 +1,8 @@
 import type { Database } from './data-folder.js';
 
 /**
- * Keys that start with a text, in LevelDB's order, which is that of their bytes. LevelDB reads them in another thread.
- * @param after the last key of the page before
+ * Lists keys with a prefix, in the byte order of LevelDB. LevelDB reads them in another thread.
+ * @param after the last key of the previous page
  */
 export async function scanKeys(
   database: Database,
@@ -17,7 +17,7 @@ export async function scanKeys(
     for (;;) {
       const some = await iterator.nextv(count);
       for (const key of some) {
-        // The keys with one start lie beside each other.
+        // Keys with the same prefix are adjacent, so no later key matches.
         if (!key.startsWith(start)) return keys;
         keys.push(key);
       }

@@ -23,7 +23,7 @@ interface Commit {
   readonly reject: (error: unknown) => void;
 }
 
-/** Most records in one batch, unless a single commit has more. */
+/** Maximum number of records in one batch, unless a single commit has more. */
 const BATCH_RECORDS = 4096;
 
 /**
@@ -44,7 +44,7 @@ export class WriteQueue {
   #digest: Digest;
   #waiting: Commit[] = [];
   #writing: Promise<void> | undefined;
-  /** Keys of failed batches: the disk may have other values for them than memory. */
+  /** Keys of failed batches. Their values on disk may differ from memory. */
   readonly #doubtful = new Set<string>();
 
   constructor(database: Database, records: RecordMemory, digest: Digest, sync: boolean) {
@@ -57,8 +57,8 @@ export class WriteQueue {
   }
 
   /**
-   * Resolves when the whole change is on disk and in memory; rejects if nothing of it is. Outcomes are those of merges
-   * and swaps.
+   * Resolves when the whole change is on disk and in memory; rejects if no part of it is stored. Resolves with the
+   * outcomes of merges and swaps.
    */
   commit(change: Change): Promise<Outcome[]> {
     if (change.of.length === 0) return Promise.resolve([]);

@@ -1,4 +1,4 @@
-/** Limits of one MSET or pipeline: it delays the commands behind it while it runs. */
+/** Limits of one MSET or pipeline, because a running command delays the commands behind it. */
 const BATCH_RECORDS = 256;
 const BATCH_BYTES = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import type { RedisConnection } from './connection.js';
 import { storeFailureOf } from './failure.js';
 
 /**
- * Checks that a server can be read and written to.
- * @param key a key that never exists: SET with XX is refused like any write, and changes nothing
+ * Checks that a server accepts reads and writes.
+ * @param key a key that never exists: SET with XX needs write permission but changes nothing
  * @throws MillraceError with a code of STORE_WRITE_FAILURES
  */
 export async function checkServer(
@@ -19,12 +19,12 @@ export async function checkServer(
   try {
     await writes.run(1, 0, (redis) => redis.set(key, '', 'XX'));
   } catch (error) {
-    // A user without write permission is not a failure of the server.
+    // Missing write permission is not a server failure.
     if (storeFailureOf(error) !== 'store_refused') throw writes.unavailable(error);
   }
 }
 
-/** The eviction policy of a server; undefined if it evicts nothing, or does not report it. */
+/** The eviction policy of a server; undefined if it evicts no keys or does not report the policy. */
 export async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
   const info = await connection.run(1, 0, (redis) => redis.info('memory')).catch(() => '');
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];

@@ -31,7 +31,7 @@ const LONGEST_BREAK = 50;
 /** Event that is emitted on the ioredis client when the connection may be used. */
 const READY = 'millrace:ready';
 
-/** What a connection is for, and where it goes. */
+/** The purpose and the address of a connection. */
 export interface ConnectionTarget {
   readonly place: MasterAddress | Extract<Topology, { kind: 'sentinel' }>;
   readonly purpose: 'read' | 'write' | 'feast';
@@ -41,8 +41,8 @@ export interface ConnectionTarget {
 
 /**
  * One connection to a Redis server. No command waits in a queue for a lost server, and no write is sent twice. If the
- * server stops answering, the socket is destroyed and the connection is made again: only this empties ioredis's command
- * queue. A silent server therefore costs bounded time and memory.
+ * server stops answering, the socket is destroyed and a new connection is opened, because only this empties ioredis's
+ * command queue. A silent server therefore costs bounded time and memory.
  */
 export class RedisConnection {
   readonly redis: Redis;
@@ -125,12 +125,12 @@ export class RedisConnection {
     this.#listeners.push(listener);
   }
 
-  /** Number of keys or records whose replies are due. */
+  /** Number of keys or records in flight. */
   get owed(): number {
     return this.#count;
   }
 
-  /** Starts to connect, and reconnects until `close`. */
+  /** Starts connecting. After that, it reconnects until `close`. */
   start(): void {
     this.redis.connect().catch((error: unknown) => (this.#lastError ??= error as Error));
   }
@@ -151,7 +151,10 @@ export class RedisConnection {
     );
   }
 
-  /** Whether the connection is ready within so many milliseconds; false early if it never will be. */
+  /**
+   * Resolves to true when the connection is ready, and to false after `milliseconds`. It resolves to false early if the
+   * connection can never become ready.
+   */
   async becomesReady(milliseconds: number): Promise<boolean> {
     const until = Date.now() + milliseconds;
     while (!this.ready) {
@@ -163,8 +166,8 @@ export class RedisConnection {
 
   /**
    * Runs commands and waits for their replies.
-   * @param count keys or records of the commands, for the bound on what is in flight
-   * @param bytes of the values that are sent, likewise
+   * @param count number of keys or records of the commands, for the limit on commands in flight
+   * @param bytes size of the sent values, for the limit on bytes in flight
    * @throws MillraceError store_unavailable before anything is sent, if the connection is down or too much is in
    *   flight; whatever `send` throws
    */
@@ -187,8 +190,8 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a read. If the connection breaks, it waits a short time for the new one and runs the read once more; reads have no
-   * effect, so this is safe. It does not wait for a server that is silent or refuses connections.
+   * Runs a read. If the connection breaks, it waits a short time for the new connection and retries once. The retry is
+   * safe, because reads have no side effects. It does not wait for a server that is silent or refuses connections.
    * @param read calls `run`
    * @throws whatever `read` throws
    */
@@ -204,14 +207,14 @@ export class RedisConnection {
     }
   }
 
-  /** Whether a connection that broke a moment ago is ready again in time. */
+  /** Resolves to true if a connection that has just broken is ready again within RECOVERY. */
   #recovers(): Promise<boolean> {
     this.#recovery ??= this.#awaitRecovery().finally(() => (this.#recovery = undefined));
     return this.#recovery;
   }
 
   async #awaitRecovery(): Promise<boolean> {
-    // The events of a breaking stream arrive in this turn of the event loop.
+    // The close event of a broken stream arrives in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     while (!this.ready) {
       const left = this.#brokenAt + RECOVERY - performance.now();
@@ -303,7 +306,7 @@ export class RedisConnection {
 
   /** Call as soon as the connection is known to be lost. Calling it again has no effect. */
   protected broke(): void {
-    if (!this.#ready) return; // it never was ready, or `renew` closed it
+    if (!this.#ready) return; // it was never ready, or `renew` closed it
     this.#ready = false;
     this.#brokenAt = performance.now();
     if (this.#closed) return;
@@ -314,7 +317,7 @@ export class RedisConnection {
     );
   }
 
-  /** Notes that the server is loading its data. ioredis polls INFO meanwhile and emits no event for it. */
+  /** Records that the server is loading its data. Meanwhile, ioredis polls INFO and emits no event for it. */
   #noteLoading(): void {
     type Answered = (error: Error | null | undefined, text?: string) => void;
     const info = this.redis.info.bind(this.redis) as (what?: string | Answered) => Promise<string>;
@@ -329,7 +332,7 @@ export class RedisConnection {
     this.redis.info = noted as typeof this.redis.info;
   }
 
-  /** Watches for a server that is silent although a reply is due, also during the handshake. */
+  /** Detects a server that is silent while replies are in flight, also during the handshake. */
   #watch(): void {
     this.#heard = true;
     this.#silentTicks = 0;
@@ -352,7 +355,7 @@ export class RedisConnection {
     const { status } = this.redis;
     const { connectTimeout, socketTimeout, commandTimeout } = this.#limits;
     this.#ticks++;
-    // An idle connection must also detect a hanging server: another may be master when it continues.
+    // An idle connection must also detect a hanging server: when it continues, another server may be the master.
     if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
       this.ping().catch(() => undefined);
     const isShaking = status === 'connect' || (status === 'ready' && !this.#ready);

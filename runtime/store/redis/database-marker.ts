@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { isReply } from './failure.js';
 
-/** How often the value changes, in milliseconds, and a random spread, so that usually one instance changes it. */
+/** Interval at which the value changes, and its random jitter, in milliseconds. With it, usually one instance writes. */
 const ROTATE_EVERY = 30_000;
 const ROTATE_SPREAD = 10_000;
 
-/** Replaces the value, unless another has done so. */
+/** Replaces the value, unless another instance has already replaced it. */
 const ROTATE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end redis.call('SET', KEYS[1], ARGV[2]) return 1`;
 
 /**

@@ -19,7 +19,7 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
-/** Not `store_unavailable`: the time may be over for another reason than the store. */
+/** The error of an aborted signal. It is not `store_unavailable`, because the store may not be the cause. */
 function reasonOf({ reason }: AbortSignal): MillraceError {
   if (reason instanceof MillraceError) return reason;
   return new MillraceError(

@@ -2,7 +2,7 @@ import { ReplyError } from 'ioredis';
 import type { StoreFailure } from '../../api/error-codes.js';
 import { MillraceError } from '../../api/errors.js';
 
-/** Replies that a second attempt cannot change. */
+/** Error replies that a retry cannot change. */
 const HOPELESS = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR invalid DB index)/;
 
 const LOST =
@@ -20,7 +20,7 @@ export class UnknownMasterError extends Error {
 
 /** The server acts as the master, but the Sentinels name another. */
 export class NotMasterError extends Error {
-  /** @param master where the Sentinels say that it is */
+  /** @param master the address that the Sentinels report */
   constructor(master: string | undefined) {
     super(
       master === undefined ? 'no Sentinel confirms that it is the master' : `the master is now ${master}`,
@@ -107,7 +107,7 @@ export function isRefused(error: unknown): error is Error {
 
 /**
  * The error to report when a server, or the connection to it, fails.
- * @param lastError what the connection met last; it tells why a connection was lost
+ * @param lastError the last error of the connection; it explains why the connection was lost
  */
 export function unavailable(address: string, error: unknown, lastError?: Error): MillraceError {
   if (error instanceof MillraceError) return error;
@@ -122,19 +122,19 @@ export function unavailable(address: string, error: unknown, lastError?: Error):
   return new MillraceError(code, detail, { cause: error });
 }
 
-/** Whether the error only says that the connection is lost. */
+/** True if the error only reports that the connection is lost. */
 function isLost(error: unknown): boolean {
   return !(error instanceof Error) || reasonOf(innermost(error)) === 'the connection was lost';
 }
 
-/** A few words: never an address with a password, never more than a line. */
+/** A short reason: never contains a password, and is at most one line. */
 export function reasonFor(error: unknown, lastError?: Error): string {
   const own = error instanceof Error ? reasonOf(innermost(error)) : 'no connection';
   if (own !== 'the connection was lost' || lastError === undefined) return own;
   return reasonOf(innermost(lastError));
 }
 
-/** @param bySentinels whether the Sentinels name the server, rather than a setting */
+/** @param bySentinels true if the Sentinels name the server; false if a setting does */
 export function remedyFor(reason: string, bySentinels = false): string {
   if (HOPELESS.test(reason)) return 'Check the user, password and database of the REDIS_ settings';
   if (/^the Sentinels know no master/.test(reason))

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { GarbledReplyError } from './reply-reader.js';
 
 /**
- * Closes the connection when ioredis's parser throws. In subscriber mode the parser throws a TypeError on a reply that is
- * no message, and an error in a socket's listener would end the process. Call before `connect()`.
+ * Closes the connection when ioredis's parser throws. In subscriber mode, the parser throws a TypeError for a reply that
+ * is not a message. An uncaught error in a socket listener would end the process. Call this before `connect()`.
  */
 export function guardParser(redis: Redis): void {
   redis.on('connect', () => {

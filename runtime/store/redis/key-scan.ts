@@ -3,22 +3,22 @@ import { CursorError, type KeyPage } from '../store.js';
 import type { MasterAddress } from '../../settings/redis-address.js';
 import { addressText, type RedisMasters } from './masters.js';
 
-/** Commands of one page: a page may be empty if the server holds many other keys. */
+/** Maximum number of SCAN commands for one page. A page may be empty if the server holds many other keys. */
 const MOST_COMMANDS = 50;
 
-/** Where a scan is. */
+/** The position of a scan; the cursor encodes it. */
 interface Place {
-  /** The masters of the scan, as `serverOf` names them. They are scanned in this order. */
+  /** The masters in scan order, as named by `serverOf`. */
   readonly servers: readonly string[];
-  /** The master that is scanned now. */
+  /** Index of the current master. */
   readonly at: number;
-  /** Of SCAN. */
+  /** The server's SCAN cursor. */
   readonly cursor: string;
 }
 
 /**
- * Lists keys by SCAN, on one master after the other, on a connection of its own. The cursor names the servers: SCAN's
- * own cursor means nothing to another server, nor to the same one after a restart.
+ * Lists keys with SCAN, one master after another, on separate connections. The cursor names the servers, because a SCAN
+ * cursor is invalid on another server, and on the same server after a restart.
  */
 export class KeyScan {
   readonly #masters: RedisMasters;
@@ -70,7 +70,7 @@ export class KeyScan {
       const redis = await open.catch(() => undefined);
       if (redis?.status === 'ready') return redis;
     }
-    // Another page may have opened a new one meanwhile.
+    // A concurrent call may have opened a new connection in the meantime.
     const other = this.#connections.get(name);
     if (other !== undefined && other !== open) return await other;
     const connecting = this.#connect(address);
@@ -90,7 +90,7 @@ export class KeyScan {
   }
 }
 
-/** Names a server until it restarts; by its address if it does not let this user ask. */
+/** An identifier of a server that changes when it restarts; its address if this user may not read the identifier. */
 async function serverOf(redis: Redis, address: MasterAddress): Promise<string> {
   const info = await redis.info('server').catch((error: unknown) => {
     if (error instanceof Error && error.name === 'ReplyError') return '';
@@ -99,7 +99,7 @@ async function serverOf(redis: Redis, address: MasterAddress): Promise<string> {
   return /^run_id:(\w+)/m.exec(info)?.[1] ?? addressText(address);
 }
 
-/** A text for MATCH that stands for itself. */
+/** Escapes a text for MATCH, so that it matches literally. */
 function escaped(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&');
 }
@@ -119,7 +119,7 @@ function decode(text: string): Place {
       /^\d{1,20}$/.test(cursor);
     if (isPlace) return { servers, at, cursor };
   } catch {
-    // Not JSON.
+    // The cursor is not valid JSON.
   }
   throw new CursorError('the cursor is not one of this store');
 }

@@ -28,7 +28,7 @@ export function nodeOptions(access: RedisAccess, limits: ConnectionLimits, purpo
   };
 }
 
-/** Options of a connection whose server the Sentinels name. */
+/** Options of a connection to the master that the Sentinels name. */
 export function sentinelOptions(
   { sentinels, master: name, username, password }: Extract<Topology, { kind: 'sentinel' }>,
   master: SentinelMaster,
@@ -40,7 +40,7 @@ export function sentinelOptions(
     sentinels: [...sentinels],
     name,
     role: 'master',
-    // Reports a failover at once, also if the old master only hangs.
+    // Detects a failover at once, even if the old master hangs.
     failoverDetector: true,
     updateSentinels: true,
     sentinelCommandTimeout: limits.connectTimeout,

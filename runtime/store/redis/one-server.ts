@@ -16,7 +16,7 @@ import type { AddCommand, RedisServers } from './servers.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
 import { MsetCommand } from './write-commands.js';
 
-/** One Redis server: at a fixed address, or the master that the Sentinels name. */
+/** One Redis server: a fixed address, or the master that the Sentinels name. */
 export class OneServer implements RedisServers {
   readonly masters: RedisMasters;
   readonly #reads: ReadConnection;
@@ -121,8 +121,8 @@ export class OneServer implements RedisServers {
 
   /**
    * Keeps both connections on one master. A failover may leave a connection to the old master open, and a ranking would then
-   * miss recent writes to the new one. The list follows the read connection, because invalidations must cover what is read.
-   * It is set before the handshake, so before any read.
+   * miss recent writes to the new one. The master list follows the read connection, because invalidations must cover all
+   * reads. It is set before the handshake, and therefore before any read.
    */
   #followMaster(): void {
     this.#reads.redis.on('connect', () => {
@@ -133,7 +133,7 @@ export class OneServer implements RedisServers {
       [this.#reads, this.#writes],
       [this.#writes, this.#reads],
     ] as const) {
-      // Wait until it is ready: before, the server may be hanging or no longer the master.
+      // Wait until it is ready: until then, the server may hang or may no longer be the master.
       one.onReady(() => {
         if (!other.ready) return;
         const [here, there] = [one.remote, other.remote];

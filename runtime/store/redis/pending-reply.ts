@@ -3,10 +3,10 @@ import type { RecordBatch } from '../codec/record-batch.js';
 
 /**
  * The form of a reply:
- *   list    to MGET: one list of all values
- *   values  to one GET for each key: each value on its own, or an error in its place
- *   asked   to ASKING and GET for each key: a line before each value
- *   line    to PING: a line
+ *   list    reply to MGET: one list of all values
+ *   values  replies to one GET for each key: a value or an error for each
+ *   asked   replies to ASKING and GET for each key: a line before each value
+ *   line    reply to PING: a line
  */
 export type ReplyForm = 'list' | 'values' | 'asked' | 'line';
 
@@ -22,7 +22,7 @@ export interface ReplyPlaces {
   readonly errors?: unknown[];
 }
 
-/** The reply to commands that were sent together, as far as it has arrived. Every part is checked. */
+/** The part of the reply that has arrived, for commands that were sent together. Every part is checked. */
 export class PendingReply {
   readonly form: ReplyForm;
   readonly promise: Promise<void>;

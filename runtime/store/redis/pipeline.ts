@@ -2,7 +2,7 @@ import { NotReplicatedError } from './failure.js';
 import type { RedisConnection } from './connection.js';
 import type { AddCommand, CommandPipeline } from './servers.js';
 
-/** How many replicas must confirm what a pipeline wrote, and within how many milliseconds. */
+/** The number of replicas that must confirm the writes of a pipeline, and the time limit in milliseconds. */
 export interface Confirmation {
   readonly replicas: number;
   readonly within: number;

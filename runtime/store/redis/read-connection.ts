@@ -23,7 +23,7 @@ export class ReadConnection extends RedisConnection {
   }
 
   /**
-   * Reads keys in one MGET, to the numbers of a batch from `first` on.
+   * Reads keys with one MGET into a batch, starting at number `first`.
    * @throws whatever `run` throws; ReplyError
    */
   async mget(
@@ -37,9 +37,9 @@ export class ReadConnection extends RedisConnection {
   }
 
   /**
-   * Reads the keys at some positions, each with a GET of its own, to the numbers `first` + position of a batch.
-   * @param asking for slots that are on their way to this node
-   * @param errors takes the error of a key, by position
+   * Reads the keys at some positions with one GET for each key, into a batch at the numbers `first` + position.
+   * @param asking true for slots that are migrating to this node
+   * @param errors receives the error of a key, by position
    * @throws whatever `run` throws
    */
   async gets(
@@ -91,10 +91,10 @@ export class ReadConnection extends RedisConnection {
         stream.destroy(error as Error);
       }
     };
-    const [theirs] = stream.listeners('data'); // ioredis puts its own before all others
+    const [theirs] = stream.listeners('data'); // the first listener is the parser of ioredis
     stream.off('data', theirs as () => void);
     stream.prependListener('data', read);
-    // A socket takes some time to close. Its reads fail at once, when no more data can arrive.
+    // A socket takes some time to close. Pending reads fail as soon as no more data can arrive.
     const lose = (): void => {
       if (this.#reader === reader) {
         this.#reader = undefined;

@@ -26,13 +26,13 @@ import { sampleKeys } from './sample-keys.js';
 import { SWAP_SCRIPT, SWAP_SHA } from './swap-script.js';
 import { accessOf, topologyOf, type RedisSettings } from '../../settings/redis-target.js';
 
-/** The redis engine. It also names the servers that own the keys. */
+/** The Redis engine. It also exposes the servers that own the keys. */
 export interface RedisStore extends Store {
   readonly masters: RedisMasters;
 }
 
 /**
- * Connects to a Redis server (or Valkey): to one by its URL, to the master that Sentinels watch, or to a cluster.
+ * Connects to Redis or Valkey: to one server by its URL, to the master that Sentinels monitor, or to a cluster.
  * @throws MillraceError invalid_setting if the settings contradict each other; store_unavailable if it cannot be
  *   reached within `limits.openWithin`
  */
@@ -40,7 +40,7 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   const topology = topologyOf(settings);
   const access = accessOf(settings);
   const given = { ...DEFAULT_LIMITS, ...settings.limits };
-  // A server is silent while it waits for its replicas.
+  // A server sends no reply while it waits for its replicas, so the wait must be shorter than the socket timeout.
   const limits = { ...given, waitWithin: Math.min(given.waitWithin, Math.ceil(given.socketTimeout * 0.8)) };
   const replicas = settings.waitReplicas ?? 0;
   const prefix = settings.prefix ?? 'millrace';
@@ -54,7 +54,7 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
   return store;
 }
 
-/** How often the eviction policies are read, in milliseconds. */
+/** Minimum interval between reads of the eviction policies, in milliseconds. */
 const POLICIES_AGAIN = 30_000;
 
 interface Script {
@@ -150,7 +150,7 @@ class ServersStore implements RedisStore {
   }
 
   /**
-   * Runs a script once for each key; it returns 1 or 0. If a server does not know the script, its text is sent.
+   * Runs a script once for each key; the script returns 1 or 0. If a server does not know the script, its text is sent.
    * @throws StoreWriteError
    */
   async #run(script: Script, calls: readonly ScriptCall[]): Promise<unknown[]> {
@@ -189,7 +189,7 @@ class ServersStore implements RedisStore {
     );
   }
 
-  /** @throws StoreWriteError if any failed; `failures` by position */
+  /** @throws StoreWriteError if any write failed. @param failures by position */
   #check(failures: readonly (Error | undefined)[]): void {
     const failure = failures.find((found) => found !== undefined);
     if (failure === undefined) return;

@@ -8,14 +8,14 @@ const ZERO = 48;
 const CR = 13;
 const LF = 10;
 
-/** Most bytes of a value: Redis takes none larger (proto-max-bulk-len), unless told to. */
+/** Maximum bytes of a value. Redis accepts no larger value unless `proto-max-bulk-len` is raised. */
 const MOST_VALUE = 1024 * 1024 * 1024;
-/** Most bytes of the head of a value or list: its type, a length and the line's end. */
+/** Maximum bytes of the head of a value or list: its type, a length and the line end. */
 const MOST_HEAD = 16;
-/** Most bytes of a line, such as an error. */
+/** Maximum bytes of a line, such as an error. */
 const MOST_LINE = 64 * 1024;
 
-/** The unit is incomplete and its length is not known; -n: it has n bytes. */
+/** The unit is incomplete and its length is unknown. Any other -n means that its length is n bytes. */
 const UNKNOWN = -1;
 
 /** The server or a proxy sent bytes that are not a valid reply. */
@@ -26,7 +26,7 @@ export class GarbledReplyError extends Error {
   }
 }
 
-/** Undefined for the reply `OK`, as text or bytes; otherwise why a write is not confirmed. */
+/** Undefined for the reply `OK` (text or bytes); otherwise the reason why a write is not confirmed. */
 export function unconfirmed(reply: unknown): Error | undefined {
   if (reply instanceof Error) return reply;
   const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply;
@@ -34,8 +34,8 @@ export function unconfirmed(reply: unknown): Error | undefined {
 }
 
 /**
- * Parses the replies to read commands from the bytes of a connection, in pieces of any size. Values are not copied, unless
- * one lies across two pieces. It supports only the parts of the protocol that these replies use, and rejects the rest.
+ * Parses the replies to read commands from the bytes of a connection, in pieces of any size. A value is copied only if
+ * it spans two pieces. It supports only the parts of the protocol that these replies use, and rejects the rest.
  *
  * Source: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2)
  */
@@ -57,7 +57,7 @@ export class ReplyReader {
 
   /**
    * Reads a piece. Its memory must not change afterwards.
-   * @throws GarbledReplyError; what is pending is then to be failed, and nothing more to be read
+   * @throws GarbledReplyError; the caller must then fail all pending replies and stop reading
    */
   read(piece: Buffer): void {
     let at = this.#heldBytes > 0 ? this.#resume(piece) : 0;
@@ -71,7 +71,7 @@ export class ReplyReader {
     }
   }
 
-  /** Fails all replies that are pending. */
+  /** Fails all pending replies. */
   fail(error: Error): void {
     const pending = this.#pending.slice(this.#at);
     this.#pending = [];
@@ -79,7 +79,7 @@ export class ReplyReader {
     for (const reply of pending) reply.fail(error);
   }
 
-  /** Completes the unit that is held; returns how many bytes of the piece that took. */
+  /** Completes the held unit; returns the number of bytes taken from the piece. */
   #resume(piece: Buffer): number {
     let at = 0;
     for (;;) {
@@ -98,7 +98,7 @@ export class ReplyReader {
     }
   }
 
-  /** Adds bytes to what is held. Room grows with what came, not with what a length promises. */
+  /** Appends bytes to the held unit. The buffer grows with the received bytes, not with the announced length. */
   #hold(piece: Buffer, start: number, end: number, wanted: number): void {
     const bytes = this.#heldBytes + end - start;
     if (bytes > this.#held.length) {
@@ -112,7 +112,7 @@ export class ReplyReader {
     this.#heldBytes = bytes;
   }
 
-  /** Reads the head of a list, a value or a line; returns where it ends, or what it lacks (see UNKNOWN). */
+  /** Reads the head of a list, a value or a line; returns its end offset, or a negative number if incomplete (UNKNOWN). */
   #unit(bytes: Buffer, at: number): number {
     const reply = this.#pending[this.#at];
     if (reply === undefined) throw new GarbledReplyError('nothing was asked');
@@ -156,7 +156,7 @@ export class ReplyReader {
     return lf + 1;
   }
 
-  /** Reads a length and the line's end into `#length`; returns where they end, or UNKNOWN. */
+  /** Reads a length and the line end, and sets `#length`; returns the offset after them, or UNKNOWN. */
   #head(bytes: Buffer, at: number): number {
     let i = at + 1;
     let length = 0;
@@ -190,7 +190,7 @@ export class ReplyReader {
   }
 }
 
-/** Where the line that `at` is in ends; the piece's end, if that is not in it. */
+/** The offset after the line that contains `at`; the end of the piece if the line end is not in it. */
 function lineEnd(piece: Buffer, at: number): number {
   const lf = piece.indexOf(LF, at);
   return lf < 0 ? piece.length : lf + 1;

@@ -4,16 +4,16 @@ const DOLLAR = 36;
 const ZERO = 48;
 const CR = 13;
 const LF = 10;
-/** Bytes of a bulk string beside its content: `$`, its length in digits, and two line ends. */
+/** Maximum overhead of a bulk string in bytes: `$`, the digits of its length, and two line ends. */
 export const FRAME_BYTES = 16;
 
-/** Bytes that a key can take as a bulk string, at most. */
+/** Maximum bytes of a key as a bulk string. */
 export function bulkRoom(key: string): number {
   return FRAME_BYTES + 3 * key.length;
 }
 
 /**
- * Writes a key as a bulk string; returns where it ends.
+ * Writes a key as a bulk string; returns the offset after it.
  * Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
 export function writeBulk(bytes: Buffer, start: number, key: string): number {
@@ -28,7 +28,7 @@ export function writeBulk(bytes: Buffer, start: number, key: string): number {
   return at;
 }
 
-/** Writes bytes as a bulk string; returns where it ends. */
+/** Writes bytes as a bulk string; returns the offset after it. */
 export function writeBulkBytes(bytes: Buffer, start: number, value: Buffer): number {
   let at = writeLength(bytes, start, value.length);
   bytes.set(value, at);
@@ -38,7 +38,7 @@ export function writeBulkBytes(bytes: Buffer, start: number, value: Buffer): num
   return at;
 }
 
-/** Writes `$`, the length and a line end; returns where they end. */
+/** Writes `$`, the length and a line end; returns the offset after them. */
 function writeLength(bytes: Buffer, start: number, length: number): number {
   let at = start;
   bytes[at++] = DOLLAR;

@@ -1,12 +1,13 @@
 import type { RedisConnection } from './connection.js';
 
-/** Keys that the server looks at in one call: far less than a millisecond of its time. */
+/** Keys that the server scans in one call, which takes far less than a millisecond. */
 const LOOKS = 500;
 
 /**
- * Some keys of each server that start with a text, in the order of the server's hash table, which is as good as random.
- * @param most of all servers together
- * @param signal ends the search with what was found; a server may hold millions of other keys
+ * Returns some keys with a prefix from each server. They come in the order of the server's hash table, which is
+ * effectively random.
+ * @param most limit for all servers together
+ * @param signal ends the search, because a server may hold millions of other keys; the keys found so far are returned
  */
 export async function sampleKeys(
   connections: readonly RedisConnection[],

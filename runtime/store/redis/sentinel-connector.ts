@@ -17,7 +17,7 @@ interface SentinelClients {
  */
 export function sentinelConnector(master: SentinelMaster): NonNullable<RedisOptions['Connector']> {
   return class extends SentinelConnector {
-    /** @param options those of the `Redis` that it connects */
+    /** @param options the options of the `Redis` client that it connects */
     constructor(options: unknown) {
       super(options as SentinelConnectionOptions);
       const clients = this as unknown as SentinelClients;

@@ -14,14 +14,14 @@ const LONGEST_ANSWER = 300;
 /** The answer of one Sentinel. */
 interface Opinion {
   readonly master: MasterAddress;
-  /** Epoch of the failover that made it master; a later failover has a higher one. */
+  /** Epoch of the failover that promoted this master; a later failover has a higher epoch. */
   readonly epoch: number;
   readonly others: readonly MasterAddress[];
 }
 
 /**
- * Finds the current master. Some Sentinels learn of a failover later than others, and a master that hung still acts as the
- * master for some seconds. So all Sentinels are asked, and the one with the latest failover is trusted.
+ * Finds the current master. Some Sentinels learn of a failover later than others, and a master that hung still acts as
+ * the master for some seconds. Therefore all Sentinels are asked, and the answer with the latest failover wins.
  *
  * Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
  */
@@ -29,7 +29,7 @@ export class SentinelMaster {
   readonly name: string;
   readonly #options: RedisOptions;
   readonly #sentinels: readonly MasterAddress[];
-  /** Sentinels that those of the settings have named. */
+  /** Sentinels that the configured Sentinels have reported. */
   #others: readonly MasterAddress[] = [];
 
   constructor(
@@ -55,7 +55,7 @@ export class SentinelMaster {
     this.#sentinels = sentinels;
   }
 
-  /** Undefined if no Sentinel answers. */
+  /** Finds the master; undefined if no Sentinel answers. */
   async find(): Promise<MasterAddress | undefined> {
     const sentinels = eachOnce([...this.#sentinels, ...this.#others]);
     const opinions = (await Promise.all(sentinels.map((sentinel) => this.#ask(sentinel)))).filter(
@@ -85,7 +85,7 @@ export class SentinelMaster {
       await redis.connect();
       const [address, state, others] = await Promise.all([
         redis.call('SENTINEL', 'get-master-addr-by-name', this.name),
-        // A Sentinel that does not answer these gets the lowest epoch.
+        // A Sentinel that does not answer this command gets the lowest epoch.
         redis.call('SENTINEL', 'master', this.name).catch(() => []),
         redis.call('SENTINEL', 'sentinels', this.name).catch(() => []),
       ]);

@@ -19,7 +19,7 @@ export interface RedisServers {
   open(): Promise<void>;
 
   /**
-   * Reads keys, to the numbers of the batch from `first` on.
+   * Reads keys into the batch, starting at number `first`.
    * @throws MillraceError store_unavailable if any key could not be read
    */
   read(
@@ -29,23 +29,23 @@ export interface RedisServers {
     signal: AbortSignal | undefined,
   ): Promise<void>;
 
-  /** By position: undefined where the record is stored, or why it may not be. Never rejects. */
+  /** By position: undefined if the record is stored, otherwise the reason why it may not be. Never rejects. */
   set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]>;
 
   /**
-   * Sends a writing command for each key; those of one key keep their order. Never rejects.
-   * @param sizeAt bytes that the command carries
-   * @returns by position: the reply, or why there is none
+   * Sends one write command for each key. Commands for the same key keep their order. Never rejects.
+   * @param sizeAt payload size of the command, in bytes
+   * @returns by position: the reply or an Error
    */
   send(keys: readonly string[], sizeAt: (position: number) => number, add: AddCommand): Promise<unknown[]>;
 
   /**
-   * Resolves if every server answers, and accepts writes.
+   * Resolves if every server answers and accepts writes.
    * @throws MillraceError with a code of STORE_WRITE_FAILURES
    */
   ping(): Promise<void>;
 
-  /** A connection to each server, for single commands beside reads. */
+  /** One connection to each server, for single commands other than reads. */
   connections(): readonly RedisConnection[];
 
   /** The error to report for a failed write. */

@@ -9,9 +9,12 @@ const CHANNEL = '__redis__:invalidate';
 const PATIENCE = 5;
 const LEAST_PATIENCE = 500;
 
-/** How a link notices that another database takes the place of the selected one. */
+/** How a link detects that SWAPDB replaced the selected database. */
 export interface MarkerLink {
-  /** Not yet connected; the link's from now on. A connection that waits for messages cannot read keys. */
+  /**
+   * A second connection, because a connection in subscriber mode cannot read keys. It is not connected yet. The link owns
+   * it from now on.
+   */
   readonly redis: Redis;
   readonly key: string;
   /** Called once if the server does not let this user read or write the key. */
@@ -22,7 +25,7 @@ export interface MarkerLink {
  * Receives the invalidations of one server on a separate connection. CLIENT TRACKING redirects to the connection itself,
  * and the PINGs use the same connection. Keys and PONGs therefore arrive in the server's order: a PONG means that all
  * invalidations of writes before its PING have arrived (except those of the server's current event loop turn). With each
- * PING the marker of the database is read on a second connection. If either connection is lost, so is the link.
+ * PING, a second connection reads the marker of the database. If either connection is lost, the link is lost.
  *
  * Source: https://redis.io/docs/latest/develop/reference/client-side-caching/
  */
@@ -44,9 +47,9 @@ export class TrackingLink {
   #closed = false;
 
   /**
-   * @param redis not yet connected; the link's from now on
-   * @param marker undefined where there is one database alone
-   * @param lost called once, when the link is of no use any more; with what the server said if it refused to track
+   * @param redis not connected yet; the link owns it from now on
+   * @param marker undefined if there is only one database
+   * @param lost called once when the link is lost, with the server's error if it refused to track
    */
   constructor(
     redis: Redis,
@@ -85,14 +88,14 @@ export class TrackingLink {
     return this.#armed;
   }
 
-  /** Whether the invalidations of all writes until a lease ago have arrived. */
+  /** True if the invalidations of all writes until one lease ago have arrived. */
   isCurrent(now: number): boolean {
     return now - this.#toldUntil < this.#leaseMs;
   }
 
   /**
-   * Whether the invalidations of all writes until now have arrived; concurrent calls share a PING. Undefined if the link is
-   * not armed, or was silent at the last call.
+   * Resolves to true if the invalidations of all writes until now have arrived. Concurrent calls share a PING. Undefined
+   * if the link is not armed, or if the previous call got no answer.
    */
   renew(): Promise<boolean> | undefined {
     if (!this.#armed || this.#closed || this.#isSilent) return undefined;
@@ -140,7 +143,7 @@ export class TrackingLink {
     }
     if (this.#closed) return;
     this.#armed = true;
-    // Entries from before this moment may be stale.
+    // Entries that were cached before tracking started may be stale.
     this.#changes.flush();
     const started = performance.now();
     this.#timer = setInterval(
@@ -160,7 +163,7 @@ export class TrackingLink {
     return Promise.all([this.#redis.ping(), this.#marker?.isSame()]).then(
       ([, isSame]) => {
         if (this.#closed) return;
-        // Reads in flight may be of either database. After `flush`, none of them is kept.
+        // Reads in flight may come from either database. `flush` prevents all of them from being cached.
         if (isSame === false) this.#changes.flush();
         this.#toldUntil = Math.max(this.#toldUntil, sent);
         this.#isSilent = false;

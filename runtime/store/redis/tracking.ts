@@ -14,10 +14,10 @@ export interface TrackingSettings {
   readonly warn?: (message: string) => void;
 }
 
-/** Pauses before a lost link is replaced, in milliseconds. */
+/** Shortest and longest pause before a lost link is replaced, in milliseconds. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 1000;
-/** Pause before the next attempt at a server that refused: someone must change the permissions first. */
+/** Pause before a retry after a server refused, in milliseconds: someone must change the permissions first. */
 const REFUSED_PAUSE = 10_000;
 
 /** Reports writes by any client, with one link to each master. */
@@ -72,7 +72,7 @@ export class RedisTracking implements Coherence {
     this.#links.clear();
   }
 
-  /** Reads in flight while the masters change may be answered by old or new masters, so none of them is kept. */
+  /** Old or new masters may answer reads in flight while the masters change, so none of these reads is cached. */
   #follow(masters: readonly MasterAddress[]): void {
     this.#changes?.flush();
     this.#wanted = new Set(masters.map(addressText));
@@ -114,7 +114,7 @@ export class RedisTracking implements Coherence {
     };
   }
 
-  /** Pauses grow while the server accepts no link. */
+  /** The pause grows while the server accepts no link. */
   #pauseAfter(address: string, wasArmed: boolean): number {
     const before = wasArmed ? undefined : this.#pauses.get(address);
     const pause = before === undefined ? FIRST_PAUSE : Math.min(2 * before, LONGEST_PAUSE);

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** A client as its server knows it. Both are needed: each server starts ids again, and addresses are reused. */
+/** The id and address of a client. Both are needed: client ids restart with the server, and addresses are reused. */
 interface ServersClient {
   readonly id: string;
   readonly addr: string;
@@ -9,17 +9,20 @@ interface ServersClient {
 /**
  * Keeps writes in order when a connection is lost. Commands of the lost connection may still be in the network, or unread
  * in the server's socket. The server could execute them after those of the next connection, and an older write would replace
- * a newer, acknowledged one. So the server is told to close the lost connection before anything is written on the next one.
+ * a newer, acknowledged one. CLIENT KILL therefore closes the lost connection before the next connection sends a write.
  *
  * Source: https://redis.io/docs/latest/commands/client-kill/
  */
 export class WriteFence {
   #last: ServersClient | undefined;
 
-  /** Call on a new connection, and wait for it before the first write. @throws what the server refuses, or a lost connection */
+  /**
+   * Call it on a new connection and await it before the first write.
+   * @throws the error of the server if it refuses the command; Error if the connection is lost
+   */
   async raise(redis: Redis): Promise<void> {
     const own = parseClient(String(await redis.call('CLIENT', 'INFO')));
-    // The first time there is nothing to kill, but this checks the permission.
+    // The first connection has nothing to kill, but the command still checks the permission.
     const { id, addr } = this.#last ?? own;
     await redis.call('CLIENT', 'KILL', 'ID', id, 'ADDR', addr, 'SKIPME', 'yes');
     this.#last = own;

@@ -1,13 +1,13 @@
-/** A route of the shipped project that takes a body, and how a value gets into its body. */
+/** A route of the shipped project that accepts a body, and functions that put a value into the body. */
 export interface ProvedRoute {
   readonly path: string;
-  /** Its limit of bytes. */
+  /** Maximum size of a body, in bytes. */
   readonly limit: number;
-  /** A body whose list has these elements, with a field of the body's own beside it. */
+  /** Builds a body whose list has these elements. `extra` is the value of an undeclared field of the body itself. */
   readonly body: (elements: readonly string[], extra?: string) => string;
-  /** An element of the list that carries a value, under a name that is declared or not. */
+  /** Builds an element of the list that carries a value under a declared or undeclared name. */
   readonly element: (i: number, value: string, name?: string) => string;
-  /** Names of attributes or features that are declared, where a value can stand. */
+  /** The names of declared attributes or features that can carry a value. */
   readonly declared: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** JSON that is slow to parse, to walk or to hold, each as a text of about so many bytes. */
+/** Functions that build JSON text of about `bytes` bytes that is slow to parse or traverse, or needs much memory. */
 export const TORTURE: Readonly<Record<string, (bytes: number) => string>> = {
   numbers: (bytes) => list('0.123456', bytes),
   'small numbers': (bytes) => list('1', bytes),

@@ -3,16 +3,16 @@ import { startService } from '../../../runtime/app/serve.js';
 import { loadSettings } from '../../../runtime/settings/settings.js';
 
 /**
- * A service in a process of its own, by the environment's settings. Between the messages `begin` and `end` it measures
- * each turn of its event loop: the CPU of the main thread from one check phase to the next. It answers `end` with the
- * longest, in milliseconds.
+ * Runs the service in a separate process, with settings from the environment. Between the messages `begin` and `end`, it
+ * measures each turn of its event loop: the CPU time of the main thread from one check phase to the next. It answers
+ * `end` with the longest turn in milliseconds and with its resident memory in bytes.
  */
 const schedstat = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
 const line = Buffer.alloc(128);
 
-/** CPU of the main thread so far, milliseconds. */
+/** CPU time of the main thread since it started, milliseconds. */
 function cpuMs(): number {
-  process.cpuUsage(); // the kernel brings the thread's own figure up to date with it
+  process.cpuUsage(); // makes the kernel update the thread's figure
   readSync(schedstat, line, 0, line.length, 0);
   return Number(line.toString('latin1', 0, line.indexOf(0x20))) / 1e6;
 }
@@ -39,7 +39,7 @@ process.on('message', (message) => {
     before = cpuMs();
     next = setImmediate(turn);
   } else {
-    // What was answered last may have been done in this very turn.
+    // The last answer may have been computed in this turn, so the turn counts.
     note();
     clearImmediate(next);
     process.send?.({ longest, rss: process.memoryUsage.rss() });

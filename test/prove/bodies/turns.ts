@@ -7,20 +7,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { repositoryPath } from '../../support/repository.js';
 
-/** A body as it is sent. */
+/** A request body to send. */
 export interface Sent {
   readonly path: string;
   readonly bytes: Buffer;
   readonly encoding?: string;
 }
 
-/** The project that ships, served by a process that measures its turns. */
+/** A process that serves the shipped project and measures the turns of its event loop. */
 export interface MeasuredService {
   readonly url: string;
   readonly pid: number;
-  /** The longest turn of the main thread while the work runs, in milliseconds of its CPU, and its memory after it. */
+  /**
+   * Runs the work. Returns the longest turn of the main thread meanwhile (CPU time in milliseconds), and the resident
+   * memory afterwards (bytes).
+   */
   during(work: () => Promise<unknown>): Promise<{ readonly longest: number; readonly rss: number }>;
-  /** Sends a body and reads its answer. @returns its status; 0 where the connection broke */
+  /** Sends a body and reads the answer. @returns the status; 0 if the connection broke */
   send(sent: Sent): Promise<number>;
   close(): Promise<void>;
 }

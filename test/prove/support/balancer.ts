@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How often the balancer asks each instance for /readyz, milliseconds. */
+/** Interval at which the balancer polls /readyz of each instance, milliseconds. */
 export const PROBE_MS = 100;
 
-/** A balancer of TCP connections, as small as one can be: it sends new ones to the instances that are ready. */
+/** A minimal TCP load balancer. It forwards each new connection to a ready instance. */
 export interface Balancer {
   readonly port: number;
   /** The ports of the instances. */
   readonly instances: Set<number>;
-  /** Whether an instance was ready when it was asked last. */
+  /** True if the instance was ready at the last poll. */
   isReady(port: number): boolean;
-  /** Connections that came while no instance was ready. */
+  /** Number of connections that arrived while no instance was ready. */
   turnedAway(): number;
   close(): Promise<void>;
 }

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../support/until.js';
 
 export interface FaultAnswer {
-  /** 0 where there was none. */
+  /** 0 if there was no answer. */
   readonly status: number;
-  /** The code of a problem, or the causes of a degraded answer. */
+  /** The code of a problem document, or the first cause of a degraded answer. */
   readonly told: string;
   readonly milliseconds: number;
-  /** When it came, by `performance.now()`. */
+  /** When the answer arrived, by `performance.now()`. */
   readonly at: number;
 }
 
@@ -15,14 +15,14 @@ const ITEMS = 2000;
 const CANDIDATES = 100;
 const UPLOADED = 20;
 const MAKERS = 20;
-/** Answers in a row that say that all is well. */
+/** The number of consecutive good rankings after which the service counts as recovered. */
 const IN_A_ROW = 30;
 
-/** A steady load of rankings, and of uploads and pushes in turn; a slow answer does not slow the next request. */
+/** A steady open-loop load: rankings, and alternating uploads and pushes. A slow answer does not delay other requests. */
 export class FaultLoad {
   readonly rankings: FaultAnswer[] = [];
   readonly writes: FaultAnswer[] = [];
-  /** Whose readiness is asked for. */
+  /** Address of the instance whose readiness is checked. */
   readyUrl: string;
   #running = true;
   #loops: Promise<void>[] = [];
@@ -77,7 +77,7 @@ export class FaultLoad {
     this.writes.length = 0;
   }
 
-  /** Waits until the last answers are all good; false if they are not for long. */
+  /** Waits until the latest answers are all good. Resolves to false after a time-out. */
   async settle(): Promise<boolean> {
     const good = (): boolean => {
       const last = this.rankings.slice(-IN_A_ROW);
@@ -95,7 +95,7 @@ export class FaultLoad {
     );
   }
 
-  /** The status of /readyz, with the code of the failure and of warnings. */
+  /** Returns the status of /readyz, and the codes of the failure and of the warnings. */
   async readiness(): Promise<string> {
     const answer = await fetch(`${this.readyUrl}/readyz`).catch(() => undefined);
     if (answer === undefined) return 'no connection';
@@ -137,7 +137,7 @@ export class FaultLoad {
       told = json.code ?? causes;
       status = answer.status;
     } catch {
-      // No answer: the status says so.
+      // The status 0 means that there was no answer.
     }
     const at = performance.now();
     return { status, told, milliseconds: at - sent, at };

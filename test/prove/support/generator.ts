@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { LoadOrder, LoadResult } from './load-generator.js';
 
-/** Sends load from a process of its own. */
+/** Sends load from a separate process. */
 export interface Generator {
   send(order: LoadOrder): Promise<LoadResult>;
   close(): void;

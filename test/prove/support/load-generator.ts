@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net';
 import { randomNumbers } from '../../support/random-ensemble.js';
 import { rankingBodies, ROUTE } from './ranking-project.js';
 
-/** An order to send load; `rate` 0: as fast as `clients` connections get answers (closed loop). */
+/** A request to send load. With `rate` 0, each of `clients` connections sends after each answer (closed loop). */
 export interface LoadOrder {
   readonly port: number;
-  /** Requests a second, at random times (Poisson), whatever the answers take (open loop). */
+  /** Requests per second at random times (Poisson), independent of the answers (open loop). */
   readonly rate: number;
   readonly seconds: number;
   readonly clients: number;
@@ -13,21 +13,21 @@ export interface LoadOrder {
 
 export interface LoadResult {
   readonly sent: number;
-  /** Milliseconds from the time that the schedule gives to the last byte, of each answer 200, sorted. */
+  /** Latencies of the answers with status 200: milliseconds from the scheduled time to the last byte, sorted. */
   readonly okMs: readonly number[];
-  /** The same of each 503, sorted. */
+  /** Latencies of the answers with status 503, sorted. */
   readonly refusedMs: readonly number[];
-  /** Answers with another status, and connections that broke. */
+  /** Number of answers with another status and of broken connections. */
   readonly failed: number;
-  /** Requests without an answer at the end. */
+  /** Number of requests without an answer at the end. */
   readonly unanswered: number;
-  /** Connections at the end. */
+  /** Number of connections at the end. */
   readonly connections: number;
-  /** Longest time that the generator itself was late, milliseconds. */
+  /** Maximum delay of the generator itself, milliseconds. */
   readonly latest: number;
 }
 
-/** Longest wait for answers after the last request, milliseconds. */
+/** Maximum wait for answers after the last request, milliseconds. */
 const TAIL_MS = 5_000;
 /** Time to open the connections, milliseconds. */
 const CONNECT_MS = 300;
@@ -39,7 +39,7 @@ const REQUESTS = rankingBodies(32).map((body) =>
   ),
 );
 
-/** One connection. Reads answers with a Content-Length, one at a time, and knows nothing else of HTTP. */
+/** One connection. It reads one answer at a time and supports only answers with a Content-Length. */
 class Client {
   readonly #socket: Socket;
   #text = '';
@@ -149,7 +149,7 @@ function run({ port, rate, seconds, clients }: LoadOrder): Promise<LoadResult> {
       return;
     }
     for (let i = 0; i < clients; i++) free.push(open());
-    // The connections stand before the schedule begins, as those of a load balancer do.
+    // The connections are open before the schedule begins, like those of a load balancer.
     let next = performance.now() + CONNECT_MS;
     end = next + seconds * 1000;
     const tick = (): void => {

@@ -12,7 +12,7 @@ const ITEMS = 2_000;
 const TREES = 100;
 const FEATURES = Array.from({ length: 20 }, (_, i) => `f${i}`);
 
-/** Writes the project that ranks items by the trees. */
+/** Writes a project that ranks items by a tree model. */
 export async function writeRankingProject(folder: string): Promise<void> {
   const ensemble = randomEnsemble(7, {
     trees: TREES,
@@ -70,7 +70,7 @@ export async function loadItems(url: string): Promise<void> {
   }
 }
 
-/** Bodies of rankings, each with other candidates. */
+/** Returns ranking bodies with different candidates. */
 export function rankingBodies(count: number): string[] {
   return Array.from({ length: count }, (_, seed) => {
     const random = randomNumbers(seed + 1);

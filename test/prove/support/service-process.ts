@@ -2,7 +2,7 @@ import { startService } from '../../../runtime/app/serve.js';
 import { loadSettings } from '../../../runtime/settings/settings.js';
 import type { ServiceUsage } from './service.js';
 
-/** The service in a process of its own, with the settings of the environment. Answers each message with its usage. */
+/** Runs the service in a separate process, with settings from the environment. It answers each message with its usage. */
 const service = await startService(loadSettings(process.env));
 process.on('message', () => {
   const { user, system } = process.cpuUsage();

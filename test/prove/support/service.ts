@@ -12,14 +12,14 @@ export interface ServiceUsage {
   readonly rssBytes: number;
 }
 
-/** A service that ranks the items, in a process of its own. */
+/** A service in a separate process that ranks the items. */
 export interface ProvedService {
   readonly port: number;
   readonly process: ChildProcess;
   usage(): Promise<ServiceUsage>;
 }
 
-/** Runs the service on a store, with its items loaded, while `use` runs. */
+/** Runs the service on a store with the items loaded, until `use` resolves. */
 export async function withService<T>(
   store: 'redis' | 'embedded',
   env: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { postBytes } from '../../support/counting-client.js';
 import { writeProject } from '../../support/project.js';
 
-/** One pipeline that scores what the request carries. */
+/** A pipeline that scores by attributes that the request carries. */
 const PIPELINE = `pipeline: small
 rank: product
 components:
@@ -21,7 +21,7 @@ export const RANKING = postBytes('/api/v1/small', {
   candidates: Array.from({ length: CANDIDATES }, (_, i) => ({ product_id: `p${i}`, price: i + 0.5 })),
 });
 
-/** Runs with a small project in a folder of its own. */
+/** Calls `use` with a small project in a temporary folder. */
 export async function withSmallProject<T>(use: (root: string) => Promise<T>): Promise<T> {
   const root = await writeProject({
     'pipelines/small.yaml': PIPELINE,

@@ -21,7 +21,7 @@ import { SlotMap } from './slot-map.js';
 
 /** Most redirections of a key within one read or write. */
 const MOST_REDIRECTS = 5;
-/** Keys that are tried to find one of a node. */
+/** Maximum number of probe keys that are tried to find a key of a node. */
 const MOST_PROBES = 4096;
 
 /** The commands of some positions that go to one node. */
@@ -35,11 +35,11 @@ interface Leg {
 interface Work {
   readonly lane: 'reads' | 'writes';
   readonly keys: readonly string[];
-  /** Sends the commands of a leg, and puts each reply, or why there is none, at its position. Never rejects. */
+  /** Sends the commands of a leg, and puts each reply or error at its position. Never rejects. */
   readonly send: (leg: Leg, replies: unknown[]) => Promise<void>;
 }
 
-/** The masters of a Redis Cluster. Each key goes to the master of its slot; all masters are asked in parallel. */
+/** The masters of a Redis Cluster. Each key goes to the master of its slot; commands to all masters run in parallel. */
 export class ClusterServers implements RedisServers {
   readonly masters: RedisMasters;
   readonly #map: SlotMap;
@@ -101,7 +101,9 @@ export class ClusterServers implements RedisServers {
     for (const error of errors) if (error instanceof Error) throw this.unavailable(error);
   }
 
-  /** Stores the first record before the others are sent: readers of the others need it, and it may be on another node. */
+  /**
+   * Stores the first record before the others are sent, because readers of the others need it. It may be on another node.
+   */
   async set(records: readonly StoreRecord[]): Promise<(Error | undefined)[]> {
     const [lead] = await this.#set(records.slice(0, 1));
     if (lead !== undefined) return records.map(() => lead);
@@ -184,7 +186,7 @@ export class ClusterServers implements RedisServers {
     return replies;
   }
 
-  /** The legs by the current map. */
+  /** Groups the commands into legs by the current slot map. */
   #legs(keys: readonly string[], replies: unknown[]): Leg[] {
     const legs = new Map<ClusterNode, Leg>();
     for (let position = 0; position < keys.length; position++) {

@@ -8,7 +8,7 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** The slot of a key: of its hash tag, the text between the first `{` and the next `}`, if there is one. */
+/** The slot of a key. If the key has a hash tag (the text between the first `{` and the next `}`), the tag is hashed. */
 export function keySlot(key: string): number {
   const open = key.indexOf('{');
   if (open >= 0) {

@@ -1,6 +1,6 @@
 import type { MasterAddress } from '../../../settings/redis-address.js';
 
-/** The reply of a node that another node has the key: permanently (MOVED), or for one command (ASK). */
+/** A redirection reply: another node has the key, permanently (MOVED) or for one command (ASK). */
 export interface Redirect {
   readonly slot: number;
   readonly to: MasterAddress;

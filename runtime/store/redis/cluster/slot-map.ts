@@ -10,10 +10,10 @@ import { ClusterNode } from './cluster-node.js';
 import { SLOTS } from './key-slot.js';
 import { readSlotRanges, type SlotRange } from './slot-ranges.js';
 
-/** How often the map is read while it may be wrong, and while it seems correct, in milliseconds. */
+/** Intervals at which the map is read while it may be stale, and while it seems correct, in milliseconds. */
 const TEND = 200;
 const TEND_CALM = 5000;
-/** How long a node is kept that only a redirection named, in milliseconds. */
+/** How long a node stays known if only a redirection named it, in milliseconds. */
 const KEEP_NAMED = 10_000;
 
 /**
@@ -45,7 +45,7 @@ export class SlotMap {
     return this.#nodes.values();
   }
 
-  /** Why the last read of the map failed. */
+  /** The error of the last read of the map, if it failed. */
   get lastError(): Error | undefined {
     return this.#lastError;
   }
@@ -59,7 +59,7 @@ export class SlotMap {
     return this.#owners.reduce((count, owner) => (owner === undefined ? count + 1 : count), 0);
   }
 
-  /** Marks the map as doubtful, so that it is read again soon. */
+  /** Marks the map as possibly stale, so that it is read again soon. */
   doubt(): void {
     this.#doubtful = true;
   }
@@ -154,7 +154,7 @@ export class SlotMap {
     for (const [name, node] of this.#nodes) {
       if (named.has(node) || node.keepUntil > Date.now()) continue;
       this.#nodes.delete(name);
-      // Pending replies still arrive. The connections of a dead node fail long before this.
+      // Replies in flight can still arrive. The connections of a dead node fail long before this time.
       setTimeout(() => node.close(), this.#limits.commandTimeout).unref();
     }
     this.#announce();
@@ -176,7 +176,7 @@ export class SlotMap {
   }
 }
 
-/** In random order, so that no single node with an old view is always asked first. */
+/** Shuffles the nodes, so that a node with a stale map is not always asked first. */
 function shuffled<T>(items: T[]): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const other = Math.floor(Math.random() * (i + 1));
