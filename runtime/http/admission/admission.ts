@@ -11,7 +11,7 @@ export interface AdmissionLimits {
   readonly queueMs: number;
 }
 
-export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 25 };
+export const DEFAULT_ADMISSION: AdmissionLimits = { maxInFlight: 1000, queueMs: 100 };
 
 /** A request is admitted only if its answer is expected within this part of its time limit. */
 const EXPECTED_PART = 0.6;

@@ -157,7 +157,7 @@ export class TurnQueue {
 
 /** A FIFO queue that removes its first item in constant time. */
 class Fifo {
-  #items: Waiting[] = [];
+  #items: (Waiting | undefined)[] = [];
   #head = 0;
 
   get length(): number {
@@ -169,7 +169,9 @@ class Fifo {
   }
 
   shift(): Waiting | undefined {
-    const first = this.#items[this.#head++];
+    const first = this.#items[this.#head];
+    // A request keeps the project that answers it in memory.
+    this.#items[this.#head++] = undefined;
     if (this.#head > 64 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
