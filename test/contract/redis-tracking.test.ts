@@ -84,7 +84,7 @@ describe('invalidations of redis', function () {
       await other.flushdb();
       await fill(other);
       other.disconnect();
-      await pause(50); // FLUSHDB of the other database is told too
+      await pause(50); // Redis also sends an invalidation for FLUSHDB of the other database.
       await until(() => tracking.isCurrent());
       for (let swap = 0; swap < 2; swap++) {
         const before = flushes;

@@ -27,7 +27,7 @@ describe('slow clients', () => {
     ['a body', `${HEAD}Content-Length: 1000\r\n\r\n`, ' '],
   ];
   for (const [what, first, trickle] of slow) {
-    it(`are told after MILLRACE_RECEIVE_MS that ${what} did not arrive in time`, async () => {
+    it(`get 408 after MILLRACE_RECEIVE_MS if ${what} did not arrive in time`, async () => {
       await serve({ receiveMs: RECEIVE_MS });
       const client = rawClient(server.port);
       client.socket.write(first);
