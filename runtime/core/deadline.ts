@@ -2,39 +2,71 @@ import { setMaxListeners } from 'node:events';
 import { MillraceError } from '../api/errors.js';
 import type { Usage } from './usage.js';
 
-/** The time limit of a request, and whether its client is still connected. */
+export interface DeadlineOptions {
+  /** Counts work that may outlast the request. */
+  readonly usage?: Usage | undefined;
+  /** When the time started, by `performance.now()`. By default, now. */
+  readonly started?: number | undefined;
+  /** Work that this work belongs to. When its deadline is over, this one is over too. */
+  readonly parent?: Deadline | undefined;
+}
+
+/**
+ * The time limit of a request. It is over when the time is over, or earlier if the client disconnects.
+ *
+ * Most requests never wait for anything, so the AbortSignal is created when it is first used: it costs several
+ * microseconds.
+ */
 export class Deadline {
-  readonly #controller = new AbortController();
+  readonly started: number;
+  readonly usage: Usage | undefined;
   readonly #timer: NodeJS.Timeout;
-  readonly #client: AbortSignal | undefined;
+  readonly #leaveParent: (() => void) | undefined;
+  #error: Error | undefined;
+  #listeners: Set<(error: Error) => void> | undefined;
+  #controller: AbortController | undefined;
 
   constructor(
     readonly ms: number,
-    client: AbortSignal | undefined,
-    /** Counts work that may outlast the request. */
-    readonly usage?: Usage,
-    /** When the time started, by `performance.now()`. */
-    readonly started = performance.now(),
+    { usage, started = performance.now(), parent }: DeadlineOptions = {},
   ) {
-    // The signal has one listener per concurrent read. Node.js would print a leak warning above ten listeners.
-    setMaxListeners(0, this.#controller.signal);
-    this.#timer = setTimeout(() => this.#controller.abort(exceeded(ms)), this.#left());
-    this.#client = client;
-    if (client?.aborted === true) this.#gone();
-    else client?.addEventListener('abort', this.#gone, { once: true });
+    this.started = started;
+    this.usage = usage ?? parent?.usage;
+    this.#timer = setTimeout(() => this.abort(exceeded(ms)), this.#left());
+    this.#leaveParent = parent?.whenOver((error) => this.abort(error));
   }
 
-  readonly #gone = (): void => {
-    const reason: unknown = this.#client?.reason;
-    this.#controller.abort(
-      reason instanceof MillraceError
-        ? reason
-        : new MillraceError('deadline_exceeded', 'the client closed the connection'),
-    );
-  };
-
+  /** Aborted when the deadline is over. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      // The signal has one listener per concurrent read. Node.js would print a leak warning above ten listeners.
+      setMaxListeners(0, this.#controller.signal);
+      if (this.#error !== undefined) this.#controller.abort(this.#error);
+    }
     return this.#controller.signal;
+  }
+
+  /** Ends the time early. */
+  abort(error: Error): void {
+    if (this.#error !== undefined) return;
+    this.#error = error;
+    this.#controller?.abort(error);
+    for (const listener of this.#listeners ?? []) listener(error);
+  }
+
+  /**
+   * Calls the listener when the deadline is over, or at once if it is over already.
+   * @returns a function that removes the listener
+   */
+  whenOver(listener: (error: Error) => void): () => void {
+    if (this.#error !== undefined) {
+      listener(this.#error);
+      return () => undefined;
+    }
+    const listeners = (this.#listeners ??= new Set());
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   }
 
   #left(): number {
@@ -46,36 +78,33 @@ export class Deadline {
    * @throws MillraceError deadline_exceeded once the time limit is over
    */
   check(): void {
-    if (!this.signal.aborted && this.#left() < 0) this.#controller.abort(exceeded(this.ms));
-    if (this.signal.aborted) throw this.signal.reason as Error;
+    if (this.#error === undefined && this.#left() < 0) this.abort(exceeded(this.ms));
+    if (this.#error !== undefined) throw this.#error;
   }
 
   /** Settles like the promise, or rejects with the deadline's error if that comes first. */
   async within<T>(work: Promise<T>): Promise<T> {
     this.usage?.hold(work);
-    if (this.signal.aborted) {
+    if (this.#error !== undefined) {
       // The work started too late. Its own rejection is ignored, since an unhandled rejection would end the process.
       work.catch(() => undefined);
-      this.check();
+      throw this.#error;
     }
     let stop: () => void = () => undefined;
     const over = new Promise<never>((_resolve, reject) => {
-      stop = () => {
-        reject(this.signal.reason as Error);
-      };
-      this.signal.addEventListener('abort', stop, { once: true });
+      stop = this.whenOver(reject);
     });
     try {
       return await Promise.race([work, over]);
     } finally {
-      this.signal.removeEventListener('abort', stop);
+      stop();
     }
   }
 
-  /** Call this when the request is answered. */
+  /** Call this when the request is answered. Its time cannot run out any more. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#client?.removeEventListener('abort', this.#gone);
+    this.#leaveParent?.();
   }
 }
 

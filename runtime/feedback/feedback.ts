@@ -105,7 +105,7 @@ export class Feedback {
         : [{ key: historyKey(prefix, type, id), needs: ofOwner, used }];
     });
     if (owners.length === 0) return [];
-    const deadline = new Deadline(READ_TIME, undefined);
+    const deadline = new Deadline(READ_TIME);
     try {
       const batch = new BatchRead(store, deadline);
       const numbers = owners.map(({ key }) => batch.ask(key));

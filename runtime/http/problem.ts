@@ -87,8 +87,8 @@ function asMillraceError(error: unknown): MillraceError {
 }
 
 function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
-  const { id, route, gone } = requestState(res);
-  if (error.status < 500 || gone.aborted) return;
+  const { id, route } = requestState(res);
+  if (error.status < 500 || res.closed) return;
   // A stack trace contains no information about the store, and would flood the log.
   if (error.status === 503)
     refusals.refused(error.code, () => ({ request_id: id, route, error: describeError(error, false) }));

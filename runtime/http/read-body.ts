@@ -1,15 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
 import { beginUrgent } from '../core/background.js';
-import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
+import type { BodyMemory } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
 
-/** The body of a request, and the memory that it holds. */
-interface HeldBody extends CollectedBody {
-  readonly share: BodyShare;
-}
-
-const bodies = new WeakMap<Request, HeldBody>();
+const bodies = new WeakMap<Request, CollectedBody>();
 
 /**
  * Reads a body of at most `limit` inflated bytes (gzip, deflate, br), for `withBody` to parse. It refuses a body that
@@ -18,11 +13,14 @@ const bodies = new WeakMap<Request, HeldBody>();
  */
 export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): RequestHandler {
   return async (req, res, next) => {
-    if (isUrgent) res.once('close', beginUrgent());
     checkMediaType(req);
     const share = memory.share();
-    res.once('close', () => share.release());
-    bodies.set(req, { ...(await collectBody(req, limit, share)), share });
+    const endUrgent = isUrgent ? beginUrgent() : undefined;
+    res.once('close', () => {
+      share.release();
+      endUrgent?.();
+    });
+    bodies.set(req, await collectBody(req, limit, share));
     next();
   };
 }

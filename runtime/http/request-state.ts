@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { exceeded } from '../core/deadline.js';
+import { MillraceError } from '../api/errors.js';
+import { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
@@ -11,8 +12,8 @@ export interface RequestState extends Admitted {
   id: string;
   /** The route as it is mounted, never the path that the client sent; undefined until a route matches. */
   route: string | undefined;
-  /** Aborted when the client disconnects or the time limit is over. */
-  readonly gone: AbortSignal;
+  /** Over when the client disconnects or the time limit is over. */
+  readonly deadline: Deadline;
 }
 
 const states = new WeakMap<ServerResponse, RequestState>();
@@ -53,11 +54,11 @@ export function beginRequest(
   headAt: number,
 ): void {
   const { admission, metrics, logger, usage } = parts;
-  const leaving = new AbortController();
+  const deadline = new Deadline(load.limitMs, { usage, started: arrived });
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
-    gone: leaving.signal,
+    deadline,
     load,
     arrived,
     headAt,
@@ -70,21 +71,15 @@ export function beginRequest(
   res.setHeader('X-Request-Id', state.id);
   res.setHeader('X-Content-Type-Options', 'nosniff');
   res.setHeader('Cache-Control', 'no-store');
-  const late = setTimeout(
-    () => {
-      if (res.headersSent) return;
-      const error = exceeded(load.limitMs);
-      leaving.abort(error);
-      parts.fail(error, req, res);
-    },
-    arrived + load.limitMs - headAt,
-  );
+  deadline.whenOver((error) => {
+    if (!res.closed && !res.headersSent) parts.fail(error, req, res);
+  });
   usage?.begin();
   admission.enter(state);
   res.once('close', () => {
-    clearTimeout(late);
+    deadline.end();
     const answered = res.writableFinished;
-    if (!answered) leaving.abort();
+    if (!answered) deadline.abort(new MillraceError('deadline_exceeded', 'the client closed the connection'));
     const status = answered ? res.statusCode : CLIENT_CLOSED_REQUEST;
     admission.leave(state, answered && status < 300);
     usage?.end();

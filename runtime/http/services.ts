@@ -3,6 +3,7 @@ import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
+import type { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import type { Admission } from './admission/admission.js';
 import type { BodyMemory } from './bodies/body-memory.js';
@@ -65,13 +66,11 @@ export interface ScanService {
 
 export interface OnlineFeatureService {
   /**
-   * @param gone aborted when the client disconnects
-   * @param arrived time of arrival, by `performance.now()`
+   * @param parent the deadline of the request
    */
   read(
     body: unknown,
-    gone?: AbortSignal,
-    arrived?: number,
+    parent?: Deadline,
   ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
 }
 

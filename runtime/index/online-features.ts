@@ -62,19 +62,17 @@ export class OnlineFeatures {
   /**
    * Body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`: at most 250 features and 1000
    * rows. A defaulted value is returned as in a ranking; its status gives the reason for the default.
-   * @param gone aborted when the client disconnects
-   * @param arrived when the request arrived, by `performance.now()`; the time limit counts from here
+   * @param parent the deadline of the request; without one, the time limit counts from the call
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, deadline_exceeded
    */
   async read(
     body: unknown,
-    gone?: AbortSignal,
-    arrived?: number,
+    parent?: Deadline,
   ): Promise<{ readonly answer: JsonText<OnlineAnswer>; readonly report: OnlineReport }> {
     const request = readOnlineRequest(body, this.#parts.views, this.#parts.types);
     const now = this.#clock();
     const groups = groupsOf(request.features);
-    const deadline = new Deadline(this.#limitMs, gone, undefined, arrived);
+    const deadline = new Deadline(this.#limitMs, { started: parent?.started, parent });
     try {
       const cells = await Promise.all(groups.map((group) => this.#read(group, request.rows, now, deadline)));
       const featureStatuses = new StatusCounts();

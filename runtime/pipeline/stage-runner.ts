@@ -8,12 +8,18 @@ export class StageRunner {
   readonly clock = new StageClock();
   readonly deadline: Deadline;
 
+  readonly #isOwn: boolean;
+
   constructor(
     limitMs: number,
-    { signal, arrived }: Pick<RequestContext, 'signal' | 'arrived'>,
+    { deadline }: Pick<RequestContext, 'deadline'>,
     usage: Usage | undefined,
   ) {
-    this.deadline = new Deadline(limitMs, signal, usage, arrived ?? this.clock.started);
+    this.#isOwn = deadline?.ms !== limitMs;
+    this.deadline =
+      deadline?.ms === limitMs
+        ? deadline
+        : new Deadline(limitMs, { usage, started: this.clock.started, parent: deadline });
   }
 
   /** Runs one stage. @throws MillraceError deadline_exceeded, also after a stage that never yielded to the event loop */
@@ -26,6 +32,6 @@ export class StageRunner {
 
   /** Call when the request is answered or has failed. */
   close(): void {
-    this.deadline.end();
+    if (this.#isOwn) this.deadline.end();
   }
 }

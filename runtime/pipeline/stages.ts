@@ -18,9 +18,11 @@ export type StageName = (typeof STAGES)[number]['name'];
 /** Milliseconds by stage, in the order of STAGES. */
 export type StageTimes = Readonly<Record<StageName, number>>;
 
+const ZERO = Object.fromEntries(STAGES.map(({ name }) => [name, 0])) as Record<StageName, number>;
+
 /** Times the stages of one request. */
 export class StageClock {
-  readonly #ms = Object.fromEntries(STAGES.map(({ name }) => [name, 0])) as Record<StageName, number>;
+  readonly #ms = { ...ZERO };
   /** As `performance.now()`. */
   readonly started = performance.now();
   #last = this.started;

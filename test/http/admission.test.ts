@@ -155,7 +155,7 @@ describe('admission', () => {
     await pause(100);
     inTime.socket.write('{}');
     await inTime.until(/\}$/);
-    expect(contexts[0]?.arrived).to.be.below(sent + 100);
+    expect(contexts[0]?.deadline?.started).to.be.below(sent + 100);
 
     const late = rawClient(app.port);
     late.socket.write(`${HEAD}Content-Length: 2\r\n\r\n`);

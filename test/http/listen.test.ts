@@ -76,9 +76,9 @@ describe('listen', () => {
     const app = await start({
       pipelines: [
         {
-          run: async (_body, { signal }) => {
+          run: async (_body, { deadline }) => {
             reached.resolve();
-            signal?.addEventListener('abort', () => aborted.resolve());
+            deadline?.whenOver(() => aborted.resolve());
             await aborted.promise;
             throw new MillraceError('deadline_exceeded', 'the client closed the connection');
           },
@@ -160,7 +160,7 @@ describe('listen', () => {
       pipelines: [
         {
           run: (_body, context) => {
-            signal = context.signal;
+            signal = context.deadline?.signal;
             return Promise.resolve({ answer: ANSWER, report: REPORT });
           },
         },

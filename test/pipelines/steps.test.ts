@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../runtime/api/errors.js';
+import { Deadline } from '../../runtime/core/deadline.js';
 import { idsOf, pluginFiles, scoresOf, startProject, type TestProject } from '../support/project.js';
 
 /** Interactions of steps: scopes, pins and buries, conditions, definitions, failures. */
@@ -262,10 +263,13 @@ describe('steps together', () => {
   it('ends immediately if the client disconnected before it started', async () => {
     const { app } = await start([step('waits'), bySearch]);
     const [first] = app.pipelines;
-    const error: unknown = await first?.run(five, { requestId: 'r', signal: AbortSignal.abort() }).then(
+    const deadline = new Deadline(60_000);
+    deadline.abort(new MillraceError('deadline_exceeded', 'the client closed the connection'));
+    const error: unknown = await first?.run(five, { requestId: 'r', deadline }).then(
       () => undefined,
       (caught: unknown) => caught,
     );
+    deadline.end();
     expect((error as MillraceError).code).to.equal('deadline_exceeded');
   });
 

@@ -43,7 +43,7 @@ export async function fillFrame(
   } = {},
 ): Promise<Filled> {
   const request = atOnce(readRequest(plan, body, 'r'));
-  const deadline = new Deadline(60_000, undefined);
+  const deadline = new Deadline(60_000);
   const resident = options.resident && new ResidentSession(options.resident);
   const frame = plan.frames.acquire(request.ids.length, options.now ?? 0);
   try {

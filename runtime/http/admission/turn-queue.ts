@@ -50,6 +50,8 @@ export class TurnQueue {
   /** The time when the last request started; 0 if the queue was empty after it. */
   #lastStart = 0;
   #hasAccepted = false;
+  /** Whether a request of this turn started without waiting. */
+  #hasStarted = false;
   #acceptingUntil = 0;
 
   /** @param inProgress returns the number of requests that have started and not finished */
@@ -62,11 +64,35 @@ export class TurnQueue {
   }
 
   enter(request: Waiting): void {
+    if (this.#mayStartNow(request.class)) {
+      this.#hasStarted = true;
+      setImmediate(this.#turnEnds);
+      if (request.begin(performance.now())) this.#pace.started();
+      return;
+    }
     if (this.#length === 0) this.#emptyAt = performance.now();
     this.#length++;
     this.#byClass[CLASS_NUMBER[request.class]]?.push(request);
     this.#schedule();
   }
+
+  /**
+   * True for the first ranking of a turn if the service has nothing else to do. It needs no wait for requests that are
+   * more important, or that were sent earlier. Further requests of the turn wait, so that their heads are read first.
+   */
+  #mayStartNow(name: RequestClass): boolean {
+    return (
+      this.#length === 0 &&
+      !this.#hasStarted &&
+      !this.#hasAccepted &&
+      CLASS_NUMBER[name] <= CLASS_NUMBER.ranking &&
+      this.#inProgress() === 0
+    );
+  }
+
+  readonly #turnEnds = (): void => {
+    this.#hasStarted = false;
+  };
 
   /**
    * True for a standing queue: it has not been empty for a while. The queue of a burst empties by itself; a standing

@@ -6,7 +6,6 @@ import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
-import { requestState } from '../request-state.js';
 import { sendJson, sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -47,9 +46,7 @@ export function rank(pipeline: Pipeline): PostRoute {
       ({ metrics }) =>
       async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
-          const { arrived } = requestState(res);
-          const context = { ...pipelineContext(req, res, body), arrived };
-          const { answer, report } = await pipeline.run(body, context);
+          const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
           metrics.ranked(name, report);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));

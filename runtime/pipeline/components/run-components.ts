@@ -96,7 +96,7 @@ async function runStep(
   const before = step.kind === 'rule' || step.top !== undefined ? ranking.snapshot() : undefined;
   const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
   for (const kernel of step.inputs) kernel(frame);
-  const view = new StepView(step, frame, rows, ranking, deadline.signal);
+  const view = new StepView(step, frame, rows, ranking, deadline);
   try {
     switch (step.kind) {
       case 'feature':

@@ -5,6 +5,7 @@ import type { FeatureValue, StepInput } from '../../api/plugin.js';
 import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
+import type { Deadline } from '../../core/deadline.js';
 import type { Frame } from '../../frame/frame.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
 import type { Ranking } from './ranking.js';
@@ -15,17 +16,23 @@ export class StepView implements StepInput {
   readonly #step: PlannedStep;
   readonly #frame: Frame;
   readonly #ranking: Ranking;
+  readonly #deadline: Deadline;
 
   constructor(
     step: PlannedStep,
     frame: Frame,
     readonly rows: Int32Array,
     ranking: Ranking,
-    readonly signal: AbortSignal,
+    deadline: Deadline,
   ) {
     this.#step = step;
     this.#frame = frame;
     this.#ranking = ranking;
+    this.#deadline = deadline;
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
   }
 
   get count(): number {

@@ -9,6 +9,7 @@ export class ReadDeadline implements ReadTime {
   readonly #request: Deadline;
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  readonly #leaveRequest: () => void;
 
   /** @param ms from the start of the request */
   constructor(request: Deadline, ms: number) {
@@ -24,11 +25,8 @@ export class ReadDeadline implements ReadTime {
       },
       request.started + ms - performance.now(),
     );
-    if (request.signal.aborted) this.#over();
-    else request.signal.addEventListener('abort', this.#over, { once: true });
+    this.#leaveRequest = request.whenOver((error) => this.#controller.abort(error));
   }
-
-  readonly #over = (): void => this.#controller.abort(this.#request.signal.reason);
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -54,6 +52,6 @@ export class ReadDeadline implements ReadTime {
   /** Call it after the last read. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#request.signal.removeEventListener('abort', this.#over);
+    this.#leaveRequest();
   }
 }

@@ -15,14 +15,14 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 describe('Deadline', () => {
   it('returns the result of the work, or its error', async () => {
-    const deadline = new Deadline(FAR, undefined);
+    const deadline = new Deadline(FAR);
     expect(await deadline.within(Promise.resolve(7))).to.equal(7);
     expect(await codeOf(deadline.within(Promise.reject(new Error('its own'))))).to.equal('Error: its own');
     deadline.end();
   });
 
   it('ends work that never settles', async () => {
-    const deadline = new Deadline(1, undefined);
+    const deadline = new Deadline(1);
     expect(await codeOf(deadline.within(new Promise(() => undefined)))).to.equal('deadline_exceeded');
     expect(() => {
       deadline.check();
@@ -31,7 +31,7 @@ describe('Deadline', () => {
   });
 
   it('ends by the clock if the event loop could not run its timer', () => {
-    const deadline = new Deadline(20, undefined, undefined, performance.now() - 10);
+    const deadline = new Deadline(20, { started: performance.now() - 10 });
     deadline.check();
     const end = performance.now() + 15;
     while (performance.now() < end);
@@ -42,16 +42,27 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('ends when its client disconnects, also before it started', async () => {
-    const client = new AbortController();
-    const deadline = new Deadline(FAR, client.signal);
-    const work = deadline.within(new Promise(() => undefined));
-    client.abort();
-    expect(await codeOf(work)).to.equal('deadline_exceeded');
-    deadline.end();
-    const late = new Deadline(FAR, client.signal);
-    expect(late.signal.aborted).to.equal(true);
-    late.end();
+  it('ends when it is aborted, and ends its parts', async () => {
+    const deadline = new Deadline(FAR);
+    const part = new Deadline(FAR, { parent: deadline });
+    const works = [deadline, part].map((one) => one.within(new Promise(() => undefined)));
+    const early = deadline.signal;
+    deadline.abort(new MillraceError('store_unavailable', 'gone'));
+    deadline.abort(new Error('ignored, since it is over'));
+    expect(await Promise.all(works.map(codeOf))).to.deep.equal(['store_unavailable', 'store_unavailable']);
+    expect([early, part.signal].map(({ aborted }) => aborted)).to.deep.equal([true, true]);
+    expect(part.signal.reason).to.equal(early.reason);
+    for (const one of [deadline, part]) one.end();
+  });
+
+  it('starts over if its parent is over', () => {
+    const parent = new Deadline(FAR);
+    parent.abort(new MillraceError('deadline_exceeded', 'gone'));
+    const part = new Deadline(FAR, { parent });
+    expect(() => {
+      part.check();
+    }).to.throw(MillraceError, 'gone');
+    for (const one of [parent, part]) one.end();
   });
 
   it('handles the rejection of work that starts too late', async () => {
@@ -61,7 +72,8 @@ describe('Deadline', () => {
     const listeners = process.listeners('unhandledRejection');
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
     try {
-      const deadline = new Deadline(FAR, AbortSignal.abort());
+      const deadline = new Deadline(FAR);
+      deadline.abort(new MillraceError('deadline_exceeded', 'over'));
       const work = deadline.within(Promise.reject(new Error('also too late')));
       expect(await codeOf(work)).to.equal('deadline_exceeded');
       await nextTurn();
@@ -78,7 +90,7 @@ describe('Deadline', () => {
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
     try {
-      const deadline = new Deadline(FAR, undefined);
+      const deadline = new Deadline(FAR);
       await Promise.all(Array.from({ length: 50 }, () => deadline.within(nextTurn())));
       expect(warnings).to.deep.equal([]);
       deadline.end();
@@ -87,11 +99,12 @@ describe('Deadline', () => {
     }
   });
 
-  it('removes its listener from the client once the request is answered', () => {
-    const client = new AbortController();
-    const deadline = new Deadline(FAR, client.signal);
-    deadline.end();
-    client.abort();
-    expect(deadline.signal.aborted).to.equal(false);
+  it('leaves its parent once the request is answered', () => {
+    const parent = new Deadline(FAR);
+    const part = new Deadline(FAR, { parent });
+    part.end();
+    parent.abort(new Error('late'));
+    expect(part.signal.aborted).to.equal(false);
+    parent.end();
   });
 });

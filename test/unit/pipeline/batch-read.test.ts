@@ -41,7 +41,7 @@ describe('the reads of a request', () => {
   beforeEach(() => {
     store = new SlowStore();
     for (const key of KEYS) store.records.set(key, Buffer.from(`value of ${key}`));
-    deadline = new Deadline(10_000, undefined);
+    deadline = new Deadline(10_000);
     batch = new BatchRead(store, deadline);
   });
   afterEach(() => deadline.end());

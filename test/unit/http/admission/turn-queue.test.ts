@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TurnQueue } from '../../../../runtime/http/admission/turn-queue.js';
 import type { RequestClass } from '../../../../runtime/http/admission/request-class.js';
 
@@ -33,6 +34,35 @@ describe('TurnQueue', () => {
     expect(order).to.deep.equal(['r1', 'r2', 'o1', 'f1', 'u1']);
   });
 
+  it('begins a ranking at once if there is nothing else to do, but only one in a turn', async () => {
+    let inProgress = 0;
+    const queue = new TurnQueue(() => inProgress);
+    const begun: string[] = [];
+    const enter = (name: RequestClass, id: string): void =>
+      queue.enter({ class: name, since: performance.now(), begin: () => begun.push(id) > 0 });
+    enter('ranking', 'first');
+    expect(begun).to.deep.equal(['first']);
+    enter('ranking', 'second');
+    expect(begun).to.deep.equal(['first']);
+    while (queue.length > 0) await nextTurn();
+    await nextTurn();
+    enter('upload', 'upload');
+    expect(begun).to.deep.equal(['first', 'second']);
+    while (queue.length > 0) await nextTurn();
+    inProgress = 1;
+    enter('ranking', 'beside another');
+    expect(begun).to.deep.equal(['first', 'second', 'upload']);
+    inProgress = 0;
+    while (queue.length > 0) await nextTurn();
+    await nextTurn();
+    enter('ranking', 'last');
+    expect(begun.slice(3)).to.deep.equal(['beside another', 'last']);
+    queue.connectionAccepted();
+    await nextTurn();
+    enter('ranking', 'after a new connection');
+    expect(begun).to.have.length(5);
+  });
+
   it('keeps the order of many requests', async () => {
     const names = Array.from({ length: 500 }, (_, i) => String(i));
     expect(await orderOf(names.map((name) => ['ranking', name] as const))).to.deep.equal(names);
@@ -64,13 +94,13 @@ describe('TurnQueue', () => {
     for (let i = 0; i < 60; i++) queue.enter({ class: 'ranking', since: performance.now(), begin: work });
     for (let i = 0; i < 20; i++) queue.enter({ class: 'upload', since: performance.now(), begin: work });
     expect(queue.isStanding(performance.now())).to.equal(false);
-    while (queue.length > 40) await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 40) await nextTurn();
     expect(queue.isStanding(performance.now())).to.equal(true);
     const [ranking, upload] = [queue.waitOf('ranking'), queue.waitOf('upload')];
     expect(ranking).to.be.above(20);
     expect(upload / ranking).to.be.closeTo(queue.length / (queue.length - 20), 0.01);
     expect(queue.waitOf('health')).to.equal(0);
-    while (queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await nextTurn();
     expect(queue.isStanding(performance.now())).to.equal(false);
   });
 });
