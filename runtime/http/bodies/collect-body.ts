@@ -6,6 +6,8 @@ import type { BodyShare } from './body-memory.js';
 
 /** The maximum ratio of a body's inflated size to its compressed size. JSON seldom exceeds 30. */
 export const MOST_RATIO = 100;
+/** The usual ratio of JSON: the memory that a compressed body reserves before it is inflated. */
+const USUAL_RATIO = 6;
 /** The ratio is not checked up to this many bytes: a short repetitive text is no attack. */
 const FREE_BYTES = 256 * 1024;
 /** The number of bytes that are inflated in one step. */
@@ -37,15 +39,14 @@ export async function collectBody(
 ): Promise<CollectedBody> {
   const inflater = inflaterOf(req);
   const sent = Number(req.headers['content-length'] ?? 0);
-  if (inflater === undefined) {
-    if (sent > limit) {
-      req.resume();
-      throw tooLarge(limit);
-    }
-    // The memory for the whole body is reserved at once. Otherwise bodies that wait for each other's memory would all
-    // be refused.
-    share.hold(sent);
+  if (inflater === undefined && sent > limit) {
+    req.resume();
+    throw tooLarge(limit);
   }
+  // The memory for the whole body is reserved at once. Otherwise bodies that wait for each other's memory would all be
+  // refused, after work was spent on each.
+  const reserved = Math.min(limit, inflater === undefined ? sent : USUAL_RATIO * sent);
+  share.hold(reserved);
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer): void => {
@@ -55,7 +56,7 @@ export async function collectBody(
       const detail = `the body is more than ${MOST_RATIO} times as large as it was sent; send it less compressed`;
       throw new MillraceError('body_too_large', detail);
     }
-    share.hold(Math.max(length, inflater === undefined ? sent : 0));
+    share.hold(Math.max(length, reserved));
     chunks.push(chunk);
   };
   await readAll(req, inflater, take);
