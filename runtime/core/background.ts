@@ -5,7 +5,7 @@ const SHORT_SLICE_MS = 1;
 /** An urgent request counts for this many milliseconds after its end, because the next one probably follows. */
 const MOMENT_MS = 100;
 /** Background work then pauses for this multiple of its working time. */
-const REST = 3;
+const REST = 4;
 
 /** A background job counts as long after this many slices. */
 const SHORT_JOB = 5;

@@ -5,6 +5,7 @@ import type { Proof } from './proof.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
+import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { uploads } from './uploads.js';
 import { workers } from './workers.js';
@@ -20,4 +21,5 @@ export const PROOFS: readonly Proof[] = [
   workers,
   faults,
   rollback,
+  soak,
 ];

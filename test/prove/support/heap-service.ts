@@ -1,0 +1,22 @@
+import { startService } from '../../../runtime/app/serve.js';
+import { loadSettings } from '../../../runtime/settings/settings.js';
+
+/** Serves a project, reloads it on the message `reload`, and answers other messages with its memory after collections. */
+const { gc } = globalThis;
+if (gc === undefined) throw new Error('start this process with --expose-gc');
+const service = await startService(loadSettings(process.env));
+process.on('message', (message) => {
+  if (message === 'reload') {
+    void service.app.reload().then(() => process.send?.('reloaded'));
+    return;
+  }
+  // The second collection frees what the finalizers of the first one released.
+  gc();
+  setImmediate(() => {
+    gc();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    process.send?.({ heapUsed, external, rss });
+  });
+});
+process.on('disconnect', () => process.exit());
+process.send?.(service.url);
