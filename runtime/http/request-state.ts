@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import type { ApiKey } from '../access/api-key.js';
 import { exceeded } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
@@ -11,6 +12,8 @@ export interface RequestState extends Admitted {
   id: string;
   /** The route as it is mounted, never the path that the client sent; undefined until a route matches. */
   route: string | undefined;
+  /** The key of the request; undefined if its route or the service needs none. */
+  readonly key: ApiKey | undefined;
   /** Aborted when the client disconnects or the time limit is over. */
   readonly gone: AbortSignal;
 }
@@ -51,12 +54,14 @@ export function beginRequest(
   load: RouteLoad,
   arrived: number,
   headAt: number,
+  key?: ApiKey,
 ): void {
   const { admission, metrics, logger, usage } = parts;
   const leaving = new AbortController();
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
+    key,
     gone: leaving.signal,
     load,
     arrived,
@@ -90,6 +95,8 @@ export function beginRequest(
     usage?.end();
     const ms = performance.now() - arrived;
     metrics.answered(state.route, status, ms / 1000);
-    logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
+    if (key !== undefined) metrics.keys.used(key, load.class, status);
+    const who = key === undefined ? {} : { key: key.name };
+    logger.debug({ request_id: state.id, route: state.route, ...who, status, ms }, 'answered');
   });
 }
