@@ -1,5 +1,5 @@
 import { chown, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../api/errors.js';
 import { NAME_PATTERN } from '../api/types.js';
@@ -94,6 +94,17 @@ export async function readKeysBytes(path: string): Promise<Buffer> {
   }
 }
 
+/** Another command holds the lock of a keys file, or ended while it held the lock. */
+export class KeysLockedError extends Error {
+  constructor(
+    readonly lock: string,
+    options?: ErrorOptions,
+  ) {
+    super('another command changes the keys file', options);
+    this.name = 'KeysLockedError';
+  }
+}
+
 /** How long a command waits for another one that changes the same file, in milliseconds. */
 const LOCK_MS = 2000;
 const LOCK_POLL_MS = 20;
@@ -103,7 +114,7 @@ const LOCK_POLL_MS = 20;
  * written to a file beside it, which then takes its name. Only its owner may read it (mode 0600). Two changes at the
  * same time wait for each other.
  * @returns the keys after the change
- * @throws MillraceError keys_damaged; whatever `change` throws
+ * @throws MillraceError keys_damaged; KeysLockedError; errors of the file system; whatever `change` throws
  */
 export async function changeKeys(
   path: string,
@@ -135,12 +146,7 @@ async function takeLock(lock: string): Promise<void> {
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (performance.now() - start > LOCK_MS)
-        throw new MillraceError(
-          'keys_damaged',
-          `another command changes the keys file; if none does, delete ${lock}`,
-          { cause: error },
-        );
+      if (performance.now() - start > LOCK_MS) throw new KeysLockedError(lock, { cause: error });
       await pause(LOCK_POLL_MS);
     }
   }
@@ -163,7 +169,7 @@ async function replace(file: string, text: string): Promise<void> {
     throw error;
   }
   // Without this, a power loss could undo the rename, and with it a revocation.
-  const folder = await open(dirname(join(file)), 'r');
+  const folder = await open(dirname(file), 'r');
   await folder.sync().finally(() => folder.close());
 }
 

@@ -57,7 +57,7 @@ export async function registerServices(
   });
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
-  container.register(TOKENS.keys, { useValue: overrides.keys });
+  container.register(TOKENS.keys, { useFactory: () => overrides.keys });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

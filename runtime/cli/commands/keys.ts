@@ -6,6 +6,7 @@ import {
   entryOf,
   isKeyName,
   KEY_NAME_EXPECTED,
+  KeysLockedError,
   readKeys,
   timeText,
 } from '../../access/keys-file.js';
@@ -32,8 +33,8 @@ interface CreateFlags extends Flags {
   readonly expires?: number;
 }
 
-/** The width of the columns of `keys list` before the last one. */
-const NAME_WIDTH = 20;
+/** The widest name that `keys list` shows whole. */
+const NAME_WIDTH = 18;
 
 export function keysCommand(context: CliContext): Command {
   const create = new Command('create')
@@ -94,7 +95,7 @@ async function createOne(context: CliContext, its: string, flags: CreateFlags): 
     ...(expires === undefined ? {} : { expires }),
   };
   await warnOfNames(context, project, key);
-  await changeKeys(file, (keys) => [...keys, key]);
+  await change(file, (keys) => [...keys, key]);
   if (flags.json === true) printJson(context, { key: text, ...shownOf(key) });
   else context.stdout.write(`${text}\n`);
   context.stderr.write(`key ${id} of ${its} written to ${file}; the key itself is not stored: keep it now\n`);
@@ -129,7 +130,7 @@ async function revokeOne(context: CliContext, which: string, flags: Flags): Prom
   const wanted = idOfKey(which) ?? which;
   let revoked: ApiKey | undefined;
   await readKeys(file); // a file that does not exist is not created
-  await changeKeys(file, (keys) => {
+  await change(file, (keys) => {
     const named = keys.filter(({ id, name: its }) => id === wanted || its === wanted);
     const found = named.filter((key) => key.revoked === undefined);
     if (found.length !== 1) throw notOne(wanted, named, found, keys);
@@ -138,6 +139,24 @@ async function revokeOne(context: CliContext, which: string, flags: Flags): Prom
   if (revoked === undefined) throw new Error('one key is revoked');
   if (flags.json === true) printJson(context, { ...shownOf(revoked), state: stateOf(revoked, now) });
   else context.stdout.write(`key ${revoked.id} of ${revoked.name} is revoked\n`);
+}
+
+async function change(file: string, to: (keys: readonly ApiKey[]) => readonly ApiKey[]): Promise<void> {
+  try {
+    await changeKeys(file, to);
+  } catch (error) {
+    if (error instanceof KeysLockedError)
+      throw new CommandFailure(`another command changes ${file}`, `if none does, delete ${error.lock}`, {
+        cause: error,
+      });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw error;
+    throw new CommandFailure(
+      `${file} cannot be written (${code})`,
+      'the folder must exist, and this user must own the file and may create files beside it',
+      { cause: error },
+    );
+  }
 }
 
 function notOne(
