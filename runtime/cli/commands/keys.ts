@@ -211,8 +211,7 @@ async function warnOfNames(context: CliContext, project: string, key: ApiKey): P
 
 /** The members of a key for programs. The hash is of no use to them. */
 function shownOf(key: ApiKey): Record<string, unknown> {
-  const { hash: _hash, ...members } = entryOf(key);
-  return members;
+  return Object.fromEntries(Object.entries(entryOf(key)).filter(([member]) => member !== 'hash'));
 }
 
 function stateText(key: ApiKey, now: number): string {

@@ -36,7 +36,7 @@ describe('the text of a key', () => {
       createKey((size) => (size === 16 ? Buffer.alloc(16) : Buffer.from(bytes))).text.slice(12, 55);
     fc.assert(
       fc.property(secret, (bytes) => {
-        const value = [...textOf(bytes)].reduce(
+        const value = Array.from(textOf(bytes)).reduce(
           (sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)),
           0n,
         );

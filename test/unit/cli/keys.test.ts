@@ -86,7 +86,7 @@ describe('millrace keys', () => {
       await run('revoke', 'web');
       const { code, stdout } = await run('list');
       expect(code).to.equal(0);
-      for (const line of stdout.split('\n')) expect([...line].length, line).to.be.at.most(80);
+      for (const line of stdout.split('\n')) expect(Array.from(line).length, line).to.be.at.most(80);
       expect(stdout).to.match(/^\w{8} {2}web +revoked \d{4}-\d\d-\d\d {2}rank; pipelines: search; 100\/s$/m);
       expect(stdout).to.match(/catalogue-import-… {2}valid /);
       expect(stdout.replace(/\s+/g, ' ')).to.contain('feedback,');
