@@ -136,8 +136,14 @@ async function measurePair(
   }
 }
 
-/** Lengths of the beginning that a wrong key shares with a right one: nothing, `mr_`, the id, and parts of the secret. */
-const PREFIXES = [0, 3, 12, 30, 45, 60];
+/**
+ * Lengths of the beginning that a wrong key shares with a right one: nothing, `mr_`, the id, parts of the secret, and all
+ * but the checksum. With a longer beginning there are too few keys: each single text has a time of its own, by the place
+ * of its hash in the table.
+ */
+const PREFIXES = [0, 3, 12, 30, 45, 55];
+/** The number of keys of each length. */
+const POOL = 4096;
 
 /**
  * Draws wrong keys of all prefix lengths in random order. Each text is new and made in the same way, as the texts of
@@ -148,10 +154,11 @@ class WrongKeys {
   readonly #random = randomNumbers(5);
 
   constructor(right: string) {
-    for (let i = 0; i < 512; i++)
+    for (let i = 0; i < POOL; i++)
       for (const [which, length] of PREFIXES.entries()) {
-        const wrong = right[length] === 'A' ? 'B' : 'A';
-        const text = right.slice(0, length) + wrong + createKey().text.slice(length + 1);
+        const other = createKey().text;
+        const wrong = other[length] === right[length] ? '-' : (other[length] ?? '');
+        const text = right.slice(0, length) + wrong + other.slice(length + 1);
         this.#pools[which]?.push(Buffer.from(text, 'latin1'));
       }
   }
