@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * The text of a key is `mr_<id>_<secret><checksum>`. All parts are base62, so that a double click selects the key
- * between its underscores' ends and no URL or shell changes it. The prefix lets scanners for secrets find keys, the id
- * names the key in lists, and the checksum finds typing errors before a key is sent.
+ * The text of a key is `mr_<id>_<secret><checksum>`. The parts are base62, so a double click selects a whole key, and no
+ * URL or shell changes it. Scanners for secrets find keys by the prefix. The id names the key in lists. The checksum
+ * shows typing errors before a key is sent.
  */
 const PREFIX = 'mr_';
 const ID_LENGTH = 8;

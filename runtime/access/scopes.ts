@@ -19,7 +19,7 @@ export function isScope(text: string): text is Scope {
 }
 
 /**
- * What a route asks of a client: a key with this scope; `any`: a key with any scope; `none`: no key. Only probes of
- * health ask for none, because load balancers cannot keep a secret well.
+ * What a route needs: a key with this scope; `any`: a key with any scope; `none`: no key. Only health
+ * probes need none, because many load balancers cannot send a key.
  */
 export type RouteScope = Scope | 'any' | 'none';

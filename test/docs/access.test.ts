@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { ERROR_CODES } from '../../runtime/api/error-codes.js';
 import { KEY_PROBLEMS } from '../../runtime/http/openapi/problems.js';
 import { millrace } from '../support/command-line.js';
@@ -65,5 +66,16 @@ describe('docs/access.md', () => {
   it('lists the codes of all refusals with their statuses', () => {
     for (const code of [...KEY_PROBLEMS, 'scope_missing', 'key_not_allowed'] as const)
       expect(page).to.match(new RegExp(`\\| ${ERROR_CODES[code].status} +\\| \`${code}\``));
+  });
+
+  it('is followed by the compose file and the image: only the one says that no keys are needed', () => {
+    const compose = parse(readFileSync(repositoryPath('docker-compose.yml'), 'utf8')) as {
+      services: { millrace: { environment: Record<string, string>; ports: string[] } };
+    };
+    const { environment, ports } = compose.services.millrace;
+    expect(environment.MILLRACE_AUTH).to.equal('none');
+    for (const port of ports) expect(port).to.match(/^127\.0\.0\.1:/);
+    const image = readFileSync(repositoryPath('Dockerfile'), 'utf8').replace(/^#.*$/gm, '');
+    expect(image).to.contain('HOST=0.0.0.0').and.not.contain('MILLRACE_AUTH');
   });
 });
