@@ -121,7 +121,7 @@ describe('millrace serve with keys', function () {
     const redis = await startRedisServer();
     try {
       const old = await create('web', '--scope', 'rank');
-      const metrics = await create('prometheus', '--scope', 'metrics');
+      const metrics = await create('prometheus', '--scope', 'metrics', '--expires', '2100-01-01');
       const env = { REDIS_URL: redis.url, MILLRACE_KEYS: file, MILLRACE_RELOAD_POLL_MS: '20' };
       const { url } = await serve(env, '--workers', '2');
       for (let i = 0; i < 6; i++) expect(await rankWith(url, old)).to.equal(200);
@@ -130,6 +130,10 @@ describe('millrace serve with keys', function () {
       ).text();
       const counted = text.match(/^millrace_key_requests_total\{key="web",.*status="200"\} (\d+)$/m)?.[1];
       expect(counted).to.equal('6');
+      expect(text).to.match(/^millrace_keys_file_damaged 0$/m);
+      expect(text).to.match(
+        /^millrace_key_expires_timestamp_seconds\{key="prometheus",key_id="\w{8}"\} 4102444800$/m,
+      );
       await millrace(['keys', 'revoke', 'web', '--keys-file', file]);
       await until('both workers refuse', async () => {
         const statuses: number[] = [];
