@@ -13,6 +13,8 @@ RUN npm run build && npm prune --omit=dev
 
 FROM node:20-slim
 WORKDIR /app
+# HOST is an address that others reach, so the service asks for MILLRACE_KEYS or MILLRACE_AUTH=none. The image sets neither:
+# who runs it decides (docs/access.md).
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=5001 \

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { featuresBench } from './features.js';
+import { keysBench } from './keys.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   request: requestBench,
   composite: compositeBench,
   features: featuresBench,
+  keys: keysBench,
   load: loadBench,
   models: modelsBench,
   shapes: modelShapesBench,

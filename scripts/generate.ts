@@ -6,20 +6,26 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
+import { SCOPES } from '../runtime/access/scopes.js';
 import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
+import { SERVICE_ROUTES } from '../runtime/http/routes.js';
+import { explain } from '../runtime/http/routes/explain.js';
+import { rank } from '../runtime/http/routes/rank.js';
 import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
 import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
+import { countKeys } from '../runtime/metrics/key-metrics.js';
 import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
 import { countResident } from '../runtime/metrics/resident-metrics.js';
 import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
 import { countWorkers } from '../runtime/metrics/worker-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
+import type { Pipeline } from '../runtime/pipeline/types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
 import { optionTypes } from './option-types.js';
@@ -83,6 +89,39 @@ function settingTable(): string {
   );
 }
 
+/** A pipeline for the description of its routes. None of them runs. */
+const ANY_PIPELINE: Pipeline = {
+  name: 'any',
+  route: 'the route of a pipeline',
+  task: 'rank',
+  limitMs: 0,
+  requestSchema: {},
+  answerSchema: {},
+  run: () => Promise.reject(new Error('it has only a name')),
+  explain: () => Promise.reject(new Error('it has only a name')),
+  describe: () => {
+    throw new Error('it has only a name');
+  },
+};
+
+function scopeTable(): string {
+  const routes = [rank(ANY_PIPELINE), explain(ANY_PIPELINE), ...SERVICE_ROUTES];
+  const meanings = { ...SCOPES, any: 'Any of these scopes.', none: 'No key.' };
+  return markdownTable(
+    ['scope', 'what it allows', 'routes'],
+    Object.entries(meanings).map(([scope, meaning]) => [
+      scope in SCOPES ? `\`${scope}\`` : '',
+      meaning,
+      routes
+        .filter((route) => route.scope === scope)
+        .map(({ path }) =>
+          path.startsWith('/') ? `\`${path}\`` : path.replace(/(\/\w+)$/, ', with `$1` after it'),
+        )
+        .join(', '),
+    ]),
+  );
+}
+
 /** The metrics of Millrace itself. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
   const { registry } = new HttpMetrics();
@@ -97,6 +136,7 @@ function metricTable(): string {
     lastFailed: false,
     current: { version: '', loadedAt: 0, models: [] },
   });
+  countKeys(registry, { keys: [], isDamaged: false });
   countWorkers(registry, { states: () => [], restarts: () => 0 });
   const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
@@ -214,6 +254,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/events.md', 'events', eventTable()],
   ['docs/errors.md', 'errors', errorTable()],
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
+  ['docs/access.md', 'scopes', scopeTable()],
   ['docs/settings.md', 'settings', settingTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],

@@ -13,6 +13,8 @@ export interface Contestant {
   readonly name: string;
   readonly url: string;
   readonly process: ChildProcess;
+  /** The headers of each request in addition to those of its body. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The cost of a round of requests. */
@@ -36,7 +38,12 @@ export async function startContestant(
 }
 
 /** Loads the same features into Millrace through its own endpoint, and as blobs into the naive service. */
-export async function load(redisUrl: string, url: string, items: number): Promise<void> {
+export async function load(
+  redisUrl: string,
+  url: string,
+  items: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const redis = new Redis(redisUrl);
   const features = featuresOf(items).map((values) =>
     Object.fromEntries(FEATURES.map((name, i) => [name, values[i] ?? 0])),
@@ -47,7 +54,7 @@ export async function load(redisUrl: string, url: string, items: number): Promis
     const rows = batch.map((row, i) => ({ item_id: itemId(from + i), ...row }));
     const response = await fetch(`${url}/api/v1/features/push`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...more },
       body: JSON.stringify({ view: 'item_stats', rows }),
     });
     assert.equal(response.status, 200, await response.text());
@@ -72,12 +79,12 @@ export async function warmUp(
     ),
   );
   const wanted = new Map<number, unknown>();
-  for (const { name, url } of contestants) {
+  for (const { name, url, headers } of contestants) {
     const client = new Client(url);
-    for (const body of all) await post(client, body);
+    for (const body of all) await post(client, body, headers);
     for (let round = 0; round < 10; round++) {
       for (const [i, body] of bodies.entries()) {
-        const answer: unknown = JSON.parse(await post(client, body));
+        const answer: unknown = JSON.parse(await post(client, body, headers));
         if (!wanted.has(i)) wanted.set(i, answer);
         assert.deepEqual(answer, wanted.get(i), `${name} returns the same ranking as the others`);
       }
@@ -86,11 +93,11 @@ export async function warmUp(
   }
 }
 
-async function post(client: Client, body: Buffer): Promise<string> {
+async function post(client: Client, body: Buffer, more: Contestant['headers'] = {}): Promise<string> {
   const response = await client.request({
     path: ROUTE,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...more },
     body,
   });
   const text = await response.body.text();
@@ -100,13 +107,13 @@ async function post(client: Client, body: Buffer): Promise<string> {
 
 /** Sends requests from several clients. Each client has its own connection and one request in flight. */
 export async function run(
-  { url, process: child }: Contestant,
+  { url, process: child, headers }: Contestant,
   bodies: readonly Buffer[],
   requests: number,
   clients: number,
 ): Promise<Round> {
   const connections = Array.from({ length: clients }, () => new Client(url));
-  for (const client of connections) await post(client, bodies[0] ?? Buffer.alloc(0));
+  for (const client of connections) await post(client, bodies[0] ?? Buffer.alloc(0), headers);
   const latencies: number[] = [];
   let sent = 0;
   const before = await usage(child);
@@ -117,7 +124,7 @@ export async function run(
       while (sent < requests) {
         const body = bodies[sent++ % bodies.length] ?? Buffer.alloc(0);
         const asked = performance.now();
-        await post(client, body);
+        await post(client, body, headers);
         latencies.push(performance.now() - asked);
       }
     }),

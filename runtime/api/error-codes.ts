@@ -18,6 +18,37 @@ export const ERROR_CODES = {
     remedy:
       'Check what the client or a proxy sends; the detail says where the parser stopped. The connection is closed.',
   },
+  key_required: {
+    status: 401,
+    title: 'The request needs a key',
+    remedy:
+      'Send `Authorization: Bearer` and a key that `millrace keys create` made; commands read it from MILLRACE_KEY.',
+  },
+  key_invalid: {
+    status: 401,
+    title: 'The key is not valid',
+    remedy: 'Check that the whole key is sent, and that it is a key of this service.',
+  },
+  key_expired: {
+    status: 401,
+    title: 'The key is expired',
+    remedy: 'Create a new key with `millrace keys create`.',
+  },
+  key_revoked: {
+    status: 401,
+    title: 'The key is revoked',
+    remedy: 'Use the key that replaced it, or create one with `millrace keys create`.',
+  },
+  scope_missing: {
+    status: 403,
+    title: 'The key lacks a scope',
+    remedy: 'Use a key with the scope that the detail names.',
+  },
+  key_not_allowed: {
+    status: 403,
+    title: 'The key may not use this',
+    remedy: 'Use a key that may use the pipeline or the entity type that the detail names.',
+  },
   unknown_route: {
     status: 404,
     title: 'No such route',
@@ -183,6 +214,17 @@ export const ERROR_CODES = {
     status: 500,
     title: 'A later version of Millrace wrote the data folder',
     remedy: 'Start the version that wrote it, or restore a backup or an export that this version can read.',
+  },
+  keys_missing: {
+    status: 500,
+    title: 'The keys file does not exist',
+    remedy: 'Create a key with `millrace keys create`, or correct MILLRACE_KEYS.',
+  },
+  keys_damaged: {
+    status: 500,
+    title: 'The keys file cannot be used',
+    remedy:
+      'Correct the file at the place that the detail names, or restore it. docs/access.md describes it.',
   },
   invalid_setting: {
     status: 500,

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
+import type { ServedKeys } from '../access/served-keys.js';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
@@ -17,6 +18,7 @@ import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
+import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
@@ -52,7 +54,7 @@ export interface App {
   readonly admission: Admission;
   /** Answers each request with the project that serves when the request arrives. */
   http(): RequestListener;
-  /** Loads the files again and serves them, if they have no errors. Never rejects. */
+  /** Loads the files again, those of the project and of the keys, and serves them, if they have no errors. Never rejects. */
   reload(): Promise<Reload>;
   close(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   });
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
   outbound.register(metrics.registry);
+  if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
   return new ReloadableApp(
     reloader,
@@ -88,6 +91,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.logger),
     metrics,
     services.resolve(TOKENS.admission),
+    overrides.keys,
     async () => services.resolve(TOKENS.serviceSchemas)?.close(),
   );
 }
@@ -184,6 +188,7 @@ class ReloadableApp implements App {
     readonly logger: Logger,
     readonly metrics: HttpMetrics,
     readonly admission: Admission,
+    private readonly keys: ServedKeys | undefined,
     private readonly leave: () => Promise<void>,
   ) {
     this.#reloader = reloader;
@@ -244,8 +249,9 @@ class ReloadableApp implements App {
     };
   }
 
-  reload(): Promise<Reload> {
-    return this.#reloader.reload();
+  async reload(): Promise<Reload> {
+    const [reload] = await Promise.all([this.#reloader.reload(), this.keys?.look()]);
+    return reload;
   }
 
   async close(): Promise<void> {

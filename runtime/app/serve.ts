@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
+import { checkExposure, keysFileOf, logAccess } from '../access/exposure.js';
+import { ServedKeys } from '../access/served-keys.js';
 import { createApp, type App } from './app.js';
 import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
@@ -30,9 +32,12 @@ export async function startService(
   settings: Settings,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
+  await checkExposure(settings);
+  const keysFile = keysFileOf(settings);
+  const keys = keysFile === undefined ? undefined : await ServedKeys.open(keysFile);
   const instance = options.instance ?? new Instance();
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-  const app = await createApp(settings, { ...options, instance });
+  const app = await createApp(settings, { ...options, instance, keys });
   try {
     const connectionMetrics = new ConnectionMetrics(app.metrics.registry);
     const server = await listen(app.http(), settings, {
@@ -44,6 +49,7 @@ export async function startService(
     });
     connectionMetrics.watch(server.connections);
     const watcher = watch?.(app);
+    keys?.watch(app.logger, settings.reloadPollMs);
     return {
       app,
       url: urlOf(settings.host, server.port),
@@ -51,6 +57,7 @@ export async function startService(
       async close({ lameDuckMs, idleMs } = AT_ONCE) {
         instance.shutDown();
         watcher?.stop();
+        keys?.stop();
         await pause(lameDuckMs);
         await server.close(settings.drainMs, idleMs);
         await app.close();
@@ -77,17 +84,18 @@ export async function serveAlone(settings: Settings): Promise<void> {
     throw error;
   });
   const { app, url } = service;
-  logProject(app);
+  logProject(app, settings);
   endWithProcess(service, settings, guard);
   if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void app.reload());
   // This line comes last, because a caller that waits for it may send signals at once.
   logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
 }
 
-/** Logs what the project serves, and its warnings. */
-export function logProject({ logger, warnings, pipelines }: App): void {
+/** Logs what the project serves, its warnings, and whether requests need keys. */
+export function logProject({ logger, warnings, pipelines }: App, settings: Settings): void {
   for (const warning of warnings) logger.warn(placeOf(warning), warning.message);
   for (const { name, route } of pipelines) logger.info({ pipeline: name, route }, 'pipeline mounted');
+  logAccess(logger, settings);
 }
 
 /** Closes the service and exits after a stop signal (SIGTERM, SIGINT) or an uncaught error. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { demoCommand } from './commands/demo.js';
 import { entitiesCommand } from './commands/entities.js';
 import { featuresCommand } from './commands/features.js';
+import { keysCommand } from './commands/keys.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
@@ -42,6 +43,7 @@ function makeProgram(context: CliContext, version: string): Command {
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),
+    keysCommand(context),
     textStatsCommand(context),
     rankCommand(context),
     demoCommand(context),

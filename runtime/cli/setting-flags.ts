@@ -6,7 +6,8 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
   for (const name of names) {
     const setting: SettingRow<unknown> = SETTINGS[name];
     if (setting.flag === undefined) continue;
-    const text = `${setting.description.replaceAll('`', '')} [${setting.env}, default ${setting.default}]`;
+    const otherwise = setting.default === '' ? '' : `, default ${setting.default}`;
+    const text = `${setting.description.replaceAll('`', '')} [${setting.env}${otherwise}]`;
     command.addOption(new Option(`--${setting.flag} <${setting.value}>`, text));
   }
   return command;

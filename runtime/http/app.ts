@@ -2,6 +2,9 @@ import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import type { ApiKey } from '../access/api-key.js';
+import { allowEntityTypes, authorize, KEY_REQUIRED, refusalOf, type Guarded } from '../access/authorize.js';
+import type { MillraceError } from '../api/errors.js';
 import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
@@ -10,16 +13,24 @@ import { inviteBody } from './invite-body.js';
 import { Instance } from './instance.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
 import { BodyMemory } from './bodies/body-memory.js';
-import { readBody } from './read-body.js';
-import { refuseOverload } from './refuse-overload.js';
+import { readBody, type BodyCheck } from './read-body.js';
+import { refusalWith } from './refuse-by-head.js';
+import { overloaded } from './refuse-overload.js';
 import { beginRequest, requestState } from './request-state.js';
-import type { Route, RouteParts } from './route.js';
+import type { PostRoute, Route, RouteParts } from './route.js';
 import { routesOf } from './routes.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
 
+/** What the head of a request says about it, by the path of its route. */
+interface Entry extends Guarded {
+  /** Undefined for requests that match no route. */
+  readonly path: string | undefined;
+  readonly load: RouteLoad;
+}
+
 /**
- * Mounts the routes of the service. A request is admitted or shed by its head, before Express sees it, because most
- * requests are shed during an overload. Then its body is read, and then it waits for its turn.
+ * Mounts the routes of the service. A request is shed, refused for its key or admitted by its head, before Express sees
+ * it. Then its body is read, and then it waits for its turn.
  */
 export function createHttpApp(services: HttpServices): RequestListener {
   const { logger, usage } = services;
@@ -33,15 +44,19 @@ export function createHttpApp(services: HttpServices): RequestListener {
 
   const app = createExpress();
   const bounds = { limits, memory };
-  const loads = new Map<string, RouteLoad>();
+  const entries = new Map<string, Entry>();
   for (const route of routes) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
     const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
-    loads.set(route.path, load);
+    entries.set(route.path, { ...route, load });
     mount(app, route, bounds, parts, admission);
   }
-  /** The load of requests that match no route. */
-  const otherLoad: RouteLoad = { class: 'explain', limitMs: times.requestMs, serviceMs: 0 };
+  // Without a key, nobody can find out which routes exist.
+  const other: Entry = {
+    path: undefined,
+    scope: 'any',
+    load: { class: 'explain', limitMs: times.requestMs, serviceMs: 0 },
+  };
   app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
   const answerError = answerProblem(logger);
   app.use(answerError);
@@ -50,26 +65,37 @@ export function createHttpApp(services: HttpServices): RequestListener {
     void answerError(error, req as Request, res as Response, () => undefined);
   };
   const request = { admission, metrics, logger, usage, fail };
+  const { keys } = services;
   return (req, res) => {
     const now = performance.now();
     const arrived = admission.arrived(now);
-    const path = pathOf(req.url ?? '/');
-    const load = loads.get(path) ?? otherLoad;
+    const entry = entries.get(pathOf(req.url ?? '/')) ?? other;
+    const { load } = entry;
     const isLast = isSpare(req.socket) && load.class !== 'health';
     const cause = isLast ? 'connections' : admission.refuses(load, arrived, now);
     if (cause !== undefined) {
       admission.shed(load.class, cause);
-      metrics.shed(load === otherLoad ? undefined : path);
-      refuseOverload(req, res, isLast);
+      metrics.refusedByHead(entry.path, overloaded.status);
+      overloaded.send(req, res, isLast);
       return;
     }
-    beginRequest(request, req, res, load, arrived, now);
+    const access = keys === undefined ? undefined : authorize(keys, req.headers.authorization, entry);
+    if (access?.refusal !== undefined) {
+      const refusal = refusalWith(access.refusal);
+      metrics.refusedByHead(entry.path, refusal.status);
+      if (access.key !== undefined) metrics.keys.used(access.key, load.class, refusal.status);
+      refusal.send(req, res);
+      return;
+    }
+    beginRequest(request, req, res, load, arrived, now, access?.key);
     app(req as Request, res as Response, giveUp(res, logger));
   };
 }
 
 /** The path without its query and without a trailing slash, as routes are mounted. */
 function pathOf(url: string): string {
+  // A proxy may send the whole address (RFC 9112, 3.2.2).
+  if (!url.startsWith('/')) return URL.canParse(url) ? pathOf(new URL(url).pathname) : url;
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
@@ -105,13 +131,13 @@ function mount(
   parts: RouteParts,
   admission: Admission,
 ): void {
-  const mounted = app.route(literalPath(route.path)).all(matched(route.path));
+  const mounted = app.route(literalPath(route.path)).all(matched(route, parts.keys !== undefined));
   const handler = route.handler(parts);
   const steps = route.class === 'health' ? [handler] : [waitForTurn(admission), handler];
   if (route.method === 'GET') mounted.get(...steps).all(refuseMethod(['GET', 'HEAD']));
   else {
     const limit = limits[route.body.limit];
-    const body = readBody(limit, memory, route.class === 'ranking');
+    const body = readBody(limit, memory, route.class === 'ranking', entityTypeCheck(route, parts));
     mounted.post(inviteBody(limit), body, ...steps).all(refuseMethod(['POST']));
   }
 }
@@ -121,10 +147,31 @@ function literalPath(path: string): string {
   return path.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
 }
 
-function matched(path: string): RequestHandler {
+/**
+ * Records the route that matches. Express and `pathOf` may read an unusual path differently, so the key is checked
+ * again for the route that in fact answers.
+ */
+function matched(route: Route, needsKey: boolean): RequestHandler {
   return (_req, res, next) => {
-    requestState(res).route = path;
-    next();
+    const state = requestState(res);
+    state.route = route.path;
+    next(needsKey && route.scope !== 'none' ? missingRight(state.key, route) : undefined);
+  };
+}
+
+function missingRight(key: ApiKey | undefined, route: Route): MillraceError | undefined {
+  return key === undefined ? KEY_REQUIRED : refusalOf(key, route);
+}
+
+/** Returns the checks of bodies for keys that may use only some entity types. */
+function entityTypeCheck(route: PostRoute, parts: RouteParts): (res: Response) => BodyCheck | undefined {
+  const { entityTypes } = route.body;
+  return (res) => {
+    const allowed = requestState(res).key?.entityTypes;
+    if (allowed === undefined || entityTypes === undefined) return undefined;
+    return async (body) => {
+      allowEntityTypes(allowed, await entityTypes(body, parts));
+    };
   };
 }
 

@@ -5,7 +5,7 @@ import { checkNesting, parseJson } from '../core/parse-json.js';
 import { inBackground } from '../core/background.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
-import { takeBody } from './read-body.js';
+import { takeBody, type BodyCheck } from './read-body.js';
 import { sendJson } from './respond.js';
 
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
@@ -30,8 +30,9 @@ export async function withBody<T>(
   listName?: string,
 ): Promise<T> {
   const body = takeBody(req);
-  if (body.length > SMALL) return work(await inBackground(parseChunks(body, listName)));
-  return withSmallBody(wholeOf(body), work);
+  const checked = checkedWork(body.check, work);
+  if (body.length > SMALL) return checked(await inBackground(parseChunks(body, listName)));
+  return withSmallBody(wholeOf(body), checked);
 }
 
 /**
@@ -44,8 +45,20 @@ export async function withWholeBody<T>(
   listName: string,
 ): Promise<T> {
   const body = takeBody(req);
-  if (body.length > SMALL) return work(await inTurns(parseWhole(body, listName)));
-  return withSmallBody(wholeOf(body), work);
+  const checked = checkedWork(body.check, work);
+  if (body.length > SMALL) return checked(await inTurns(parseWhole(body, listName)));
+  return withSmallBody(wholeOf(body), checked);
+}
+
+function checkedWork<T>(
+  check: BodyCheck | undefined,
+  work: (body: unknown) => Promise<T>,
+): (body: unknown) => Promise<T> {
+  if (check === undefined) return work;
+  return async (body) => {
+    await check(body);
+    return work(body);
+  };
 }
 
 async function withSmallBody<T>(bytes: Buffer, work: (body: unknown) => Promise<T>): Promise<T> {

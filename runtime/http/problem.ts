@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import { challengeOf } from '../access/authorize.js';
 import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
@@ -28,6 +29,8 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
       return;
     }
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    const challenge = challengeOf(problem);
+    if (challenge !== undefined) res.setHeader('WWW-Authenticate', challenge);
     const body = problemDocument(problem, requestState(res).id);
     sendJson(res, problem.status, body, 'application/problem+json');
   };

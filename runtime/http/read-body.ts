@@ -1,17 +1,31 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { MillraceError } from '../api/errors.js';
 import { beginUrgent } from '../core/background.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
 
-const bodies = new WeakMap<Request, CollectedBody>();
+/** The body of a request, and its check. */
+interface HeldBody extends CollectedBody {
+  readonly check: BodyCheck | undefined;
+}
+
+/** A check of a parsed body that runs before the work of its route. It throws if the request is refused. */
+export type BodyCheck = (body: unknown) => void | Promise<void>;
+
+const bodies = new WeakMap<Request, HeldBody>();
 
 /**
  * Reads a body of at most `limit` inflated bytes (gzip, deflate, br), for `withBody` to parse. It refuses a body that
  * is not declared as JSON before reading it. The memory is released when the request is over.
  * @param isUrgent whether background work is slowed down until the request is over
+ * @param checkFor returns the check of a request's body, if it has one
  */
-export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): RequestHandler {
+export function readBody(
+  limit: number,
+  memory: BodyMemory,
+  isUrgent: boolean,
+  checkFor: (res: Response) => BodyCheck | undefined = () => undefined,
+): RequestHandler {
   return async (req, res, next) => {
     checkMediaType(req);
     const share = memory.share();
@@ -20,14 +34,15 @@ export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): 
       share.release();
       endUrgent?.();
     });
-    bodies.set(req, await collectBody(req, limit, share));
+    const { chunks, length } = await collectBody(req, limit, share);
+    bodies.set(req, { chunks, length, check: checkFor(res) });
     next();
   };
 }
 
 /** Returns the body that `readBody` read. It can be taken once. */
-export function takeBody(req: Request): CollectedBody {
-  const body = bodies.get(req) ?? { chunks: [], length: 0 };
+export function takeBody(req: Request): CollectedBody & Pick<HeldBody, 'check'> {
+  const body = bodies.get(req) ?? { chunks: [], length: 0, check: undefined };
   bodies.delete(req);
   return body;
 }

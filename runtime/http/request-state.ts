@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import type { ApiKey } from '../access/api-key.js';
 import { MillraceError } from '../api/errors.js';
 import { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
@@ -12,6 +13,8 @@ export interface RequestState extends Admitted {
   id: string;
   /** The route as it is mounted, never the path that the client sent; undefined until a route matches. */
   route: string | undefined;
+  /** The key of the request; undefined if its route or the service needs none. */
+  readonly key: ApiKey | undefined;
   /** Over when the client disconnects or the time limit is over. */
   readonly deadline: Deadline;
 }
@@ -52,12 +55,14 @@ export function beginRequest(
   load: RouteLoad,
   arrived: number,
   headAt: number,
+  key?: ApiKey,
 ): void {
   const { admission, metrics, logger, usage } = parts;
   const deadline = new Deadline(load.limitMs, { usage, started: arrived });
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
+    key,
     deadline,
     load,
     arrived,
@@ -85,6 +90,8 @@ export function beginRequest(
     usage?.end();
     const ms = performance.now() - arrived;
     metrics.answered(state.route, status, ms / 1000);
-    logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
+    if (key !== undefined) metrics.keys.used(key, load.class, status);
+    const who = key === undefined ? {} : { key: key.name };
+    logger.debug({ request_id: state.id, route: state.route, ...who, status, ms }, 'answered');
   });
 }

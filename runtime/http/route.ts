@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { RouteScope } from '../access/scopes.js';
 import type { Instance } from './instance.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Operation, Schema } from './openapi/types.js';
@@ -6,7 +7,7 @@ import type { RequestClass } from './admission/request-class.js';
 import type { BodyLimits, HttpServices, TimeLimits } from './services.js';
 
 /** The inputs of the OpenAPI document. */
-export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version'>;
+export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version' | 'keys'>;
 
 /** The inputs of a route's handler. */
 export interface RouteParts extends HttpServices {
@@ -23,10 +24,18 @@ export interface RouteBody {
   readonly schema: (api: ApiParts) => Schema;
   /** The examples by name, each with a `summary` and a `value`. */
   readonly examples: (api: ApiParts) => Schema;
+  /** Names the entity types that a body uses, for keys that may use only some; undefined if the route has a pipeline. */
+  readonly entityTypes: EntityTypesOf | undefined;
 }
+
+export type EntityTypesOf = (body: unknown, api: ApiParts) => Iterable<string> | Promise<Iterable<string>>;
 
 interface CommonRoute {
   readonly path: string;
+  /** What a request needs a key for, if the service has keys. */
+  readonly scope: RouteScope;
+  /** The pipeline that the route runs or explains. A key may be restricted to some pipelines. */
+  readonly pipeline?: string;
   /** Determines which requests are shed first during an overload. */
   readonly class: RequestClass;
   /** The time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ApiKey } from '../access/api-key.js';
 import type { EntityType, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
@@ -23,6 +24,8 @@ export interface HttpServices {
     /** Conditions that do not stop the store but should be fixed. */
     warnings?(): readonly { readonly code: string; readonly detail: string }[];
   };
+  /** The keys that requests need; undefined if they need none. */
+  readonly keys?: KeyService | undefined;
   /** For the API reference. */
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
@@ -44,6 +47,14 @@ export interface HttpServices {
   readonly instance?: Instance;
   /** Version of the project's files, for /readyz. */
   readonly projectVersion?: string;
+}
+
+/** The keys in service. They may change while the app runs. */
+export interface KeyService {
+  /** Returns the key with this text, also if it is expired or revoked. */
+  find(text: string): ApiKey | undefined;
+  /** Conditions that do not stop the service but should be fixed. */
+  warnings(): readonly { readonly code: string; readonly detail: string }[];
 }
 
 /** Each method returns the response body or throws MillraceError. */

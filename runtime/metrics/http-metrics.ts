@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { KeyMetrics } from './key-metrics.js';
 import type { OnlineReport } from '../index/online-features.js';
 import { StatusCounts } from '../index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
@@ -31,7 +32,9 @@ export class HttpMetrics {
   readonly #unscored: Counter<'pipeline'>;
   readonly #unknownFields: Counter<'pipeline'>;
 
-  readonly #shed = new Map<string, number>();
+  /** Requests of keys. */
+  readonly keys: KeyMetrics;
+  readonly #refusedByHead = new Map<string, Map<number, number>>();
   readonly #statuses = new StatusCounts();
   readonly #attributeStatuses = new StatusCounts();
   readonly #missingEntities: Counter<'entity_type'>;
@@ -42,7 +45,8 @@ export class HttpMetrics {
   constructor(registry = new Registry()) {
     this.registry = registry;
     const registers = [registry];
-    const shed = this.#shed;
+    const refusedByHead = this.#refusedByHead;
+    this.keys = new KeyMetrics(registry);
     collectDefaultMetrics({ register: registry });
     this.#requests = new Counter({
       name: 'millrace_http_requests_total',
@@ -51,8 +55,9 @@ export class HttpMetrics {
       registers,
       // These refusals are counted in a plain map first, because a refusal must be cheap.
       collect() {
-        for (const [route, refused] of shed) this.inc({ route, status: 503 }, refused);
-        shed.clear();
+        for (const [route, statuses] of refusedByHead)
+          for (const [status, refused] of statuses) this.inc({ route, status }, refused);
+        refusedByHead.clear();
       },
     });
     this.#seconds = new Histogram({
@@ -191,10 +196,12 @@ export class HttpMetrics {
     this.#seconds.observe(labels, seconds);
   }
 
-  /** Counts a request that was shed by its head. It is not in the histogram of durations. */
-  shed(route: string | undefined): void {
+  /** Counts a request that was answered from its head alone. It is not in the histogram of durations. */
+  refusedByHead(route: string | undefined, status: number): void {
     const key = route ?? NO_ROUTE;
-    this.#shed.set(key, (this.#shed.get(key) ?? 0) + 1);
+    let statuses = this.#refusedByHead.get(key);
+    if (statuses === undefined) this.#refusedByHead.set(key, (statuses = new Map<number, number>()));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 
   /** Counts a request that was rejected before it was read. Its time is zero. */

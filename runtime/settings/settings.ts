@@ -4,6 +4,7 @@ import { NAME_PATTERN } from '../api/types.js';
 import { nearest } from '../core/nearest.js';
 import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
+import { ACCESS_SETTINGS } from './access-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
@@ -80,10 +81,12 @@ export const SETTINGS = {
     flag: 'host',
     value: 'HOST',
     default: '127.0.0.1',
-    description: 'Address that the service listens on; `0.0.0.0` accepts connections from other machines.',
+    description:
+      'Address that the service listens on; `0.0.0.0` accepts connections from other machines, and then `MILLRACE_KEYS` or `MILLRACE_AUTH` must be set.',
     expected: 'an address or host name of this machine',
     parse: (text) => (/^[\w.:%-]+$/.test(text) ? text : undefined),
   }),
+  ...ACCESS_SETTINGS,
   logLevel: row({
     env: 'LOG_LEVEL',
     flag: 'log-level',
@@ -161,12 +164,14 @@ export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
 
 /** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
+/** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
+export const CLIENT_KEY = 'MILLRACE_KEY';
 
 /** Finds environment variables that are not settings but have a similar name. */
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
-  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL];
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, CLIENT_KEY];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
     // Only the part after the prefix is compared, because Kubernetes defines a MILLRACE_PORT of its own.
     const namesOf = (list: readonly string[]): string[] =>

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
+import type { ServedKeys } from '../../access/served-keys.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
@@ -26,6 +27,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly instance?: Instance;
+  /** The keys that requests need; undefined if they need none. */
+  readonly keys?: ServedKeys | undefined;
 }
 
 /**
@@ -54,6 +57,7 @@ export async function registerServices(
   });
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
+  container.register(TOKENS.keys, { useFactory: () => overrides.keys });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

@@ -1,5 +1,6 @@
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
+import type { ServedKeys } from '../../access/served-keys.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { ServiceSchemas } from '../../index/service-schemas.js';
 import type { Scans } from '../../index/export/scans.js';
@@ -31,6 +32,8 @@ export const TOKENS = {
   admission: token<Admission>('admission'),
   bodyMemory: token<BodyMemory>('memory of bodies'),
   instance: token<Instance>('instance'),
+  /** Undefined if requests need no key. */
+  keys: token<ServedKeys | undefined>('keys'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

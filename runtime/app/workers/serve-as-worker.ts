@@ -40,7 +40,7 @@ export async function serveAsWorker(settings: Settings): Promise<void> {
   });
   const { app } = service;
   guard.metrics.register(app.metrics.registry);
-  if (logsProject) logProject(app);
+  if (logsProject) logProject(app, settings);
   obey(link, service, instance, settings, guard);
   const leave = (): void => link.send({ type: 'leaving' });
   process.once('SIGTERM', leave);

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { checkExposure } from '../../access/exposure.js';
 import { MillraceError } from '../../api/errors.js';
 import { stopAccepting } from '../../http/drain.js';
 import { bind, portOf } from '../../http/listen.js';
@@ -27,6 +28,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
       'invalid_setting',
       `${SETTINGS.workers.env} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
     );
+  await checkExposure(settings);
   const logger = pino({ level: settings.logLevel });
   const guard = new ProcessGuard(settings, logger);
   const pool = new WorkerPool({ workers, logger, gather: gatherMetrics(guard) });

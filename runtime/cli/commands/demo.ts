@@ -67,7 +67,9 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
     context.stderr.write(
       `port ${String(given.port)} is in use; the demo uses ${port === 0 ? 'a free port' : `port ${String(port)}`}\n`,
     );
-  return { ...given, port, lameDuckMs: 0 };
+  // Keys of the environment are those of another service. On an address that others reach, MILLRACE_AUTH must allow it.
+  const auth = given.auth === 'none' ? 'none' : 'auto';
+  return { ...given, port, lameDuckMs: 0, keysFile: '', auth };
 }
 
 /** If another demo is running, this one uses a temporary folder and removes it at the end. */

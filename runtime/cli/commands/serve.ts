@@ -14,5 +14,14 @@ export function serveCommand(context: CliContext): Command {
       const reload = watch === true ? { reload: 'watch' } : {};
       await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));
     });
-  return addSettingFlags(serve, ['project', 'store', 'dataDir', 'port', 'host', 'workers', 'logLevel']);
+  return addSettingFlags(serve, [
+    'project',
+    'store',
+    'dataDir',
+    'port',
+    'host',
+    'keysFile',
+    'workers',
+    'logLevel',
+  ]);
 }

@@ -35,7 +35,11 @@ export class HttpTarget implements DataTarget {
   readonly #base: string;
   readonly #connections = new Agent();
 
-  constructor(url: string) {
+  readonly #authorization: Readonly<Record<string, string>>;
+
+  /** @param key the API key to send; a redirect to another host does not get it */
+  constructor(url: string, key?: string) {
+    this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
     this.#base = url.replace(/\/+$/, '');
     this.name = this.#base;
   }
@@ -131,7 +135,9 @@ export class HttpTarget implements DataTarget {
         method,
         maxRedirections: MOST_REDIRECTIONS,
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-        ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } }),
+        ...(body === undefined
+          ? { headers: this.#authorization }
+          : { body, headers: { 'content-type': 'application/json', ...this.#authorization } }),
       });
       status = response.statusCode;
       text = await response.body.text();

@@ -1,6 +1,8 @@
+import { SCOPES } from '../../access/scopes.js';
+import type { ErrorCode } from '../../api/error-codes.js';
 import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
 import type { ApiParts, Route } from '../route.js';
-import { PROBLEM_SCHEMA } from './problems.js';
+import { KEY_PROBLEMS, PROBLEM_SCHEMA, problemResponses } from './problems.js';
 import { jsonBody, type Schema } from './types.js';
 
 const DESCRIPTION = `Ranks and scores with pipelines written in YAML, over an index of entities and a store of features.
@@ -30,10 +32,20 @@ const HEADERS = {
       '. Ignore causes that you do not know.',
     schema: { type: 'string', examples: ['unscored=24/24, skipped=ltr'] },
   },
+  'WWW-Authenticate': { description: 'How to send a key (RFC 6750).', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };
 
-/** The OpenAPI 3.1 description of the routes. */
+const KEY_SCHEME = 'key';
+const SECURITY_SCHEME: Schema = {
+  type: 'http',
+  scheme: 'bearer',
+  description: `A key that \`millrace keys create\` made. Scopes: ${Object.entries(SCOPES)
+    .map(([scope, meaning]) => `\`${scope}\`: ${meaning}`)
+    .join(' ')}`,
+};
+
+/** The OpenAPI 3.1 description of the routes. If the service needs no keys, it says nothing of them. */
 export function describeApi(routes: readonly Route[], api: ApiParts): Schema {
   return {
     openapi: '3.1.0',
@@ -47,14 +59,32 @@ export function describeApi(routes: readonly Route[], api: ApiParts): Schema {
         ...routes.flatMap(({ schemas }) => schemas?.(api) ?? []),
       ]),
       headers: HEADERS,
+      ...(api.keys === undefined ? {} : { securitySchemes: { [KEY_SCHEME]: SECURITY_SCHEME } }),
     },
   };
 }
 
 function pathOf(route: Route, api: ApiParts): [string, Schema][] {
   if (route.operation === undefined) return [];
-  const { responses, ...head } = route.operation(api);
+  const { responses: own, ...described } = route.operation(api);
+  const guarded = api.keys !== undefined && route.scope !== 'none';
+  const head = api.keys === undefined ? described : { ...described, security: securityOf(route) };
+  const responses = guarded ? { ...own, ...problemResponses(keyProblems(route)) } : own;
   if (route.method === 'GET') return [[route.path, { get: { ...head, responses } }]];
   const requestBody = jsonBody(route.body.schema(api), route.body.examples(api));
   return [[route.path, { post: { ...head, requestBody, responses } }]];
+}
+
+function securityOf({ scope }: Route): readonly Schema[] {
+  return scope === 'none' ? [] : [{ [KEY_SCHEME]: scope === 'any' ? [] : [scope] }];
+}
+
+function keyProblems(route: Route): readonly ErrorCode[] {
+  const isRestricted =
+    route.pipeline !== undefined || (route.method === 'POST' && route.body.entityTypes !== undefined);
+  return [
+    ...KEY_PROBLEMS,
+    ...(route.scope === 'any' ? [] : (['scope_missing'] as const)),
+    ...(isRestricted ? (['key_not_allowed'] as const) : []),
+  ];
 }

@@ -13,6 +13,14 @@ export const BODY_PROBLEMS = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+/** The problems of a request without a valid key. */
+export const KEY_PROBLEMS = [
+  'key_required',
+  'key_invalid',
+  'key_expired',
+  'key_revoked',
+] as const satisfies readonly ErrorCode[];
+
 /** The problems that a pipeline's route may return. */
 export const PIPELINE_PROBLEMS = [
   ...BODY_PROBLEMS,
@@ -53,6 +61,7 @@ export const PROBLEM_SCHEMA: Schema = {
       },
     },
     violation_count: { type: 'integer', description: 'Of all violations; `errors` lists the first 50.' },
+    scope: { type: 'string', description: 'The scope that the key lacks.' },
     stored_ids: { ...IDS, description: 'Of an upload that failed midway: what is stored.' },
     deleted_ids: { ...IDS, description: 'Of a delete that failed midway: what is deleted.' },
     unconfirmed_ids: { ...IDS, description: 'What may or may not be done.' },
@@ -87,6 +96,7 @@ function response(status: number, codes: readonly ErrorCode[]): Schema {
     description: codes.map((code) => `${ERROR_CODES[code].title} (\`${code}\`).`).join(' '),
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+      ...(status === 401 ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
       ...(status === 503 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}),
     },
     content: {
@@ -107,7 +117,12 @@ function exampleOf(code: ErrorCode): Schema {
   };
   const error = new MillraceError(code, remedy, {
     violations: code === 'invalid_body' ? [violation] : [],
-    extensions: code === 'store_partial_write' ? { stored_ids: ['product-1'] } : {},
+    extensions:
+      code === 'store_partial_write'
+        ? { stored_ids: ['product-1'] }
+        : code === 'scope_missing'
+          ? { scope: 'rank' }
+          : {},
   });
   return problemDocument(error, '4f8c2f0e-7f0b-4d9d-9c39-1f1f5f0f8a55');
 }

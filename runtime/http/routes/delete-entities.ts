@@ -1,6 +1,7 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import { answerBody } from '../handle-body.js';
 import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
+import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
@@ -21,11 +22,13 @@ export const deleteEntities = deleteAt(
 function deleteAt(folder: string, operationId: string, summary: string): PostRoute {
   return {
     path: `${folder}delete`,
+    scope: 'entities:write',
     folder,
     method: 'POST',
     class: 'upload',
     body: {
       limit: 'otherBytes',
+      entityTypes: entityTypeOf,
       schema: () => schemaRef('entity_ids'),
       examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
     },

@@ -3,6 +3,7 @@ import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { answerBody } from '../handle-body.js';
+import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
   exampleKey,
@@ -16,11 +17,13 @@ import type { PostRoute } from '../route.js';
 
 export const deleteFeatures: PostRoute = {
   path: '/api/v1/features/delete',
+  scope: 'features',
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'otherBytes',
+    entityTypes: typesOfView,
     schema: ({ views, entityTypes }) =>
       rowsSchema(writableViews(views), (view) => keySchema(view, entityTypes)),
     examples: ({ views, entityTypes }) =>

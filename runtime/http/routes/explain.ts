@@ -18,11 +18,14 @@ export function explain(pipeline: Pipeline): PostRoute {
   const { name, requestSchema } = pipeline;
   return {
     path: explainPath(pipeline.route),
+    scope: 'explain',
+    pipeline: name,
     isPrivate: true,
     method: 'POST',
     class: 'explain',
     body: {
       limit: 'rankingBytes',
+      entityTypes: undefined,
       schema: () => schemaRef(requestSchemaName(name)),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },

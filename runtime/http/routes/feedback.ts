@@ -6,6 +6,7 @@ import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { carriedSchema } from '../../pipeline/request/request-schema.js';
+import { typesOfFeedback } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
 import { answerBody } from '../handle-body.js';
@@ -35,10 +36,12 @@ const EVENT_FIELDS: Schema = {
 
 export const feedback: PostRoute = {
   path: '/api/v1/feedback',
+  scope: 'feedback',
   method: 'POST',
   class: 'feedback',
   body: {
     limit: 'otherBytes',
+    entityTypes: typesOfFeedback,
     schema: bodySchema,
     examples: ({ entityTypes }) => ({
       click: { summary: 'a click and what was seen', value: exampleBody([...entityTypes.values()]) },

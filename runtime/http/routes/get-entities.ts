@@ -8,6 +8,7 @@ import {
   idsSchema,
   SENT_IDS,
 } from '../openapi/entity-schemas.js';
+import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import { sendLargeJson } from '../respond.js';
@@ -24,11 +25,13 @@ const ANSWER: Schema = {
 
 export const getEntities: PostRoute = {
   path: '/api/v1/entities/get',
+  scope: 'entities:read',
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'online_features',
   body: {
     limit: 'otherBytes',
+    entityTypes: entityTypeOf,
     schema: () => schemaRef('entity_ids'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
   },

@@ -5,6 +5,7 @@ import { ID_SCHEMA } from '../../core/ids.js';
 import { MAX_ONLINE_FEATURES, MAX_ONLINE_ROWS } from '../../index/online-request.js';
 import { rowKeys } from '../../index/row-keys.js';
 import { exampleId } from '../openapi/entity-schemas.js';
+import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
 import { withBody } from '../handle-body.js';
@@ -83,11 +84,13 @@ const ANSWER: Schema = {
 
 export const getOnlineFeatures: PostRoute = {
   path: '/feature/get-online-features',
+  scope: 'features',
   method: 'POST',
   class: 'online_features',
   limitMs: ({ onlineMs }) => onlineMs,
   body: {
     limit: 'otherBytes',
+    entityTypes: typesOfFeatures,
     schema: ({ views }) => bodySchema(views),
     examples: ({ views, entityTypes }) =>
       Object.fromEntries(

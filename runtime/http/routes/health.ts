@@ -16,6 +16,7 @@ export const healthcheck = livenessAt('/healthcheck', 'health_check');
 function livenessAt(path: string, operationId: string): GetRoute {
   return {
     path,
+    scope: 'none',
     method: 'GET',
     class: 'health',
     handler: () => (_req, res) => {

@@ -3,6 +3,7 @@ import type { GetRoute } from '../route.js';
 
 export const metrics: GetRoute = {
   path: '/metrics',
+  scope: 'metrics',
   method: 'GET',
   class: 'health',
   handler:

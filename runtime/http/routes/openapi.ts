@@ -5,6 +5,7 @@ import type { GetRoute } from '../route.js';
 
 export const openapi: GetRoute = {
   path: '/openapi.json',
+  scope: 'any',
   method: 'GET',
   class: 'explain',
   handler: (parts) => {

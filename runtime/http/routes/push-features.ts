@@ -1,4 +1,5 @@
 import { answerBody } from '../handle-body.js';
+import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
   exampleRow,
@@ -14,11 +15,13 @@ import type { PostRoute } from '../route.js';
 
 export const pushFeatures: PostRoute = {
   path: '/api/v1/features/push',
+  scope: 'features',
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'uploadBytes',
+    entityTypes: typesOfView,
     schema: ({ views }) => rowsSchema(writableViews(views), ({ name }) => schemaRef(rowSchemaName(name))),
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),

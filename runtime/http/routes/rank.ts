@@ -34,11 +34,14 @@ export function rank(pipeline: Pipeline): PostRoute {
   const { summary, description, answer: told } = TOLD[task];
   return {
     path: pipeline.route,
+    scope: 'rank',
+    pipeline: name,
     method: 'POST',
     class: 'ranking',
     limitMs: () => pipeline.limitMs,
     body: {
       limit: 'rankingBytes',
+      entityTypes: undefined,
       schema: () => schemaRef(requestName),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },

@@ -51,9 +51,10 @@ const READINESS: Schema = {
 /** Readiness: 200 if this instance accepts new traffic, otherwise 503 with the reason of each failed check. */
 export const readiness: GetRoute = {
   path: '/readyz',
+  scope: 'none',
   method: 'GET',
   class: 'health',
-  handler: ({ store, logger, projectVersion, instance }) => {
+  handler: ({ store, keys, logger, projectVersion, instance }) => {
     let failing: string | undefined;
     const checkStore = onceAtATime(async () => {
       const check = await pingWithin(store);
@@ -74,7 +75,7 @@ export const readiness: GetRoute = {
         ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
       };
       const ready = Object.values(checks).every(({ status }) => status === 'OK');
-      const warnings = store.warnings?.() ?? [];
+      const warnings = [...(store.warnings?.() ?? []), ...(keys?.warnings() ?? [])];
       if (!ready) res.setHeader('Retry-After', 1);
       sendJson(res, ready ? 200 : 503, {
         status: ready ? 'OK' : 'NOT_READY',

@@ -14,6 +14,7 @@ const NO_PICTURE = 'data:,';
 /** The script of the page /redoc. Browsers cache it for a day and then revalidate it. */
 export const redocBundle: GetRoute = {
   path: '/redoc/redoc.standalone.js',
+  scope: 'any',
   folder: '/redoc/',
   method: 'GET',
   class: 'explain',

@@ -24,6 +24,7 @@ const OPTIONS = {
  */
 export const redoc: GetRoute = {
   path: '/redoc',
+  scope: 'any',
   folder: '/redoc/',
   method: 'GET',
   class: 'explain',

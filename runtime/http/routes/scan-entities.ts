@@ -1,5 +1,6 @@
 import { withBody } from '../handle-body.js';
 import { examplesOf } from '../openapi/entity-schemas.js';
+import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
@@ -8,11 +9,13 @@ import type { PostRoute } from '../route.js';
 
 export const scanEntities: PostRoute = {
   path: '/api/v1/entities/scan',
+  scope: 'entities:read',
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'otherBytes',
+    entityTypes: entityTypeOf,
     schema: () => schemaRef('entity_scan'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, ({ name }) => ({ entity_type: name })),
   },

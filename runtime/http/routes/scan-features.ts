@@ -1,4 +1,5 @@
 import { withBody } from '../handle-body.js';
+import { typesOfView } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { writableViews } from '../openapi/row-schemas.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
@@ -8,11 +9,13 @@ import type { PostRoute } from '../route.js';
 
 export const scanFeatures: PostRoute = {
   path: '/api/v1/features/scan',
+  scope: 'features',
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'otherBytes',
+    entityTypes: typesOfView,
     schema: () => schemaRef('feature_scan'),
     examples: ({ views }) =>
       Object.fromEntries(

@@ -11,6 +11,7 @@ import {
   idsSchema,
   TEXT_IDS,
 } from '../openapi/entity-schemas.js';
+import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
@@ -24,11 +25,13 @@ const DUPLICATES: Schema = {
 
 export const uploadEntities: PostRoute = {
   path: '/api/v1/entities/upload',
+  scope: 'entities:write',
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
   body: {
     limit: 'uploadBytes',
+    entityTypes: entityTypeOf,
     schema: ({ entityTypes }) =>
       entityTypes.size === 0 ? { type: 'object' } : { oneOf: [...entityTypes.values()].map(uploadSchema) },
     examples: ({ entityTypes }) =>

@@ -44,7 +44,8 @@ describe('settings', () => {
       { name: 'REDIS_ULR', near: 'REDIS_URL' },
     ]);
     const known = Object.values(SETTINGS).map((setting) => [setting.env, ''] as const);
-    expect(misspeltSettings(Object.fromEntries([...known, ['MILLRACE_STREAM_URL', '']]))).to.deep.equal([]);
+    const ofCommands = ['MILLRACE_STREAM_URL', 'MILLRACE_KEY'].map((name) => [name, ''] as const);
+    expect(misspeltSettings(Object.fromEntries([...known, ...ofCommands]))).to.deep.equal([]);
   });
 
   it('prefer a flag to the environment, and the environment to the default', () => {

@@ -26,6 +26,7 @@ describe('calling a running service', () => {
   let server: Server;
   let target: HttpTarget;
   let seen: { readonly url: string; readonly body: string }[] = [];
+  let authorizations: (string | undefined)[] = [];
   let answer: (url: string) => Answer;
 
   before((done) => {
@@ -33,6 +34,7 @@ describe('calling a running service', () => {
       void text(request).then((body) => {
         const url = request.url ?? '';
         seen.push({ url, body });
+        authorizations.push(request.headers.authorization);
         const given = answer(url);
         if (given.location !== undefined) response.setHeader('location', given.location);
         response.writeHead(given.status ?? 200, { 'content-type': 'application/json' }).end(given.body);
@@ -52,6 +54,7 @@ describe('calling a running service', () => {
   });
   beforeEach(() => {
     seen = [];
+    authorizations = [];
     answer = () => ({ body: '{}' });
   });
 
@@ -102,6 +105,25 @@ describe('calling a running service', () => {
     const { older } = await target.push('v', [{ line: 1, value: { a: 1 }, bytes: 1 }]);
     expect(older).to.equal(2);
     expect(seen.map(({ body }) => body)).to.deep.equal(Array(2).fill('{"view":"v","rows":[{"a":1}]}'));
+  });
+
+  it('sends its key with each request, but not to another address of a redirect', async () => {
+    const { port } = server.address() as AddressInfo;
+    const withKey = new HttpTarget(`http://127.0.0.1:${port}`, 'the-key');
+    try {
+      answer = (url) =>
+        url.startsWith('/new/')
+          ? { body: '{"view":"v","stored":1}' }
+          : { status: 308, body: '', location: `http://localhost:${port}/new${url}` };
+      const rows = [{ line: 1, value: { a: 1 }, bytes: 1 }];
+      await withKey.push('v', rows);
+      expect(authorizations).to.deep.equal(['Bearer the-key', undefined]);
+      authorizations = [];
+      await target.push('v', rows);
+      expect(authorizations).to.deep.equal([undefined, undefined]);
+    } finally {
+      await withKey.close();
+    }
   });
 
   it('converts a problem document to an error with its violations', async () => {

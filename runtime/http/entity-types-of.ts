@@ -1,0 +1,41 @@
+import { JsonList } from '../core/json-list.js';
+import { inTurns } from '../core/pieces.js';
+import { isJsonObject, own } from '../core/value-fit.js';
+import type { EntityTypesOf } from './route.js';
+
+// These functions read bodies before they are checked. What does not fit is left to the check, which refuses it.
+
+/** The type of a body with `entity_type`. */
+export const entityTypeOf: EntityTypesOf = (body) => {
+  const type = isJsonObject(body) ? own(body, 'entity_type') : undefined;
+  return typeof type === 'string' ? [type] : [];
+};
+
+/** The types that the view of a body with `view` is of. */
+export const typesOfView: EntityTypesOf = (body, { views }) => {
+  const view = isJsonObject(body) ? own(body, 'view') : undefined;
+  return typeof view === 'string' ? (views.get(view)?.of ?? []) : [];
+};
+
+/** The types that the views of a body's `features` are of. */
+export const typesOfFeatures: EntityTypesOf = (body, { views }) => {
+  const features = isJsonObject(body) ? own(body, 'features') : undefined;
+  if (!Array.isArray(features)) return [];
+  const names = new Set(
+    features.map((feature: unknown) => (typeof feature === 'string' ? (feature.split(':')[0] ?? '') : '')),
+  );
+  return [...names].flatMap((name) => views.get(name)?.of ?? []);
+};
+
+/** The types of the entities that a feedback body and its events name. */
+export const typesOfFeedback: EntityTypesOf = async (body, { entityTypes }) => {
+  if (!isJsonObject(body)) return [];
+  const events: unknown = own(body, 'events');
+  // A list of a large body can be read only once.
+  const list = events instanceof JsonList ? await inTurns(events.whole()) : events;
+  if (events instanceof JsonList) Object.assign(body, { events: list });
+  const types = new Set<string>();
+  for (const part of [body, ...(Array.isArray(list) ? (list as unknown[]) : [])])
+    if (isJsonObject(part)) for (const name of Object.keys(part)) if (entityTypes.has(name)) types.add(name);
+  return types;
+};
