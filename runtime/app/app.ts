@@ -18,6 +18,7 @@ import type { Feedback } from '../feedback/feedback.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
+import { countSpans } from '../metrics/trace-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
@@ -82,15 +83,26 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
   outbound.register(metrics.registry);
   countReloads(metrics.registry, reloader);
+  const tracing = services.resolve(TOKENS.tracing);
+  countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(
     reloader,
     services.resolve(TOKENS.store),
     services.resolve(TOKENS.logger),
     metrics,
     services.resolve(TOKENS.admission),
-    async () => services.resolve(TOKENS.serviceSchemas)?.close(),
+    async () => {
+      // Effects of the last requests have ended by now.
+      const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+      await services.resolve(TOKENS.serviceSchemas)?.close();
+      await services.resolve(TOKENS.store).close();
+      await flushed;
+    },
   );
 }
+
+/** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
+const FLUSH_MS = 3000;
 
 /** The longest wait until the store accepts the schemas of this service, in milliseconds. */
 const ANNOUNCE_WITHIN = 1000;
@@ -184,7 +196,7 @@ class ReloadableApp implements App {
     readonly logger: Logger,
     readonly metrics: HttpMetrics,
     readonly admission: Admission,
-    private readonly leave: () => Promise<void>,
+    private readonly release: () => Promise<void>,
   ) {
     this.#reloader = reloader;
   }
@@ -250,7 +262,6 @@ class ReloadableApp implements App {
 
   async close(): Promise<void> {
     await this.#reloader.close();
-    await this.leave();
-    await this.store.close();
+    await this.release();
   }
 }

@@ -1,8 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { MillraceError } from '../api/errors.js';
 import { beginUrgent } from '../core/background.js';
+import { within } from '../tracing/trace-span.js';
 import type { BodyMemory, BodyShare } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
+import { requestState } from './request-state.js';
 
 /** The body of a request, and the memory that it holds. */
 interface HeldBody extends CollectedBody {
@@ -22,7 +24,14 @@ export function readBody(limit: number, memory: BodyMemory, isUrgent: boolean): 
     checkMediaType(req);
     const share = memory.share();
     res.once('close', () => share.release());
-    bodies.set(req, { ...(await collectBody(req, limit, share)), share });
+    const span = requestState(res).span?.start('receive', 'receive');
+    const collect = async (): Promise<CollectedBody> => {
+      const body = await collectBody(req, limit, share);
+      span?.set({ 'millrace.body_bytes': body.length });
+      return body;
+    };
+    const body = span === undefined ? await collectBody(req, limit, share) : await within(span, collect);
+    bodies.set(req, { ...body, share });
     next();
   };
 }

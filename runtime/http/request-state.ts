@@ -4,7 +4,10 @@ import { exceeded } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
+import type { Tracing } from '../tracing/tracing.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import { requestIdOf } from './request-id.js';
+import { endRequestSpan, methodOf } from './request-span.js';
 
 /** The state of an admitted request in the app. */
 export interface RequestState extends Admitted {
@@ -13,6 +16,8 @@ export interface RequestState extends Admitted {
   route: string | undefined;
   /** Aborted when the client disconnects or the time limit is over. */
   readonly gone: AbortSignal;
+  /** Undefined if the request is not traced. */
+  readonly span: TraceSpan | undefined;
 }
 
 const states = new WeakMap<ServerResponse, RequestState>();
@@ -30,6 +35,24 @@ export function setRequestId(res: ServerResponse, id: string): void {
   res.setHeader('X-Request-Id', id);
 }
 
+/** The members of a log line about a request. */
+export function logFields(res: ServerResponse): Readonly<Record<string, unknown>> {
+  const { id, route, span } = requestState(res);
+  return { request_id: id, route, ...span?.ids };
+}
+
+/** Starts the span of the answer, which ends when the client has read the answer or disconnects. */
+export function startAnswer(res: ServerResponse): void {
+  const span = requestState(res).span?.start('answer', 'answer');
+  if (span !== undefined) endWithRequest(span, res);
+}
+
+/** Ends a span at the latest when its request ends. */
+export function endWithRequest(span: TraceSpan, res: ServerResponse): void {
+  // It comes before the listener that ends the span of the request.
+  if (span.isRecorded) res.prependOnceListener('close', () => span.end());
+}
+
 /** The status of a request whose client disconnected, in the metrics. nginx uses the same number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -39,6 +62,7 @@ export interface RequestParts {
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
   readonly usage: Usage | undefined;
+  readonly tracing: Tracing | undefined;
   /** Answers a request with an error, unless it is answered already. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
 }
@@ -52,12 +76,13 @@ export function beginRequest(
   arrived: number,
   headAt: number,
 ): void {
-  const { admission, metrics, logger, usage } = parts;
+  const { admission, metrics, logger, usage, tracing } = parts;
   const leaving = new AbortController();
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
     gone: leaving.signal,
+    span: load.class === 'health' ? undefined : tracing?.begin(methodOf(req), req.headers, arrived),
     load,
     arrived,
     headAt,
@@ -90,6 +115,7 @@ export function beginRequest(
     usage?.end();
     const ms = performance.now() - arrived;
     metrics.answered(state.route, status, ms / 1000);
-    logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
+    if (state.span !== undefined) endRequestSpan(state.span, req, state, answered ? status : undefined);
+    logger.debug({ ...logFields(res), status, ms }, 'answered');
   });
 }

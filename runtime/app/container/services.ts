@@ -9,12 +9,14 @@ import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Instance } from '../../http/instance.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
+import { packageFinder } from '../../compile/find-package.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
 import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
+import { openTracing } from '../../tracing/open-tracing.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
@@ -31,7 +33,7 @@ export interface Overrides {
 /**
  * Registers the services that live as long as the process, each next to its test double. `registerGeneration` registers
  * the services of one generation of the project.
- * @throws MillraceError store_unavailable, data_folder_in_use
+ * @throws MillraceError invalid_setting, store_unavailable, data_folder_in_use
  */
 export async function registerServices(
   container: DependencyContainer,
@@ -60,6 +62,10 @@ export async function registerServices(
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const logger = container.resolve(TOKENS.logger);
+  const findPackage = packageFinder(settings.project);
+  const tracing = await openTracing(settings, { findPackage, logger });
+  // tsyringe takes no undefined value.
+  container.register(TOKENS.tracing, { useFactory: () => tracing });
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
   const { store, coherence, isShared } =

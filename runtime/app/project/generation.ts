@@ -144,6 +144,7 @@ function wire(
         },
         metrics: services.resolve(TOKENS.metrics),
         instance: services.resolve(TOKENS.instance),
+        tracing: services.resolve(TOKENS.tracing),
         entityTypes: config.entities,
         views: config.views,
         logger,

@@ -100,8 +100,8 @@ export const getOnlineFeatures: PostRoute = {
   handler:
     ({ online, metrics }) =>
     async (req, res) => {
-      const { gone, arrived } = requestState(res);
-      const { answer, report } = await withBody(req, (body) => online.read(body, gone, arrived));
+      const { gone, arrived, span } = requestState(res);
+      const { answer, report } = await withBody(req, (body) => online.read(body, gone, arrived, span));
       metrics.read(report);
       await sendLargeJson(res, answer);
     },

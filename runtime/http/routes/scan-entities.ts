@@ -3,6 +3,7 @@ import { examplesOf } from '../openapi/entity-schemas.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -19,7 +20,8 @@ export const scanEntities: PostRoute = {
   handler:
     ({ scans }) =>
     async (req, res) => {
-      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body)));
+      const { span } = requestState(res);
+      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body, span)));
     },
   operation: () => ({
     operationId: 'scan_entities',

@@ -6,6 +6,7 @@ import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
 import type { Ranking } from './ranking.js';
 
@@ -22,6 +23,7 @@ export class StepView implements StepInput {
     readonly rows: Int32Array,
     ranking: Ranking,
     readonly signal: AbortSignal,
+    readonly trace: TraceSpan | undefined,
   ) {
     this.#step = step;
     this.#frame = frame;
