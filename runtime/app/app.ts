@@ -1,9 +1,10 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { packageFinder } from '../compile/find-package.js';
 import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
 import { registerData } from './container/register-generation.js';
@@ -29,6 +30,7 @@ import { Reloader, type Reload } from './project/reloader.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
 import type { Store } from '../store/store.js';
+import { openTracing } from '../tracing/open-tracing.js';
 
 export { compileProject, ProjectInvalidError };
 
@@ -60,14 +62,18 @@ export interface App {
 
 /**
  * Loads, validates, compiles and warms up the project, connects the store, and wires the services. Nothing listens yet.
- * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ * @throws ProjectInvalidError before the store is touched; MillraceError invalid_setting, store_unavailable,
+ *   data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   const outbound = new OutboundMetrics();
-  const { services, first } = await start(settings, overrides, outbound);
+  const logger = overrides.logger ?? pino({ level: settings.logLevel });
+  const findPackage = packageFinder(settings.project);
+  const tracing = overrides.tracing ?? (await openTracing(settings, { findPackage, logger }));
+  const { services, first } = await start(settings, { ...overrides, logger, tracing }, outbound);
   await announce(services, first.config);
   const reloader = new Reloader(first, {
-    logger: services.resolve(TOKENS.logger),
+    logger,
     compile: () => compileProject(settings.project, settings, outbound),
     create: async (compiled) => {
       const generation = await createServing(services, compiled);
@@ -83,12 +89,11 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
   outbound.register(metrics.registry);
   countReloads(metrics.registry, reloader);
-  const tracing = services.resolve(TOKENS.tracing);
   countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(
     reloader,
     services.resolve(TOKENS.store),
-    services.resolve(TOKENS.logger),
+    logger,
     metrics,
     services.resolve(TOKENS.admission),
     async () => {

@@ -17,7 +17,6 @@ export const SAMPLERS = [
 export const TRACE_SETTINGS = {
   traces: row({
     env: 'MILLRACE_TRACES',
-    flag: 'traces',
     value: 'WHEN',
     default: 'auto',
     description:

@@ -47,6 +47,8 @@ export interface Collector {
   requests: number;
   /** The status of its answers; 0: it does not answer. */
   status: number;
+  /** The instances of services that sent spans. */
+  readonly services: Set<unknown>;
   /** The attributes of the last resource. */
   resource: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startCollector(): Promise<Collector> {
     spans: [],
     requests: 0,
     status: 200,
+    services: new Set(),
     resource: {},
     async close() {
       server.closeAllConnections();
@@ -117,6 +120,7 @@ interface WireValue {
 function collect({ resourceSpans = [] }: WireRequest, into: Collector): void {
   for (const { resource, scopeSpans = [] } of resourceSpans) {
     into.resource = attributesOf(resource?.attributes);
+    into.services.add(into.resource['service.instance.id']);
     for (const span of scopeSpans.flatMap(({ spans = [] }) => spans))
       into.spans.push({
         traceId: hex(span.traceId),

@@ -9,14 +9,13 @@ import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Instance } from '../../http/instance.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
-import { packageFinder } from '../../compile/find-package.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
 import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
-import { openTracing } from '../../tracing/open-tracing.js';
+import type { Tracing } from '../../tracing/tracing.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
@@ -28,12 +27,13 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly instance?: Instance;
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
  * Registers the services that live as long as the process, each next to its test double. `registerGeneration` registers
  * the services of one generation of the project.
- * @throws MillraceError invalid_setting, store_unavailable, data_folder_in_use
+ * @throws MillraceError store_unavailable, data_folder_in_use
  */
 export async function registerServices(
   container: DependencyContainer,
@@ -56,16 +56,14 @@ export async function registerServices(
   });
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
+  // A factory, because tsyringe takes no undefined value.
+  container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {
     useValue: new Shared<OpenSources>(({ sources }) => sources.close()),
   });
   const logger = container.resolve(TOKENS.logger);
-  const findPackage = packageFinder(settings.project);
-  const tracing = await openTracing(settings, { findPackage, logger });
-  // tsyringe takes no undefined value.
-  container.register(TOKENS.tracing, { useFactory: () => tracing });
   const monitor = new StoreMonitor(logger);
   container.register(TOKENS.storeMonitor, { useValue: monitor });
   const { store, coherence, isShared } =
