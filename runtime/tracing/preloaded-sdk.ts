@@ -1,11 +1,13 @@
-import { context, ProxyTracerProvider, trace } from '@opentelemetry/api';
+import { context, trace } from '@opentelemetry/api';
 import { version } from '../settings/version.js';
 import type { TraceSdk } from './tracing.js';
 
 /** Uses the SDK that is registered globally. Its owner has configured it. */
 export function preloadedSdk(): TraceSdk {
   const registered = trace.getTracerProvider();
-  const provider = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered;
+  // The API wraps the provider that the SDK registered.
+  const { getDelegate } = registered as { readonly getDelegate?: () => object };
+  const provider = getDelegate?.call(registered) ?? registered;
   return {
     tracer: registered.getTracer('millrace', version),
     // An instrumentation of node:http may have started a span for the request.

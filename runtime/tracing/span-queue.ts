@@ -6,6 +6,8 @@ import type { SpanCounts } from './tracing.js';
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
+/** `ExportResultCode.SUCCESS` of the SDK. */
+const SUCCESS = 0;
 /** At most one failed export is logged within this time, in milliseconds. */
 const EVERY = 60_000;
 
@@ -67,7 +69,8 @@ export class SpanQueue implements SpanProcessor {
   #export(exporter: SpanExporter, spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#waiting -= spans.length;
     exporter.export(spans, (result) => {
-      if (result.code === 0) this.#counts.exported += spans.length;
+      const code: number = result.code;
+      if (code === SUCCESS) this.#counts.exported += spans.length;
       else this.#lost(spans.length, result.error);
       done(result);
     });

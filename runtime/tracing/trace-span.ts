@@ -1,21 +1,23 @@
-import type { Attributes, Context, Span, SpanKind, SpanStatusCode, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Span, SpanStatus, Tracer } from '@opentelemetry/api';
 import { MillraceError } from '../api/errors.js';
 import type { TraceContext } from '../api/trace-context.js';
 import { SPANS, type SpanType } from './spans.js';
 import { writeTraceparent } from './traceparent.js';
 
-/** The numbers of the OpenTelemetry API. They are here because this file does not load the API. */
-const KINDS = { internal: 0, server: 1, client: 2 } as const satisfies Record<
-  string,
-  `${SpanKind}` | SpanKind
->;
-const ERROR = 2 satisfies `${SpanStatusCode}` | SpanStatusCode as SpanStatusCode;
+/** `SpanKind` of the OpenTelemetry API, which this file does not load. */
+const KINDS: Readonly<Record<(typeof SPANS)[SpanType]['kind'], number>> = {
+  internal: 0,
+  server: 1,
+  client: 2,
+};
 
 /** What all spans of one request share. */
 export interface TraceParts {
   readonly tracer: Tracer;
   /** Returns the context in which a span is the parent. */
   readonly contextOf: (span: Span) => Context;
+  /** The status of a span whose work failed. */
+  readonly failed: SpanStatus;
   /** The attributes of the store. */
   readonly store: Attributes;
   /** Epoch milliseconds at time 0 of `performance.now()`. All spans of a request use the same clock. */
@@ -122,7 +124,7 @@ export class TraceSpan implements TraceContext {
    */
   fail(code: string, isServersFault = true): void {
     this.#span.setAttribute('error.type', code);
-    if (isServersFault) this.#span.setStatus({ code: ERROR });
+    if (isServersFault) this.#span.setStatus(this.#parts.failed);
   }
 
   /** Only the first call counts. A span that is not recorded never ends, because several parts of a request share it. */

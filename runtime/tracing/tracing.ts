@@ -1,6 +1,8 @@
 import {
   createTraceState,
   ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
   trace,
   type Attributes,
   type Context,
@@ -9,6 +11,8 @@ import {
 import type { IncomingHttpHeaders } from 'node:http';
 import { readTraceparent } from './traceparent.js';
 import { TraceSpan } from './trace-span.js';
+
+const FAILED = { code: SpanStatusCode.ERROR };
 
 /** The number of finished spans by what became of them, since the start. */
 export interface SpanCounts {
@@ -52,11 +56,12 @@ export class Tracing {
   begin(method: string, headers: IncomingHttpHeaders, arrived: number): TraceSpan {
     const { tracer } = this.#sdk;
     const epoch = Date.now() - performance.now();
-    const options = { kind: 1, startTime: epoch + arrived };
+    const options = { kind: SpanKind.SERVER, startTime: epoch + arrived };
     const span = tracer.startSpan(method, options, this.#parentOf(headers));
     return new TraceSpan(span, {
       tracer,
       contextOf: (parent) => trace.setSpan(ROOT_CONTEXT, parent),
+      failed: FAILED,
       store: this.#store,
       epoch,
     });

@@ -63,7 +63,7 @@ export async function startCollector(): Promise<Collector> {
       if (collector.status === 200) {
         if (request.url !== '/v1/traces') throw new Error(`unexpected path ${request.url ?? ''}`);
         const message = REQUEST.toObject(REQUEST.decode(Buffer.concat(chunks)), { longs: String });
-        collect(message as WireRequest, collector);
+        collect(message, collector);
       }
       if (collector.status > 0) answer.writeHead(collector.status).end();
     });

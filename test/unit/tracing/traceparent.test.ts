@@ -18,7 +18,7 @@ function expected(header: string): Omit<SpanContext, 'traceState'> | undefined {
 
 const hex = (length: number): fc.Arbitrary<string> =>
   fc
-    .array(fc.constantFrom(...'0123456789abcdef'), { minLength: length, maxLength: length })
+    .array(fc.constantFrom(...Array.from('0123456789abcdef')), { minLength: length, maxLength: length })
     .map((digits) => digits.join(''));
 
 const valid = fc
