@@ -10,6 +10,7 @@ import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
 import { storeBench } from './store.js';
+import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   shapes: modelShapesBench,
   service: serviceBench,
   store: storeBench,
+  traces: tracesBench,
 };
 
 const { values, positionals: names } = parseArgs({

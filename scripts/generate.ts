@@ -23,10 +23,12 @@ import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
 import { countResident } from '../runtime/metrics/resident-metrics.js';
 import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
+import { countSpans } from '../runtime/metrics/trace-metrics.js';
 import { countWorkers } from '../runtime/metrics/worker-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import type { Pipeline } from '../runtime/pipeline/types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
+import { SPANS } from '../runtime/tracing/spans.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
 import { optionTypes } from './option-types.js';
 
@@ -62,6 +64,19 @@ function stageTable(): string {
   return markdownTable(
     ['stage', 'what it does'],
     STAGES.map(({ name, does }) => [`\`${name}\``, does]),
+  );
+}
+
+function spanTable(): string {
+  return markdownTable(
+    ['span', 'kind', 'below', 'what it covers', 'attributes'],
+    Object.values(SPANS).map(({ name, kind, parent, does, attributes }) => [
+      name,
+      kind.toUpperCase(),
+      parent,
+      does,
+      attributes.map((one) => `\`${one}\``).join(', '),
+    ]),
   );
 }
 
@@ -137,6 +152,7 @@ function metricTable(): string {
     current: { version: '', loadedAt: 0, models: [] },
   });
   countKeys(registry, { keys: [], isDamaged: false });
+  countSpans(registry, undefined);
   countWorkers(registry, { states: () => [], restarts: () => 0 });
   const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
@@ -256,6 +272,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/access.md', 'scopes', scopeTable()],
   ['docs/settings.md', 'settings', settingTable()],
+  ['docs/tracing.md', 'spans', spanTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/expressions.md', 'functions', functionTable()],

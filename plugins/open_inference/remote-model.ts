@@ -7,6 +7,7 @@ import type {
   TensorBatch,
   TensorInputs,
   TensorOutputs,
+  TraceContext,
   WarmNotices,
 } from 'millrace/api';
 import { checkMetadata } from './check-metadata.js';
@@ -57,7 +58,7 @@ export class RemoteModel implements ModelComponent {
   async compute(input: StepInput, output: StepOutput): Promise<void> {
     const { batches, left } = this.#inputs.gather(input);
     const columns = this.#outputs.columns(output, left);
-    const answers = await this.#inferAll(batches, input.signal);
+    const answers = await this.#inferAll(batches, input.signal, input.trace);
     // After an await, another request may use the frame.
     if (input.signal.aborted) return;
     for (const [i, batch] of batches.entries()) columns.write(batch, answers[i] ?? new Map());
@@ -71,6 +72,7 @@ export class RemoteModel implements ModelComponent {
   async #inferAll(
     batches: readonly TensorBatch[],
     signal: AbortSignal,
+    trace: TraceContext | undefined,
   ): Promise<readonly ReadonlyMap<string, Tensor>[]> {
     const others = new AbortController();
     setMaxListeners(0, others.signal);
@@ -78,7 +80,7 @@ export class RemoteModel implements ModelComponent {
     signal.throwIfAborted();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return await Promise.all(batches.map((batch) => this.#infer(batch, others.signal)));
+      return await Promise.all(batches.map((batch) => this.#infer(batch, others.signal, trace)));
     } catch (error) {
       others.abort(error);
       throw error;
@@ -87,9 +89,14 @@ export class RemoteModel implements ModelComponent {
     }
   }
 
-  async #infer(batch: TensorBatch, signal: AbortSignal): Promise<ReadonlyMap<string, Tensor>> {
+  async #infer(
+    batch: TensorBatch,
+    signal: AbortSignal,
+    trace: TraceContext | undefined,
+  ): Promise<ReadonlyMap<string, Tensor>> {
     const { wanted } = this.#outputs;
-    const answer = inferenceAnswer(await this.#server.infer(inferenceRequest(batch, wanted), signal), wanted);
+    const body = inferenceRequest(batch, wanted);
+    const answer = inferenceAnswer(await this.#server.infer(body, signal, trace), wanted);
     this.#outputs.check(batch, answer);
     return answer;
   }

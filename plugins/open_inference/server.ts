@@ -1,4 +1,4 @@
-import { type OutboundAnswer, type OutboundClient, OutboundError } from 'millrace/api';
+import { type OutboundAnswer, type OutboundClient, OutboundError, type TraceContext } from 'millrace/api';
 import { errorText, modelMetadata, type ModelMetadata } from './protocol.js';
 
 export interface ServerLimits {
@@ -34,13 +34,22 @@ export class ModelServer {
    * therefore sent once more within the time limit. It is not sent again after a timeout.
    * @throws Error for any answer that is not a JSON body with status 200, or the reason of the signal
    */
-  async infer(body: string, signal: AbortSignal): Promise<Buffer> {
+  async infer(body: string, signal: AbortSignal, trace?: TraceContext): Promise<Buffer> {
     const { timeoutMs, maxBytes } = this.#limits;
     const end = performance.now() + timeoutMs;
     const ask = (isRetry: boolean): Promise<OutboundAnswer> => {
       const left = Math.max(1, Math.ceil(end - performance.now()));
       const path = `${this.#path}/infer`;
-      return this.#client.request({ method: 'POST', path, body, signal, timeoutMs: left, maxBytes, isRetry });
+      return this.#client.request({
+        method: 'POST',
+        path,
+        body,
+        signal,
+        timeoutMs: left,
+        maxBytes,
+        isRetry,
+        trace,
+      });
     };
     const answer = await again(ask, () => performance.now() < end && !signal.aborted);
     if (answer.status !== 200) throw new Error(describe(answer));

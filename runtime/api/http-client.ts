@@ -1,4 +1,5 @@
 import { recognise } from './brand.js';
+import type { TraceContext } from './trace-context.js';
 
 /** One request to another server, with its limits. */
 export interface OutboundRequest {
@@ -14,6 +15,8 @@ export interface OutboundRequest {
   readonly maxBytes: number;
   /** Whether this request repeats one that failed; the metrics count retries separately. */
   readonly isRetry?: boolean;
+  /** Pass `StepInput.trace`. The call is then a part of the request's trace, and the server gets `traceparent`. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface OutboundAnswer {

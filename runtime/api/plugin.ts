@@ -18,6 +18,7 @@ import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
 import type { StatusName } from './status.js';
+import type { TraceContext } from './trace-context.js';
 import type { TreeCompiler } from './tree-ensemble.js';
 import type { JsonObject } from './types.js';
 
@@ -125,6 +126,8 @@ export interface StepInput {
   readonly now: number;
   /** Aborts at the deadline of the request. */
   readonly signal: AbortSignal;
+  /** The position of the step in the trace of the request; undefined if the request is not traced. */
+  readonly trace?: TraceContext | undefined;
   column<K extends ColumnKind>(input: Input<K>): ColumnOf<K>;
   /** The events of the entity that `needInteractions` named. They include all acknowledged feedback. */
   interactions(input: InteractionsInput): InteractionEvents;

@@ -1,10 +1,11 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { container as rootContainer } from 'tsyringe';
 import type { ServedKeys } from '../access/served-keys.js';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+import { packageFinder } from '../compile/find-package.js';
 import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
 import { registerData } from './container/register-generation.js';
@@ -20,6 +21,7 @@ import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
+import { countSpans } from '../metrics/trace-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
@@ -30,6 +32,7 @@ import { Reloader, type Reload } from './project/reloader.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
 import type { Store } from '../store/store.js';
+import { openTracing } from '../tracing/open-tracing.js';
 
 export { compileProject, ProjectInvalidError };
 
@@ -61,14 +64,18 @@ export interface App {
 
 /**
  * Loads, validates, compiles and warms up the project, connects the store, and wires the services. Nothing listens yet.
- * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ * @throws ProjectInvalidError before the store is touched; MillraceError invalid_setting, store_unavailable,
+ *   data_folder_in_use
  */
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   const outbound = new OutboundMetrics();
-  const { services, first } = await start(settings, overrides, outbound);
+  const logger = overrides.logger ?? pino({ level: settings.logLevel });
+  const findPackage = packageFinder(settings.project);
+  const tracing = overrides.tracing ?? (await openTracing(settings, { findPackage, logger }));
+  const { services, first } = await start(settings, { ...overrides, logger, tracing }, outbound);
   await announce(services, first.config);
   const reloader = new Reloader(first, {
-    logger: services.resolve(TOKENS.logger),
+    logger,
     compile: () => compileProject(settings.project, settings, outbound),
     create: async (compiled) => {
       const generation = await createServing(services, compiled);
@@ -85,16 +92,26 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   outbound.register(metrics.registry);
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
+  countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(
     reloader,
     services.resolve(TOKENS.store),
-    services.resolve(TOKENS.logger),
+    logger,
     metrics,
     services.resolve(TOKENS.admission),
     overrides.keys,
-    async () => services.resolve(TOKENS.serviceSchemas)?.close(),
+    async () => {
+      // Effects of the last requests have ended by now.
+      const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
+      await services.resolve(TOKENS.serviceSchemas)?.close();
+      await services.resolve(TOKENS.store).close();
+      await flushed;
+    },
   );
 }
+
+/** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
+const FLUSH_MS = 3000;
 
 /** The longest wait until the store accepts the schemas of this service, in milliseconds. */
 const ANNOUNCE_WITHIN = 1000;
@@ -189,7 +206,7 @@ class ReloadableApp implements App {
     readonly metrics: HttpMetrics,
     readonly admission: Admission,
     private readonly keys: ServedKeys | undefined,
-    private readonly leave: () => Promise<void>,
+    private readonly release: () => Promise<void>,
   ) {
     this.#reloader = reloader;
   }
@@ -256,7 +273,6 @@ class ReloadableApp implements App {
 
   async close(): Promise<void> {
     await this.#reloader.close();
-    await this.leave();
-    await this.store.close();
+    await this.release();
   }
 }

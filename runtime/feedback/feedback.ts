@@ -5,7 +5,9 @@ import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { soon } from '../core/pieces.js';
 import { historyKey } from '../store/keys.js';
-import { StoreWriteError } from '../store/store.js';
+import { StoreWriteError, type Store } from '../store/store.js';
+import { tracedStore } from '../store/traced-store.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
@@ -53,12 +55,11 @@ export class Feedback {
   readonly #clock: () => number;
   /** By entity type: one reader for all facets that any history keeps of that type. */
   readonly #readers = new Map<string, FacetReader>();
-  readonly #writer: HistoryWriter;
+  readonly #writer = new HistoryWriter();
 
   constructor(parts: FeedbackParts) {
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
-    this.#writer = new HistoryWriter(parts.store);
     const { types, needs, prefix } = parts;
     for (const subject of types.keys()) {
       const facets = new Map<string, TrackedFacet>();
@@ -75,10 +76,13 @@ export class Feedback {
    * twice.
    * @throws MillraceError invalid_body, store_unavailable, record_unreadable, deadline_exceeded
    */
-  async record(body: unknown): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
+  async record(
+    body: unknown,
+    span?: TraceSpan,
+  ): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();
     const feedback = await soon(checkFeedback(body, this.#parts.types, now, this.#parts.oldestEvent));
-    const merged = await this.#store(feedback, now);
+    const merged = await this.#store(feedback, now, tracedStore(this.#parts.store, span));
     const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
     const count = (outcome: EventOutcome | 'unused'): number =>
       outcomes.filter((one) => one === outcome).length;
@@ -95,8 +99,8 @@ export class Feedback {
   }
 
   /** Returns one entry for each entity of the body that has counted events. */
-  async #store(feedback: CheckedFeedback, now: number): Promise<OwnerOutcome[]> {
-    const { store, layouts, prefix, needs } = this.#parts;
+  async #store(feedback: CheckedFeedback, now: number, store: Store): Promise<OwnerOutcome[]> {
+    const { layouts, prefix, needs } = this.#parts;
     const owners = feedback.owners.flatMap(({ type, id }) => {
       const ofOwner = needs.get(type);
       const used = feedback.events.filter((event) => isUsed(event, ofOwner));
@@ -115,7 +119,7 @@ export class Feedback {
       const merged = await Promise.all(
         owners.map(async ({ key, needs, used: its }, i) => {
           const events = its.map((event) => newEvent(feedback.requestId, event, values, needs));
-          return this.#writer.add({ key, events, needs, now }, batch.records.record(numbers[i] ?? -1));
+          return this.#writer.add({ key, events, needs, now }, batch.records.record(numbers[i] ?? -1), store);
         }),
       );
       return merged.map(({ outcomes, evicted }, i) => {

@@ -27,26 +27,21 @@ export interface Addition {
  * retry. No writer overwrites the events of another, and the store does not need to understand events.
  */
 export class HistoryWriter {
-  readonly #store: Store;
   readonly #locks = new KeyLocks();
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
 
   /**
    * @param record the history as last read; null if there was none
    * @throws StoreWriteError; MillraceError store_unavailable; record_unreadable if the history has another format; it
    *   is not changed then
    */
-  async add(addition: Addition, record: Buffer | null): Promise<Merged> {
-    const first = await this.#swap(addition, record);
+  async add(addition: Addition, record: Buffer | null, store: Store): Promise<Merged> {
+    const first = await this.#swap(addition, record, store);
     if (first !== undefined) return first;
     // Writes of this process to one key run one at a time, so only other processes can cause further conflicts.
     return this.#locks.hold(addition.key, async () => {
       for (let tries = 0; tries < MOST_TRIES; tries++) {
-        const [again = null] = await this.#store.read([addition.key]);
-        const merged = await this.#swap(addition, again);
+        const [again = null] = await store.read([addition.key]);
+        const merged = await this.#swap(addition, again, store);
         if (merged !== undefined) return merged;
         await setTimeout(Math.random() * Math.min(tries, 20));
       }
@@ -58,7 +53,11 @@ export class HistoryWriter {
    * Returns undefined if the record has changed since it was read. A damaged record is replaced, because nothing can
    * read it.
    */
-  async #swap({ key, events, needs, now }: Addition, before: Buffer | null): Promise<Merged | undefined> {
+  async #swap(
+    { key, events, needs, now }: Addition,
+    before: Buffer | null,
+    store: Store,
+  ): Promise<Merged | undefined> {
     if (before !== null && isOfOtherFormat(before)) {
       const detail =
         'the feedback history of this entity was stored by another version of Millrace in a format that this version cannot read, and was not changed; send the feedback again to an instance of that version';
@@ -68,7 +67,7 @@ export class HistoryWriter {
     const merged = mergeEvents(history ?? NO_HISTORY, events, needs.windows, now);
     if (!merged.outcomes.includes('stored')) return merged;
     const after = encodeHistory(merged.history, expiryAfter(before, now, needs.longest));
-    const [outcome] = await this.#store.swap([{ key, before, after }]);
+    const [outcome] = await store.swap([{ key, before, after }]);
     return outcome === 'stored' ? merged : undefined;
   }
 }

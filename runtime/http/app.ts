@@ -16,7 +16,7 @@ import { BodyMemory } from './bodies/body-memory.js';
 import { readBody, type BodyCheck } from './read-body.js';
 import { refusalWith } from './refuse-by-head.js';
 import { overloaded } from './refuse-overload.js';
-import { beginRequest, requestState } from './request-state.js';
+import { beginRequest, endWithRequest, requestState } from './request-state.js';
 import type { PostRoute, Route, RouteParts } from './route.js';
 import { routesOf } from './routes.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
@@ -33,7 +33,7 @@ interface Entry extends Guarded {
  * it. Then its body is read, and then it waits for its turn.
  */
 export function createHttpApp(services: HttpServices): RequestListener {
-  const { logger, usage } = services;
+  const { logger, usage, tracing } = services;
   const metrics = services.metrics ?? new HttpMetrics();
   const admission = services.admission ?? new Admission();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
@@ -64,7 +64,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
   const fail = (error: unknown, req: IncomingMessage, res: ServerResponse): void => {
     void answerError(error, req as Request, res as Response, () => undefined);
   };
-  const request = { admission, metrics, logger, usage, fail };
+  const request = { admission, metrics, logger, usage, tracing, fail };
   const { keys } = services;
   return (req, res) => {
     const now = performance.now();
@@ -177,6 +177,17 @@ function entityTypeCheck(route: PostRoute, parts: RouteParts): (res: Response) =
 
 function waitForTurn(admission: Admission): RequestHandler {
   return (_req, res, next) => {
-    admission.takeTurn(requestState(res), next);
+    const state = requestState(res);
+    const span = state.span?.start('queue', 'queue');
+    if (span === undefined) {
+      admission.takeTurn(state, next);
+      return;
+    }
+    admission.takeTurn(state, (error) => {
+      if (error !== undefined) span.fail(error.code);
+      span.end();
+      next(error);
+    });
+    endWithRequest(span, res);
   };
 }

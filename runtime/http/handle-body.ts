@@ -5,16 +5,22 @@ import { checkNesting, parseJson } from '../core/parse-json.js';
 import { inBackground } from '../core/background.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import { takeBody, type BodyCheck } from './read-body.js';
+import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
 
 /** Answers with the result of a service as JSON. @param listName see `withBody` */
-export function answerBody(service: (body: unknown) => Promise<unknown>, listName?: string): RequestHandler {
+export function answerBody(
+  service: (body: unknown, span: TraceSpan | undefined) => Promise<unknown>,
+  listName?: string,
+): RequestHandler {
   return async (req, res) => {
-    sendJson(res, 200, await withBody(req, service, listName));
+    const { span } = requestState(res);
+    sendJson(res, 200, await withBody(req, (body) => service(body, span), listName));
   };
 }
 

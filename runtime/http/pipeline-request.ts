@@ -14,5 +14,10 @@ export function pipelineContext(req: Request, res: Response, body: unknown): Req
   const state = requestState(res);
   setRequestId(res, rankingRequestId(body, state.id));
   const runId = RUN_ID_HEADERS.map((name) => req.headers[name]).find(isSafeRequestId);
-  return { requestId: state.id, deadline: state.deadline, ...(runId === undefined ? {} : { runId }) };
+  return {
+    requestId: state.id,
+    deadline: state.deadline,
+    span: state.span,
+    ...(runId === undefined ? {} : { runId }),
+  };
 }

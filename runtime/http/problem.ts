@@ -5,7 +5,8 @@ import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
 import { RefusalLog } from './refusal-log.js';
-import { requestState } from './request-state.js';
+import { failRequestSpan } from './request-span.js';
+import { logFields, requestState } from './request-state.js';
 import { sendJson } from './respond.js';
 
 /** The maximum number of violations in an answer. `violation_count` counts all of them. */
@@ -23,6 +24,8 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     // The time limit already answered this request, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
+    const { id, span } = requestState(res);
+    if (span !== undefined) failRequestSpan(span, problem);
     log(logger, refusals, res, problem);
     if (res.headersSent) {
       res.destroy(); // It is too late for a problem document. The client sees that the answer is cut off.
@@ -31,7 +34,7 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     const challenge = challengeOf(problem);
     if (challenge !== undefined) res.setHeader('WWW-Authenticate', challenge);
-    const body = problemDocument(problem, requestState(res).id);
+    const body = problemDocument(problem, id, span?.isRecorded === true ? span.traceId : undefined);
     sendJson(res, problem.status, body, 'application/problem+json');
   };
 }
@@ -58,8 +61,15 @@ export function refuseMethod(allowed: readonly string[]): RequestHandler {
   };
 }
 
-/** Builds the problem document. Extensions come last and cannot replace its own members. */
-export function problemDocument(error: MillraceError, requestId: string): Record<string, unknown> {
+/**
+ * Builds the problem document. Extensions come last and cannot replace its own members.
+ * @param traceId undefined if no trace of the request is recorded
+ */
+export function problemDocument(
+  error: MillraceError,
+  requestId: string,
+  traceId?: string,
+): Record<string, unknown> {
   const { violations } = error;
   const { violation_count: count = violations.length, ...extensions } = error.extensions;
   const members = {
@@ -69,6 +79,7 @@ export function problemDocument(error: MillraceError, requestId: string): Record
     detail: error.code === 'internal' ? 'something unexpected happened; it is logged' : error.message,
     code: error.code,
     request_id: requestId,
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
     ...(violations.length === 0
       ? {}
       : { violation_count: count, errors: violations.slice(0, MOST_VIOLATIONS).map(shorten) }),
@@ -90,11 +101,9 @@ function asMillraceError(error: unknown): MillraceError {
 }
 
 function log(logger: Logger, refusals: RefusalLog, res: Response, error: MillraceError): void {
-  const { id, route } = requestState(res);
   if (error.status < 500 || res.closed) return;
   // A stack trace contains no information about the store, and would flood the log.
   if (error.status === 503)
-    refusals.refused(error.code, () => ({ request_id: id, route, error: describeError(error, false) }));
-  else
-    logger.error({ request_id: id, route, code: error.code, error: describeError(error) }, 'request failed');
+    refusals.refused(error.code, () => ({ ...logFields(res), error: describeError(error, false) }));
+  else logger.error({ ...logFields(res), code: error.code, error: describeError(error) }, 'request failed');
 }

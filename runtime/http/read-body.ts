@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { MillraceError } from '../api/errors.js';
 import { beginUrgent } from '../core/background.js';
+import { within } from '../tracing/trace-span.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import { collectBody, type CollectedBody } from './bodies/collect-body.js';
+import { requestState } from './request-state.js';
 
 /** The body of a request, and its check. */
 interface HeldBody extends CollectedBody {
@@ -34,7 +36,10 @@ export function readBody(
       share.release();
       endUrgent?.();
     });
-    const { chunks, length } = await collectBody(req, limit, share);
+    const span = requestState(res).span?.start('receive', 'receive');
+    const collecting = collectBody(req, limit, share);
+    const { chunks, length } = await (span === undefined ? collecting : within(span, () => collecting));
+    span?.set({ 'millrace.body_bytes': length });
     bodies.set(req, { chunks, length, check: checkFor(res) });
     next();
   };

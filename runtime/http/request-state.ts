@@ -6,7 +6,10 @@ import { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
+import type { Tracing } from '../tracing/tracing.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import { requestIdOf } from './request-id.js';
+import { endRequestSpan, methodOf } from './request-span.js';
 
 /** The state of an admitted request in the app. */
 export interface RequestState extends Admitted {
@@ -17,6 +20,8 @@ export interface RequestState extends Admitted {
   readonly key: ApiKey | undefined;
   /** Over when the client disconnects or the time limit is over. */
   readonly deadline: Deadline;
+  /** Undefined if the request is not traced. */
+  readonly span: TraceSpan | undefined;
 }
 
 const states = new WeakMap<ServerResponse, RequestState>();
@@ -34,6 +39,24 @@ export function setRequestId(res: ServerResponse, id: string): void {
   res.setHeader('X-Request-Id', id);
 }
 
+/** The members of a log line about a request. */
+export function logFields(res: ServerResponse): Readonly<Record<string, unknown>> {
+  const { id, route, span } = requestState(res);
+  return { request_id: id, route, ...span?.ids };
+}
+
+/** Starts the span of the answer, which ends when the client has read the answer or disconnects. */
+export function startAnswer(res: ServerResponse): void {
+  const span = requestState(res).span?.start('answer', 'answer');
+  if (span !== undefined) endWithRequest(span, res);
+}
+
+/** Ends a span at the latest when its request ends. */
+export function endWithRequest(span: TraceSpan, res: ServerResponse): void {
+  // It comes before the listener that ends the span of the request.
+  if (span.isRecorded) res.prependOnceListener('close', () => span.end());
+}
+
 /** The status of a request whose client disconnected, in the metrics. nginx uses the same number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -43,6 +66,7 @@ export interface RequestParts {
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
   readonly usage: Usage | undefined;
+  readonly tracing: Tracing | undefined;
   /** Answers a request with an error, unless it is answered already. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
 }
@@ -57,13 +81,14 @@ export function beginRequest(
   headAt: number,
   key?: ApiKey,
 ): void {
-  const { admission, metrics, logger, usage } = parts;
+  const { admission, metrics, logger, usage, tracing } = parts;
   const deadline = new Deadline(load.limitMs, { usage, started: arrived });
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
     key,
     deadline,
+    span: load.class === 'health' ? undefined : tracing?.begin(methodOf(req), req.headers, arrived),
     load,
     arrived,
     headAt,
@@ -91,7 +116,9 @@ export function beginRequest(
     const ms = performance.now() - arrived;
     metrics.answered(state.route, status, ms / 1000);
     if (key !== undefined) metrics.keys.used(key, load.class, status);
+    if (state.span !== undefined) endRequestSpan(state.span, req, state, answered ? status : undefined);
+    if (!logger.isLevelEnabled('debug')) return;
     const who = key === undefined ? {} : { key: key.name };
-    logger.debug({ request_id: state.id, route: state.route, ...who, status, ms }, 'answered');
+    logger.debug({ ...logFields(res), ...who, status, ms }, 'answered');
   });
 }

@@ -6,6 +6,8 @@ import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Deadline } from '../core/deadline.js';
 import type { Usage } from '../core/usage.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
+import type { Tracing } from '../tracing/tracing.js';
 import type { Admission } from './admission/admission.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
@@ -41,6 +43,8 @@ export interface HttpServices {
   readonly admission?: Admission;
   /** Counts the admitted requests in flight. */
   readonly usage?: Usage;
+  /** Undefined if requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   /** The metrics of the process; by default new ones. */
   readonly metrics?: HttpMetrics;
   /** The process, for /readyz and /metrics; by default one that never shuts down. */
@@ -57,22 +61,22 @@ export interface KeyService {
   warnings(): readonly { readonly code: string; readonly detail: string }[];
 }
 
-/** Each method returns the response body or throws MillraceError. */
+/** Each method returns the response body or throws MillraceError. `span` is the parent of the spans of its work. */
 export interface EntityService {
-  upload(body: unknown): Promise<unknown>;
-  get(body: unknown): Promise<unknown>;
-  remove(body: unknown): Promise<unknown>;
+  upload(body: unknown, span?: TraceSpan): Promise<unknown>;
+  get(body: unknown, span?: TraceSpan): Promise<unknown>;
+  remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 export interface FeatureService {
-  push(body: unknown): Promise<unknown>;
-  remove(body: unknown): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+  remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 /** Each method returns one page of the store's content. */
 export interface ScanService {
-  entities(body: unknown): Promise<unknown>;
-  features(body: unknown): Promise<unknown>;
+  entities(body: unknown, span?: TraceSpan): Promise<unknown>;
+  features(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
 export interface OnlineFeatureService {
@@ -82,11 +86,15 @@ export interface OnlineFeatureService {
   read(
     body: unknown,
     parent?: Deadline,
+    span?: TraceSpan,
   ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
 }
 
 export interface FeedbackService {
-  record(body: unknown): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
+  record(
+    body: unknown,
+    span?: TraceSpan,
+  ): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
 }
 
 /** The maximum sizes of bodies, in bytes after inflating. */

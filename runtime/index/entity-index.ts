@@ -11,6 +11,8 @@ import { knownLayouts } from '../store/codec/known-layouts.js';
 import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type Store } from '../store/store.js';
+import { tracedStore } from '../store/traced-store.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { readEntity, resolveLayouts } from './stored-entity.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
@@ -71,7 +73,7 @@ export class EntityIndex {
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was stored,
    *   store_partial_write with `stored_ids` and `unconfirmed_ids` if some were stored
    */
-  async upload(body: unknown): Promise<UploadAnswer> {
+  async upload(body: unknown, span?: TraceSpan): Promise<UploadAnswer> {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
@@ -83,12 +85,13 @@ export class EntityIndex {
     violations.throwIfAny('The upload');
     if (records.length > 0) {
       const lead = this.#layouts.record(layout);
+      const store = tracedStore(this.#store, span);
       await this.#change(name, ids, 'stored_ids', () =>
         writePortions(
           records,
           ({ value }) => value.length,
           async (portion): Promise<undefined> => {
-            await this.#store.write([lead, ...portion]);
+            await store.write([lead, ...portion]);
           },
           1,
         ),
@@ -101,10 +104,11 @@ export class EntityIndex {
    * Body `{entity_type, entity_ids: [0 to 1000 ids]}`.
    * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable; record_unreadable if a record is damaged
    */
-  async get(body: unknown): Promise<EntitiesAnswer> {
+  async get(body: unknown, span?: TraceSpan): Promise<EntitiesAnswer> {
     const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const unique = [...new Set(ids)];
-    const records = await this.#store.read(unique.map((id) => entityKey(this.#prefix, type.name, id)));
+    const keys = unique.map((id) => entityKey(this.#prefix, type.name, id));
+    const records = await tracedStore(this.#store, span).read(keys);
     await resolveLayouts(this.#layouts, records);
     return { entity_type: type.name, entities: await inTurns(this.#decodeAll(unique, records, type)) };
   }
@@ -114,11 +118,11 @@ export class EntityIndex {
    * @throws MillraceError invalid_body, unknown_entity_type; store_unavailable if nothing was deleted,
    *   store_partial_write with `deleted_ids` and `unconfirmed_ids` if some were deleted
    */
-  async remove(body: unknown): Promise<EntityIdsAnswer> {
+  async remove(body: unknown, span?: TraceSpan): Promise<EntityIdsAnswer> {
     const { type, ids } = await soon(this.#readIds(body, 'The request'));
     const keys = ids.map((id) => entityKey(this.#prefix, type.name, id));
     if (keys.length > 0) {
-      await this.#change(type.name, ids, 'deleted_ids', () => this.#store.remove(keys));
+      await this.#change(type.name, ids, 'deleted_ids', () => tracedStore(this.#store, span).remove(keys));
     }
     return { entity_type: type.name, entity_ids: ids };
   }

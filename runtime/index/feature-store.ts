@@ -14,6 +14,8 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
+import { tracedStore } from '../store/traced-store.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
 import { writePortions } from './write-portions.js';
@@ -109,19 +111,19 @@ export class FeatureStore {
    * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was stored, store_partial_write with
    *   `stored_rows` and `unconfirmed_rows` (positions) if some rows were stored
    */
-  async push(body: unknown): Promise<PushAnswer> {
+  async push(body: unknown, span?: TraceSpan): Promise<PushAnswer> {
     const { view, rows } = this.#read(body);
-    return this.pushRows(view, rows);
+    return this.pushRows(view, rows, span);
   }
 
   /** Like `push`, for any number of rows. */
-  async pushRows(viewName: string, rows: BodyList): Promise<PushAnswer> {
+  async pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
     const view = this.#viewOf(viewName);
     const now = this.#now();
     const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
     );
-    const outcomes = await this.#merge('stored', view, segments);
+    const outcomes = await this.#merge('stored', view, segments, span);
     const ttl = view.definition.ttl ?? Infinity;
     const stored = segments.filter((_, i) => outcomes[i] === 'stored');
     const expired = stored.filter(({ eventTime }) => now - eventTime > ttl).length;
@@ -136,7 +138,7 @@ export class FeatureStore {
    * @throws MillraceError invalid_body, unknown_view; store_unavailable if nothing was deleted, store_partial_write
    *   with `deleted_rows` and `unconfirmed_rows` (positions) if some rows were deleted
    */
-  async remove(body: unknown): Promise<DeleteAnswer> {
+  async remove(body: unknown, span?: TraceSpan): Promise<DeleteAnswer> {
     const { view: name, rows } = this.#read(body);
     const view = this.#viewOf(name);
     const now = this.#now();
@@ -146,7 +148,7 @@ export class FeatureStore {
     const tombstones = await this.#pack(rows, view, now, checkKey, 'The deletion', ({ eventTime }) =>
       encodeTombstone(view.id, eventTime, Math.max(now, eventTime) + kept),
     );
-    const outcomes = await this.#merge('deleted', view, tombstones);
+    const outcomes = await this.#merge('deleted', view, tombstones, span);
     const deleted = outcomes.filter((outcome) => outcome === 'stored').length;
     return { view: view.view, deleted, older: outcomes.length - deleted };
   }
@@ -229,15 +231,17 @@ export class FeatureStore {
     done: 'stored' | 'deleted',
     view: StoredView,
     segments: readonly SegmentWrite[],
+    span: TraceSpan | undefined,
   ): Promise<SegmentOutcome[]> {
     if (segments.length === 0) return [];
+    const store = tracedStore(this.#store, span);
     try {
       // The layout is written first: in a cluster it may be on another server than the segments that need it.
-      if (done === 'stored') await this.#store.write([this.#layouts.record(view.layout)]);
+      if (done === 'stored') await store.write([this.#layouts.record(view.layout)]);
       return await writePortions(
         segments,
         ({ segment }) => segment.length,
-        (portion) => this.#store.mergeSegments(portion),
+        (portion) => store.mergeSegments(portion),
       );
     } catch (error) {
       throw error instanceof StoreWriteError ? writeFailure(error, segments.length, done) : error;

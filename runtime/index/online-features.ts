@@ -8,6 +8,8 @@ import type { JsonText } from '../core/json-writer.js';
 import { Deadline } from '../core/deadline.js';
 import { FeatureDecoder, type WantedFeature } from '../store/codec/feature-decoder.js';
 import { featureKey } from '../store/keys.js';
+import { tracedStore } from '../store/traced-store.js';
+import { within, type TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
 import { sourceKey, type FeatureSources, type SourceRows } from './feature-source.js';
 import {
@@ -35,6 +37,14 @@ export interface OnlineReport {
   readonly roundTrips: number;
   readonly keysRead: number;
   readonly featureStatuses: StatusCounts;
+}
+
+/** The time and the trace of one request. */
+interface ReadRun {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly deadline: Deadline;
+  readonly span: TraceSpan | undefined;
 }
 
 /** Features that one read returns: their views have the same keys and the same source. */
@@ -68,13 +78,15 @@ export class OnlineFeatures {
   async read(
     body: unknown,
     parent?: Deadline,
+    span?: TraceSpan,
   ): Promise<{ readonly answer: JsonText<OnlineAnswer>; readonly report: OnlineReport }> {
     const request = readOnlineRequest(body, this.#parts.views, this.#parts.types);
     const now = this.#clock();
     const groups = groupsOf(request.features);
     const deadline = new Deadline(this.#limitMs, { started: parent?.started, parent });
     try {
-      const cells = await Promise.all(groups.map((group) => this.#read(group, request.rows, now, deadline)));
+      const run: ReadRun = { now, deadline, span };
+      const cells = await Promise.all(groups.map((group) => this.#read(group, request.rows, run)));
       const featureStatuses = new StatusCounts();
       for (const { asked, columns } of cells)
         for (const [i, { view }] of asked.entries())
@@ -88,14 +100,14 @@ export class OnlineFeatures {
     }
   }
 
-  async #read(group: Group, rows: number, now: number, deadline: Deadline): Promise<ReadCells> {
+  async #read(group: Group, rows: number, run: ReadRun): Promise<ReadCells> {
     const wanted = group.asked.map(({ view, feature }): WantedFeature => ({ view, feature }));
     const columns = wanted.map(({ feature }) => columnFor(feature.type, rows));
     const ids = Array.from({ length: rows }, (_, row) => group.keys.map((key) => key.ids[row] ?? ''));
     const eventTimes =
       group.source === undefined
-        ? await this.#readStore(wanted, ids, columns, now, deadline)
-        : await this.#readSource(wanted, ids, columns, now, deadline);
+        ? await this.#readStore(wanted, ids, columns, run)
+        : await this.#readSource(wanted, ids, columns, run);
     return { asked: group.asked, columns, eventTimes };
   }
 
@@ -103,8 +115,7 @@ export class OnlineFeatures {
     wanted: readonly WantedFeature[],
     ids: readonly (readonly string[])[],
     columns: readonly Column[],
-    now: number,
-    deadline: Deadline,
+    { now, deadline, span }: ReadRun,
   ): Promise<EventTimes> {
     const { store, layouts, prefix } = this.#parts;
     const [first] = wanted;
@@ -112,7 +123,7 @@ export class OnlineFeatures {
     const { group, of } = first.view;
     const decoder = new FeatureDecoder(wanted);
     const keys = ids.map((key) => featureKey(prefix, group, of, key));
-    const records = await deadline.within(store.read(keys, deadline.signal));
+    const records = await deadline.within(tracedStore(store, span).read(keys, deadline.signal));
     const missing = new Set<string>();
     for (const record of records)
       if (record !== null) decoder.missingLayouts(record, 0, record.length, missing);
@@ -131,11 +142,11 @@ export class OnlineFeatures {
     wanted: readonly WantedFeature[],
     ids: readonly (readonly string[])[],
     columns: readonly Column[],
-    now: number,
-    deadline: Deadline,
+    { now, deadline, span }: ReadRun,
   ): Promise<EventTimes> {
     const reader = this.#parts.sources.readerOf(wanted);
-    const rows: SourceRows = await deadline.within(reader.read(ids, deadline.signal));
+    const work = (): Promise<SourceRows> => deadline.within(reader.read(ids, deadline.signal));
+    const rows = span === undefined ? await work() : await within(span.startFeast(ids.length), work);
     await decodeRows(ids.length, deadline, (row) => {
       rows.decode(row, columns, row, now);
     });

@@ -8,8 +8,10 @@ import {
   type OutboundOptions,
   type OutboundRequest,
 } from '../api/http-client.js';
+import type { TraceContext } from '../api/trace-context.js';
 import { Turns } from '../sdk/turns.js';
 import { portOf, type AllowedHosts } from '../settings/allowed-hosts.js';
+import { errorCodeOf, TraceSpan } from '../tracing/trace-span.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { afterSilence } from '../core/after-silence.js';
 
@@ -49,7 +51,12 @@ export function httpConnector(
       const ask = (request: OutboundRequest): Promise<OutboundAnswer> =>
         breaker.run(() => client.request(request));
       return {
-        request: (request) => observed(ask, request, caller, observer),
+        request: (request) => {
+          const { trace } = request;
+          return trace instanceof TraceSpan && trace.isRecorded
+            ? traced(request, trace, url, (within) => observed(ask, within, caller, observer))
+            : observed(ask, request, caller, observer);
+        },
         close: () => client.close(),
       };
     },
@@ -73,6 +80,32 @@ async function observed(
     throw error;
   } finally {
     observer.sent(caller, outcome, (performance.now() - started) / 1000, request.isRetry === true);
+  }
+}
+
+/** Sends a request in a span of its own, which the server gets as its parent. The path is left out: it may hold an id. */
+async function traced(
+  request: OutboundRequest,
+  parent: TraceSpan,
+  url: URL,
+  send: (request: OutboundRequest) => Promise<OutboundAnswer>,
+): Promise<OutboundAnswer> {
+  const span = parent.start('call', request.method, {
+    'http.request.method': request.method,
+    'server.address': url.hostname,
+    'server.port': Number(portOf(url)),
+    ...(request.isRetry === true ? { 'http.request.resend_count': 1 } : {}),
+  });
+  try {
+    const answer = await send({ ...request, trace: span });
+    span.set({ 'http.response.status_code': answer.status });
+    if (answer.status >= 400) span.fail(String(answer.status));
+    return answer;
+  } catch (error) {
+    span.fail(errorCodeOf(error));
+    throw error;
+  } finally {
+    span.end();
   }
 }
 
@@ -139,13 +172,13 @@ class PoolClient implements OutboundClient {
   }
 
   async #send(
-    { method, path, body, maxBytes }: OutboundRequest,
+    { method, path, body, maxBytes, trace }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<OutboundAnswer> {
     const answer = await this.#pool.request({
       method,
       path: this.#prefix + path,
-      headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
+      headers: this.#headersOf(body, trace),
       ...(body === undefined ? {} : { body }),
       signal,
       // Only the signal limits the time.
@@ -167,6 +200,17 @@ class PoolClient implements OutboundClient {
       contentType: (Array.isArray(type) ? type.join() : (type ?? '')).toLowerCase(),
       body: Buffer.concat(parts, bytes),
     };
+  }
+
+  #headersOf(body: string | undefined, trace: TraceContext | undefined): Readonly<Record<string, string>> {
+    if (body === undefined && trace === undefined) return this.#headers;
+    const headers = { ...this.#headers };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (trace !== undefined) {
+      headers['traceparent'] = trace.traceparent;
+      if (trace.tracestate !== undefined) headers['tracestate'] = trace.tracestate;
+    }
+    return headers;
   }
 
   #faultOf(error: unknown): Error {

@@ -4,6 +4,7 @@ import type { Usage } from '../core/usage.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { Store } from '../store/store.js';
+import { TracedStore } from '../store/traced-store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
 import { runComponents, type EffectErrorHandler } from './components/run-components.js';
@@ -55,9 +56,10 @@ export async function runPipeline(
 ): Promise<PipelineRun> {
   const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
+  const { onEffectError } = services;
   const check = (): void => deadline.check();
   const loss = new StoreLoss(plan, deadline);
-  const reads = readsOf(services, stages, loss);
+  const reads = readsOf(services, stages, loss, context.span);
   try {
     check(); // the request may have waited beyond its deadline
     const { request, frame } = await stages.run('read', () =>
@@ -73,7 +75,12 @@ export async function runPipeline(
     });
     const ranked = await stages.run('components', () =>
       loss.code === undefined
-        ? runComponents(plan, frame, request.ids, deadline, services.onEffectError, trace)
+        ? runComponents(plan, frame, request.ids, {
+            deadline,
+            onEffectError,
+            observer: trace,
+            span: stages.span,
+          })
         : unranked(plan, frame, request.ids),
     );
     const { page, answer } = await stages.run('page', () =>
@@ -96,14 +103,17 @@ export async function runPipeline(
 
 function readsOf(
   { store, layouts, resident, readers }: PipelineServices,
-  { clock }: StageRunner,
+  stages: StageRunner,
   { time }: StoreLoss,
+  span: RequestContext['span'],
 ): ReadServices {
+  const spans = span?.isRecorded === true ? stages : undefined;
   return {
-    batch: new BatchRead(store, time),
+    batch: new BatchRead(spans === undefined ? store : new TracedStore(store, spans), time),
     layouts,
     resident: resident && new ResidentSession(resident),
     readers,
-    clock,
+    clock: stages.clock,
+    spans,
   };
 }

@@ -4,6 +4,7 @@ import type { Degradation } from './page/degraded.js';
 import type { PipelineAnswer } from './answer-types.js';
 import type { Explanation } from './explain/explanation.js';
 import type { StageTimes } from './stages.js';
+import type { TraceSpan } from '../tracing/trace-span.js';
 
 /** What the caller of a pipeline provides besides the body. */
 export interface RequestContext {
@@ -15,6 +16,8 @@ export interface RequestContext {
    * Identifies the events of this run; generated if absent, because several pages and retries may share a request id.
    */
   readonly runId?: string;
+  /** The span of the request; undefined if it is not traced. */
+  readonly span?: TraceSpan | undefined;
 }
 
 /** The data about one request for the metrics and the explanation. */

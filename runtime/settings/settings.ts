@@ -12,6 +12,7 @@ import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './redis-target.js';
+import { TRACE_SETTINGS } from './trace-settings.js';
 import { TRAFFIC_SETTINGS } from './traffic-settings.js';
 
 export type { SettingRow } from './setting-row.js';
@@ -153,6 +154,7 @@ export const SETTINGS = {
     parse: (text) => AllowedHosts.parse(text),
   }),
   ...PROCESS_SETTINGS,
+  ...TRACE_SETTINGS,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

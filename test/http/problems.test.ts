@@ -117,6 +117,7 @@ describe('problem documents', () => {
       metrics: new HttpMetrics(),
       logger,
       usage: undefined,
+      tracing: undefined,
       fail: () => undefined,
     };
     const load: RouteLoad = { class: 'explain', limitMs: 10_000, serviceMs: 0 };

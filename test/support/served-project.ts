@@ -14,6 +14,9 @@ export interface LogLine {
   readonly file?: string;
   readonly line?: number;
   readonly code?: string;
+  readonly request_id?: string;
+  readonly trace_id?: string;
+  readonly span_id?: string;
 }
 
 export interface Answered {
@@ -34,15 +37,19 @@ export interface ServedProject {
   close(): Promise<void>;
 }
 
-/** @param redisUrl the Redis to use instead of a store in memory */
+/**
+ * @param redisUrl the Redis to use instead of a store in memory
+ * @param env more settings
+ */
 export async function serveFiles(
   files: Readonly<Record<string, string>>,
   redisUrl?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ServedProject> {
   const root = await writeProject(files);
   const log: LogLine[] = [];
   const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
-  const settings = loadSettings({ REDIS_URL: redisUrl }, { project: root });
+  const settings = loadSettings({ REDIS_URL: redisUrl, ...env }, { project: root });
   const store = redisUrl === undefined ? { store: new MemoryStore() } : {};
   const app = await createApp(settings, { ...store, logger });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });

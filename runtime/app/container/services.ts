@@ -16,6 +16,7 @@ import type { Settings } from '../../settings/settings.js';
 import { LayoutRegistry } from '../../store/layout-registry.js';
 import { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
+import type { Tracing } from '../../tracing/tracing.js';
 import { watchWrites } from '../../store/watched-store.js';
 import { Shared } from './shared.js';
 import { onlyWriter, openEngine } from './store-engines.js';
@@ -29,6 +30,7 @@ export interface Overrides {
   readonly instance?: Instance;
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: ServedKeys | undefined;
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -58,6 +60,8 @@ export async function registerServices(
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });
   container.register(TOKENS.keys, { useFactory: () => overrides.keys });
+  // A factory, because tsyringe takes no undefined value.
+  container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

@@ -15,6 +15,7 @@ import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
+import type { Tracing } from '../../tracing/tracing.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
@@ -34,6 +35,8 @@ export const TOKENS = {
   instance: token<Instance>('instance'),
   /** Undefined if requests need no key. */
   keys: token<ServedKeys | undefined>('keys'),
+  /** Undefined if requests are not traced. */
+  tracing: token<Tracing | undefined>('tracing'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

@@ -145,6 +145,7 @@ function wire(
         metrics: services.resolve(TOKENS.metrics),
         instance: services.resolve(TOKENS.instance),
         keys: services.resolve(TOKENS.keys),
+        tracing: services.resolve(TOKENS.tracing),
         entityTypes: config.entities,
         views: config.views,
         logger,

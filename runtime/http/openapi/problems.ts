@@ -44,6 +44,7 @@ export const PROBLEM_SCHEMA: Schema = {
     detail: { type: 'string', description: 'What is wrong this time.' },
     code: { type: 'string', description: 'Stable; what a program decides by.' },
     request_id: { type: 'string', description: 'The same as in the header `X-Request-Id`.' },
+    trace_id: { type: 'string', description: 'The id of the trace, if one is recorded: 32 hex digits.' },
     errors: {
       type: 'array',
       description: 'What is wrong with the body.',

@@ -32,7 +32,7 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
       schema: () => schemaRef('entity_ids'),
       examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
     },
-    handler: ({ entities }) => answerBody((body) => entities.remove(body), 'entity_ids'),
+    handler: ({ entities }) => answerBody((body, span) => entities.remove(body, span), 'entity_ids'),
     operation: ({ entityTypes }) => ({
       operationId,
       tags: ['Entities'],

@@ -29,7 +29,7 @@ export const deleteFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleKey(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body) => features.remove(body), 'rows'),
+  handler: ({ features }) => answerBody((body, span) => features.remove(body, span), 'rows'),
   operation: () => ({
     operationId: 'delete_features',
     tags: ['Features'],

@@ -7,6 +7,7 @@ import { EXPLANATION_SCHEMA } from '../openapi/explanation-schema.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
+import { requestState, startAnswer } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -31,7 +32,10 @@ export function explain(pipeline: Pipeline): PostRoute {
     },
     handler: () => async (req, res) => {
       const work = async (body: unknown): Promise<void> => {
-        await sendLargeJson(res, await pipeline.explain(body, pipelineContext(req, res, body)));
+        requestState(res).span?.set({ 'millrace.pipeline': name });
+        const explanation = await pipeline.explain(body, pipelineContext(req, res, body));
+        startAnswer(res);
+        await sendLargeJson(res, explanation);
       };
       await withWholeBody(req, work, 'candidates');
     },

@@ -48,8 +48,8 @@ export const feedback: PostRoute = {
     }),
   },
   handler: ({ feedback: service, metrics }) =>
-    answerBody(async (body) => {
-      const { answer, counts } = await service.record(body);
+    answerBody(async (body, span) => {
+      const { answer, counts } = await service.record(body, span);
       metrics.recorded(counts);
       return answer;
     }, 'events'),

@@ -11,6 +11,7 @@ import {
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -38,7 +39,8 @@ export const getEntities: PostRoute = {
   handler:
     ({ entities }) =>
     async (req, res) => {
-      await sendLargeJson(res, await withBody(req, (body) => entities.get(body), 'entity_ids'));
+      const { span } = requestState(res);
+      await sendLargeJson(res, await withBody(req, (body) => entities.get(body, span), 'entity_ids'));
     },
   operation: ({ entityTypes }) => {
     const [first] = entityTypes.values();

@@ -103,8 +103,8 @@ export const getOnlineFeatures: PostRoute = {
   handler:
     ({ online, metrics }) =>
     async (req, res) => {
-      const { deadline } = requestState(res);
-      const { answer, report } = await withBody(req, (body) => online.read(body, deadline));
+      const { deadline, span } = requestState(res);
+      const { answer, report } = await withBody(req, (body) => online.read(body, deadline, span));
       metrics.read(report);
       await sendLargeJson(res, answer);
     },

@@ -26,7 +26,7 @@ export const pushFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body) => features.push(body), 'rows'),
+  handler: ({ features }) => answerBody((body, span) => features.push(body, span), 'rows'),
   operation: () => ({
     operationId: 'push_features',
     tags: ['Features'],

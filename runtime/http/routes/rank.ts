@@ -6,6 +6,8 @@ import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
+import { traceReport } from '../request-span.js';
+import { requestState, startAnswer } from '../request-state.js';
 import { sendJson, sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -49,8 +51,12 @@ export function rank(pipeline: Pipeline): PostRoute {
       ({ metrics }) =>
       async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
+          const { span } = requestState(res);
+          span?.set({ 'millrace.pipeline': name });
           const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
           metrics.ranked(name, report);
+          if (span?.isRecorded === true) traceReport(span, report);
+          startAnswer(res);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
           // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.

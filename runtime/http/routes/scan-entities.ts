@@ -4,6 +4,7 @@ import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -22,7 +23,8 @@ export const scanEntities: PostRoute = {
   handler:
     ({ scans }) =>
     async (req, res) => {
-      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body)));
+      const { span } = requestState(res);
+      await sendLargeJson(res, await withBody(req, (body) => scans.entities(body, span)));
     },
   operation: () => ({
     operationId: 'scan_entities',

@@ -4,6 +4,7 @@ import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { writableViews } from '../openapi/row-schemas.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
 
@@ -25,7 +26,8 @@ export const scanFeatures: PostRoute = {
   handler:
     ({ scans }) =>
     async (req, res) => {
-      await sendLargeJson(res, await withBody(req, (body) => scans.features(body)));
+      const { span } = requestState(res);
+      await sendLargeJson(res, await withBody(req, (body) => scans.features(body, span)));
     },
   operation: () => ({
     operationId: 'scan_features',

@@ -37,7 +37,7 @@ export const uploadEntities: PostRoute = {
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
-  handler: ({ entities }) => answerBody((body) => entities.upload(body), 'entities'),
+  handler: ({ entities }) => answerBody((body, span) => entities.upload(body, span), 'entities'),
   operation: ({ entityTypes }) => ({
     operationId: 'upload_entities',
     tags: ['Entities'],

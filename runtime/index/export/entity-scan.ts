@@ -5,6 +5,8 @@ import { inTurns, type Pieces } from '../../core/pieces.js';
 import { own } from '../../core/value-fit.js';
 import type { EntityType } from '../../config/project/model.js';
 import { entityKey } from '../../store/keys.js';
+import { tracedStore } from '../../store/traced-store.js';
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import type { StoreParts } from '../store-parts.js';
 import { readEntity, resolveLayouts } from '../stored-entity.js';
 import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
@@ -25,8 +27,9 @@ export class EntityScan {
    * carry a different id under the key of their type; the page contains the id under which they are stored.
    * @throws MillraceError invalid_body, unknown_entity_type, store_unavailable
    */
-  async page(body: unknown): Promise<ScanPage> {
-    const { store, layouts, prefix, types } = this.#parts;
+  async page(body: unknown, span?: TraceSpan): Promise<ScanPage> {
+    const store = tracedStore(this.#parts.store, span);
+    const { layouts, prefix, types } = this.#parts;
     const request = readScanRequest(body, {
       field: 'entity_type',
       what: 'an entity type',

@@ -12,6 +12,8 @@ import {
 } from '../../store/codec/feature-record.js';
 import { featureIds, featureKey } from '../../store/keys.js';
 import { EVENT_TIME, rowKeys } from '../row-keys.js';
+import { tracedStore } from '../../store/traced-store.js';
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import type { StoreParts } from '../store-parts.js';
 import { readScanRequest, scanPage, type ScanPage } from './scan-request.js';
 
@@ -44,8 +46,9 @@ export class FeatureScan {
    * that do not fit it. The page omits these features.
    * @throws MillraceError invalid_body, unknown_view, store_unavailable
    */
-  async page(body: unknown): Promise<ScanPage> {
-    const { store, layouts, prefix } = this.#parts;
+  async page(body: unknown, span?: TraceSpan): Promise<ScanPage> {
+    const store = tracedStore(this.#parts.store, span);
+    const { layouts, prefix } = this.#parts;
     const request = readScanRequest(body, {
       field: 'view',
       what: 'a feature view',

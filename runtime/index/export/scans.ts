@@ -1,3 +1,4 @@
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import { EntityScan } from './entity-scan.js';
 import { FeatureScan, type FeatureScanParts } from './feature-scan.js';
 import type { ScanPage } from './scan-request.js';
@@ -25,14 +26,14 @@ export class Scans {
   }
 
   /** See `EntityScan`. */
-  async entities(body: unknown): Promise<EntityPage> {
-    const { records, ...page } = await this.#entities.page(body);
+  async entities(body: unknown, span?: TraceSpan): Promise<EntityPage> {
+    const { records, ...page } = await this.#entities.page(body, span);
     return { entity_type: (body as { entity_type: string }).entity_type, entities: records, ...page };
   }
 
   /** See `FeatureScan`. */
-  async features(body: unknown): Promise<RowPage> {
-    const { records, ...page } = await this.#features.page(body);
+  async features(body: unknown, span?: TraceSpan): Promise<RowPage> {
+    const { records, ...page } = await this.#features.page(body, span);
     return { view: (body as { view: string }).view, rows: records, ...page };
   }
 }

@@ -13,8 +13,10 @@ import { writeMissing } from '../../frame/cells.js';
 import { looseColumn, type Frame } from '../../frame/frame.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { Deadline } from '../../core/deadline.js';
+import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
 import { Ranking, StepEdit } from './ranking.js';
 import { StepView } from './step-view.js';
+import { traceStep } from './trace-step.js';
 
 /** The outcome of one step. Explanations, events and metrics read it. */
 export interface StepReport {
@@ -44,6 +46,16 @@ export interface StepObserver {
 /** Called when an effect fails. The error is not reported anywhere else. */
 export type EffectErrorHandler = (step: PlannedStep, error: unknown) => void;
 
+/** What the steps of one request need besides the frame. */
+export interface StepServices {
+  readonly deadline: Deadline;
+  /** By default nothing is called. */
+  readonly onEffectError?: EffectErrorHandler | undefined;
+  readonly observer?: StepObserver | undefined;
+  /** The span of the stage; undefined if the request is not traced. */
+  readonly span?: TraceSpan | undefined;
+}
+
 /** The candidates after all steps. */
 export interface RankedCandidates {
   readonly ranking: Ranking;
@@ -60,10 +72,9 @@ export async function runComponents(
   plan: Plan,
   frame: Frame,
   ids: readonly string[],
-  deadline: Deadline,
-  onEffectError: EffectErrorHandler = () => undefined,
-  observer?: StepObserver,
+  services: StepServices,
 ): Promise<RankedCandidates> {
+  const { deadline, onEffectError = () => undefined, observer, span } = services;
   const ranking = new Ranking(frame, plan.candidateType.name, ids);
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
@@ -76,7 +87,10 @@ export async function runComponents(
       continue;
     }
     observer?.before(step, ranking);
-    const done = await runStep(step, frame, ranking, deadline, onEffectError);
+    const done =
+      span?.isRecorded === true
+        ? await traceStep(span, step, (own) => runStep(step, frame, ranking, deadline, onEffectError, own))
+        : await runStep(step, frame, ranking, deadline, onEffectError, span);
     observer?.after(done, ranking);
     reports.push(done);
   }
@@ -89,6 +103,7 @@ async function runStep(
   ranking: Ranking,
   deadline: Deadline,
   onEffectError: EffectErrorHandler,
+  span: TraceSpan | undefined,
 ): Promise<StepReport> {
   if (step.when !== undefined && frame.number(step.when.slot).values[0] !== 1) {
     return report(step, { outcome: 'not_asked_for' });
@@ -96,7 +111,7 @@ async function runStep(
   const before = step.kind === 'rule' || step.top !== undefined ? ranking.snapshot() : undefined;
   const rows = step.top === undefined ? ranking.rows : ranking.scopeTo(step.top);
   for (const kernel of step.inputs) kernel(frame);
-  const view = new StepView(step, frame, rows, ranking, deadline);
+  const view = new StepView(step, frame, rows, ranking, deadline, span);
   try {
     switch (step.kind) {
       case 'feature':
@@ -129,10 +144,15 @@ async function runStep(
         const running = (step.component as EffectComponent).run(view);
         if (!(running instanceof Promise)) return report(step, {});
         deadline.usage?.hold(running);
-        return report(step, { pending: running.catch((error: unknown) => onEffectError(step, error)) });
+        const pending = running.catch((error: unknown) => {
+          span?.fail(errorCodeOf(error));
+          onEffectError(step, error);
+        });
+        return report(step, { pending });
       }
     }
   } catch (error) {
+    span?.fail(errorCodeOf(error));
     if (step.kind === 'effect') onEffectError(step, error);
     deadline.check();
     if (step.kind !== 'effect' && step.onError === 'fail') throw failed(step, error);

@@ -7,6 +7,7 @@ import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
 import type { Deadline } from '../../core/deadline.js';
 import type { Frame } from '../../frame/frame.js';
+import type { TraceSpan } from '../../tracing/trace-span.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
 import type { Ranking } from './ranking.js';
 
@@ -24,6 +25,7 @@ export class StepView implements StepInput {
     readonly rows: Int32Array,
     ranking: Ranking,
     deadline: Deadline,
+    readonly trace: TraceSpan | undefined,
   ) {
     this.#step = step;
     this.#frame = frame;

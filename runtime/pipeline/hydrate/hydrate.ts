@@ -8,7 +8,7 @@ import type { CellRead } from './cell-read.js';
 import { fillFeatures, type PendingFeatures } from '../features/fill-features.js';
 import { LevelReads } from './level-reads.js';
 import type { RankingRequest } from '../request/read-request.js';
-import { resolveLayouts, type ReadServices } from './read-services.js';
+import { inStoreSpan, resolveLayouts, type ReadServices } from './read-services.js';
 
 /** The part of a plan that describes how entities are filled. */
 export type HydrationPlan = Pick<Plan, 'nodes' | 'levels' | 'entities' | 'prefix'>;
@@ -37,7 +37,8 @@ export async function hydrate(
     const earlier: PendingFeatures = { reads: features, arrived: services.batch.rest() };
     features = new Map();
     const renewal = services.resident?.renewal();
-    if (renewal !== undefined) await services.batch.deadline.within(renewal);
+    if (renewal !== undefined)
+      await inStoreSpan(services.spans, 'confirm', undefined, () => services.batch.deadline.within(renewal));
     const ask = new LevelReads(plan.prefix, frame, services);
     const nodes = level.nodes.map((node) => {
       const elements = node.list ? elementColumns(node, frame) : undefined;

@@ -9,6 +9,7 @@ import { findRows, ResidentRead } from './resident-read.js';
 import type { ReadServices } from './read-services.js';
 import type { ResidentSession } from './resident-session.js';
 import { SourceCells, type SourceReaders } from './source-cells.js';
+import type { SpanHolder } from '../../tracing/trace-span.js';
 
 /**
  * Starts the reads of one level: takes rows from the resident tables, and adds the keys of all other rows to the round
@@ -20,6 +21,7 @@ export class LevelReads {
   readonly #batch: BatchRead;
   readonly #session: ResidentSession | undefined;
   readonly #readers: SourceReaders | undefined;
+  readonly #spans: SpanHolder | undefined;
   readonly #outside: SourceCells[] = [];
   /**
    * Rows of the resident tables, by the slot of the ids, so an entity is looked up once for its attributes and
@@ -33,6 +35,7 @@ export class LevelReads {
     this.#batch = services.batch;
     this.#session = services.resident;
     this.#readers = services.readers;
+    this.#spans = services.spans;
     this.#session?.look();
   }
 
@@ -86,7 +89,11 @@ export class LevelReads {
       this.#batch.outside.keysRead += keys;
     }
     if (this.#outside.length === 0) await this.#batch.roundTrip();
-    else await Promise.all([this.#batch.roundTrip(), ...this.#outside.map((cells) => cells.read(deadline))]);
+    else
+      await Promise.all([
+        this.#batch.roundTrip(),
+        ...this.#outside.map((cells) => cells.read(deadline, this.#spans?.span)),
+      ]);
   }
 
   #count(scope: 'request' | 'candidate'): number {

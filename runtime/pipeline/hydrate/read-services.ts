@@ -1,4 +1,5 @@
 import type { LayoutRegistry } from '../../store/layout-registry.js';
+import { within, type SpanHolder } from '../../tracing/trace-span.js';
 import type { StageClock } from '../stages.js';
 import type { BatchRead } from './batch-read.js';
 import type { CellRead } from './cell-read.js';
@@ -15,14 +16,28 @@ export interface ReadServices {
   readonly readers?: SourceReaders | undefined;
   /** Undefined if the stages are not timed. */
   readonly clock?: Pick<StageClock, 'count'> | undefined;
+  /** Undefined if the request is not recorded. */
+  readonly spans?: SpanHolder | undefined;
 }
 
 /** Loads the layouts of read records that this process does not know yet. */
 export async function resolveLayouts(
   reads: Iterable<CellRead>,
-  { layouts, batch }: ReadServices,
+  { layouts, batch, spans }: ReadServices,
 ): Promise<void> {
   const missing = new Set<string>();
   for (const read of reads) read.missingLayouts(missing);
-  if (missing.size > 0) await batch.deadline.within(layouts.resolve(missing));
+  if (missing.size > 0)
+    await inStoreSpan(spans, 'read', missing.size, () => batch.deadline.within(layouts.resolve(missing)));
+}
+
+/** Runs a round trip that does not go through the store of `batch`, in a span of its own. */
+export function inStoreSpan<T>(
+  spans: SpanHolder | undefined,
+  operation: string,
+  keys: number | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const span = spans?.span?.startStore(operation, keys);
+  return span === undefined ? work() : within(span, work);
 }

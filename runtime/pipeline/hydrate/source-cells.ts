@@ -4,6 +4,7 @@ import type { FeatureSources, SourceReader, SourceRows } from '../../index/featu
 import { copyCell } from '../../frame/cells.js';
 import type { Frame } from '../../frame/frame.js';
 import type { CellRead } from './cell-read.js';
+import { within, type TraceSpan } from '../../tracing/trace-span.js';
 import type { ReadTime } from './read-deadline.js';
 
 /** Readers of a plan's features that are outside the store. */
@@ -62,8 +63,9 @@ export class SourceCells implements CellRead {
   }
 
   /** @throws MillraceError store_unavailable, deadline_exceeded */
-  async read(deadline: ReadTime): Promise<void> {
-    this.#rows = await deadline.within(this.#reader.read(this.#keys, deadline.signal));
+  async read(deadline: ReadTime, span?: TraceSpan): Promise<void> {
+    const work = (): Promise<SourceRows> => deadline.within(this.#reader.read(this.#keys, deadline.signal));
+    this.#rows = span === undefined ? await work() : await within(span.startFeast(this.keys), work);
   }
 
   hasId(row: number): boolean {
