@@ -38,7 +38,7 @@ export function readSetting(
   diagnostics.error(
     'wrong_type',
     wrong === undefined ? keyAt : spanOf(file, wrong),
-    `${which}\`${key}\`: expected ${expectedOf(row)}, found ${foundWords(file, wrong)}`,
+    `${which}\`${key}\`: expected ${expectedOf(row)}, found ${isSeq(wrong) && wrong.items.length === 0 ? 'an empty list' : foundWords(file, wrong)}`,
     helpFor(wrong, row),
   );
   return undefined;
