@@ -20,7 +20,7 @@ export async function leaseResidentTables(
   config: ProjectConfig,
 ): Promise<Lease<ResidentTables>> {
   const { resident, residentBytes: bytes } = settings;
-  if (resident !== 'all') for (const name of resident) checkType(name, config, settings);
+  checkResidentTypes(settings, config);
   return container.resolve(TOKENS.residentTables).lease(
     (tables) => tables.adopt(plans),
     () => {
@@ -35,8 +35,10 @@ export async function leaseResidentTables(
   );
 }
 
-function checkType(name: string, { entities }: ProjectConfig, settings: Settings): void {
-  if (entities.has(name)) return;
+/** @throws MillraceError invalid_setting if the settings name an unknown entity type */
+export function checkResidentTypes(settings: Settings, { entities }: ProjectConfig): void {
+  const name = [...(settings.resident === 'all' ? [] : settings.resident)].find((one) => !entities.has(one));
+  if (name === undefined) return;
   const guess = nearest(name, entities.keys());
   const help =
     guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;

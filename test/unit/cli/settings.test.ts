@@ -145,6 +145,13 @@ describe('settings from millrace.yaml', () => {
     for (const line of text.stdout.split('\n')) expect(line.length).to.be.at.most(80);
   });
 
+  it('are checked by validate against the entity types of the project', async () => {
+    await project('resident: [product, brnad]');
+    const { code, stderr } = await run(['validate']);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('resident (millrace.yaml:2): no entity type is called "brnad"');
+  });
+
   describe('of a running service', function () {
     this.timeout(120_000);
     const told = (msg: string): Record<string, unknown>[] =>
