@@ -20,8 +20,9 @@ export class ProjectFileChanges {
 
   /** Reads the file and logs how it differs from the settings in use. Each content is reported once. */
   async tell(): Promise<void> {
+    if (this.#inUse === undefined) return;
     const { file, diagnostics } = await loadProjectFile(this.settings.project, process.env);
-    if (this.#inUse === undefined || file.content === this.#told) return;
+    if (file.content === this.#told) return;
     this.#told = file.content;
     const keys = changedKeys(this.#inUse, file);
     for (const one of diagnostics) this.logger.warn(placeOf(one), one.message);

@@ -86,7 +86,8 @@ function valueOf(name: SettingName, settings: Settings): string | number | boole
   const row: SettingRow<unknown> = SETTINGS[name];
   const value = settings[name];
   const text = settings.sources.texts[name];
-  if (typeof value === 'string') return withoutSecret(row, value);
+  if (row.secret === true) return withoutSecret(row, text);
+  if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return value;
   return typeof value === 'number' && text === String(value) ? value : text;
 }
