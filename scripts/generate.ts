@@ -1,5 +1,6 @@
 /**
- * Writes the tables of the docs from the code, and the types of plugins' options from their schemas:
+ * Writes the tables of the docs and the JSON Schema of millrace.yaml from the code, and the types of plugins' options
+ * from their schemas:
  * `node dist/scripts/generate.js`. With --check it writes nothing and fails if a file is out of date.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,8 +30,10 @@ import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import type { Pipeline } from '../runtime/pipeline/types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
-import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
+import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
+import { SETTINGS } from '../runtime/settings/settings.js';
 import { optionTypes } from './option-types.js';
+import { projectSchema } from './project-schema.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -94,8 +97,9 @@ function eventTable(): string {
 function settingTable(): string {
   const rows: readonly SettingRow<unknown>[] = Object.values(SETTINGS);
   return markdownTable(
-    ['variable', 'flag', 'default', 'meaning'],
-    rows.map(({ env, flag, default: otherwise, description }) => [
+    ['key in millrace.yaml', 'variable', 'flag', 'default', 'meaning'],
+    rows.map(({ env, flag, default: otherwise, description, inFile }) => [
+      inFile === false ? '' : `\`${keyOf({ env })}\``,
       `\`${env}\``,
       flag === undefined ? '' : `\`--${flag}\``,
       otherwise === '' ? '' : `\`${otherwise}\``,
@@ -246,7 +250,11 @@ function fill(file: string, name: string, content: string): string {
 }
 
 /** Writes a file if its content changed; with --check it only records the path. */
-async function update(path: string, content: string, parser: 'markdown' | 'typescript'): Promise<void> {
+async function update(
+  path: string,
+  content: string,
+  parser: 'markdown' | 'typescript' | 'json',
+): Promise<void> {
   const file = join(ROOT, path);
   const wanted = await format(content, { parser, printWidth: 110, singleQuote: true });
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return;
@@ -263,6 +271,8 @@ for (const name of pluginNames) {
   const schema = JSON.parse(readFileSync(join(ROOT, folder, 'options.schema.json'), 'utf8')) as JsonObject;
   await update(`${folder}/options.generated.ts`, optionTypes(schema), 'typescript');
 }
+
+await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
 const plugins = await loadPlugins();
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [

@@ -7,9 +7,17 @@ import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
 import { Instance } from '../http/instance.js';
 import { listen, type ListenOptions } from '../http/listen.js';
-import { AT_ONCE, endOnSignal, reloadsOnSighup, type Closing } from './process/end-on-signal.js';
+import {
+  AT_ONCE,
+  endOnSignal,
+  reloadOnSighup,
+  reloadsOnSighup,
+  type Closing,
+} from './process/end-on-signal.js';
+import { logSources } from './process/log-sources.js';
 import { logPrints } from './process/log-prints.js';
 import { ProcessGuard } from './process/process-guard.js';
+import { ProjectFileChanges } from './project/project-file-changes.js';
 import { placeOf } from './project/reloader.js';
 import { watchProject } from './project/watcher.js';
 import type { Settings } from '../settings/settings.js';
@@ -17,6 +25,7 @@ import type { Settings } from '../settings/settings.js';
 /** A running service. */
 export interface RunningService {
   readonly app: App;
+  readonly fileChanges: ProjectFileChanges;
   /** The address of the service, e.g. http://127.0.0.1:5001. */
   readonly url: string;
   readonly port: number;
@@ -48,10 +57,13 @@ export async function startService(
       ...(options.source === undefined ? {} : { source: options.source }),
     });
     connectionMetrics.watch(server.connections);
-    const watcher = watch?.(app);
-    keys?.watch(app.logger, settings.reloadPollMs);
+    const { logger, files } = app;
+    const fileChanges = new ProjectFileChanges(settings, logger);
+    const watcher = watch?.({ logger, fileChanges, files, reload: () => app.reload() });
+    keys?.watch(logger, settings.reloadPollMs);
     return {
       app,
+      fileChanges,
       url: urlOf(settings.host, server.port),
       port: server.port,
       async close({ lameDuckMs, idleMs } = AT_ONCE) {
@@ -83,10 +95,11 @@ export async function serveAlone(settings: Settings): Promise<void> {
     printAgain();
     throw error;
   });
-  const { app, url } = service;
+  const { app, url, fileChanges } = service;
   logProject(app, settings);
   endWithProcess(service, settings, guard);
-  if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void app.reload());
+  if (reloadsOnSighup(settings)) reloadOnSighup(fileChanges, () => app.reload());
+  logSources(logger, settings);
   // This line comes last, because a caller that waits for it may send signals at once.
   logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
 }

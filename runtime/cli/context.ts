@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { printable } from '../core/display-width.js';
 import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/container/stray-errors.js';
-import { loadSettings, type SettingFlags, type Settings } from '../settings/settings.js';
+import { readSettings } from '../config/project/read-settings.js';
+import type { SettingFlags, Settings } from '../settings/settings.js';
 import type { TerminalStream } from './load/progress.js';
 
 /** The parts of the process that commands use. */
@@ -38,8 +39,9 @@ export function tellStrayErrors(context: CliContext, { project }: Settings): voi
   });
 }
 
-export function settingsOf(context: CliContext, flags: SettingFlags): Settings {
-  return loadSettings(context.env, flags);
+/** Reads the settings from the flags, the environment and millrace.yaml. @throws MillraceError invalid_setting */
+export function settingsOf(context: CliContext, flags: SettingFlags): Promise<Settings> {
+  return readSettings(context.env, flags);
 }
 
 /**

@@ -11,7 +11,7 @@ export async function readSchemas(
   context: CliContext,
   flags: SettingFlags,
 ): Promise<Pick<ProjectConfig, 'entities' | 'views'>> {
-  const { project } = settingsOf(context, flags);
+  const { project } = await settingsOf(context, flags);
   const { config, diagnostics } = await loadSchemas(project, context.env);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
   return config;

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { ERROR_CODES } from '../api/error-codes.js';
 import { MillraceError } from '../api/errors.js';
-import { ProjectInvalidError } from '../app/app.js';
 import { printable } from '../core/display-width.js';
+import { DiagnosticsError } from '../config/diagnostics/diagnostics-error.js';
 import { renderDiagnostics } from '../config/diagnostics/render.js';
 import { wrapAfter } from '../core/wrap.js';
 import { WorkerFailedError } from '../app/workers/worker-failed.js';
@@ -38,7 +38,7 @@ function fold(line: string, { stderr }: CliContext): string {
 }
 
 function linesOf(error: unknown, context: CliContext): readonly string[] {
-  if (error instanceof ProjectInvalidError)
+  if (error instanceof DiagnosticsError)
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
   if (error instanceof WorkerFailedError) return [`error: ${error.message}`];
   if (error instanceof UsageError) return [`error: ${printable(error.message)}`];

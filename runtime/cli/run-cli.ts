@@ -6,6 +6,7 @@ import { keysCommand } from './commands/keys.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
+import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { validateCommand } from './commands/validate.js';
@@ -39,6 +40,7 @@ function makeProgram(context: CliContext, version: string): Command {
   for (const command of [
     serveCommand(context),
     validateCommand(context),
+    settingsCommand(context),
     planCommand(context),
     entitiesCommand(context),
     featuresCommand(context),

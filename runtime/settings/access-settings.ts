@@ -11,7 +11,7 @@ export const ACCESS_SETTINGS = {
     description:
       'File with the hashes of the API keys, which `millrace keys` writes. If it is set, requests need a key. The service reads the file again when it changes.',
     expected: 'a file',
-    parse: (text) => (text === '' ? '' : resolve(text)),
+    parse: (text, folder) => (text === '' ? '' : resolve(folder, text)),
   }),
   auth: row({
     env: 'MILLRACE_AUTH',

@@ -13,11 +13,16 @@ export class LinkedFolders {
 
   private constructor(readonly folders: readonly string[]) {}
 
-  /** Parses `/var/cache/dvc,/mnt/mlruns`. Returns undefined if an entry is empty. */
-  static parse(text: string): LinkedFolders | undefined {
+  /**
+   * Parses `/var/cache/dvc,/mnt/mlruns`. Returns undefined if an entry is empty.
+   * @param from the folder where a relative path starts
+   */
+  static parse(text: string, from = '.'): LinkedFolders | undefined {
     if (text.trim() === '') return LinkedFolders.none;
     const folders = text.split(',').map((entry) => entry.trim());
-    return folders.includes('') ? undefined : new LinkedFolders(folders.map((folder) => resolve(folder)));
+    return folders.includes('')
+      ? undefined
+      : new LinkedFolders(folders.map((folder) => resolve(from, folder)));
   }
 
   /**

@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
+import { nameByOrigin, type Origin } from './setting-origin.js';
 import { bool, row, wholeNumber } from './setting-row.js';
 import { DEFAULT_LIMITS } from './redis-limits.js';
-import { parseAddresses, parseRedisUrl, type RedisSettings } from './redis-target.js';
+import { parseAddresses, parseRedisUrl, passwordOfUrl, type RedisSettings } from './redis-target.js';
 
 const milliseconds = { expected: 'a number of milliseconds, 50 to 600000', parse: wholeNumber(50, 600_000) };
 const anyText = (text: string): string => text;
-const file = { expected: 'a file', parse: (text: string) => (text === '' ? '' : resolve(text)) };
+const file = {
+  expected: 'a file',
+  parse: (text: string, folder: string) => (text === '' ? '' : resolve(folder, text)),
+};
 
 /** The settings of the connection to Redis: a part of the table in settings.ts. */
 export const REDIS_SETTINGS = {
@@ -16,6 +20,7 @@ export const REDIS_SETTINGS = {
     description: 'Address of Redis, `redis://[user:password@]host[:port][/db]`; `rediss://` for TLS.',
     expected: 'redis://host:port, or rediss://host:port for TLS',
     secret: true,
+    passwordIn: passwordOfUrl,
     parse: (text) => (parseRedisUrl(text) === undefined ? undefined : text),
   }),
   redisCluster: row({
@@ -24,6 +29,7 @@ export const REDIS_SETTINGS = {
     default: '',
     description: 'Some nodes of a Redis Cluster, `host:port,host:port`; set it instead of REDIS_URL.',
     expected: 'addresses, host:port,host:port',
+    list: true,
     parse: addresses(6379),
   }),
   redisSentinels: row({
@@ -32,6 +38,7 @@ export const REDIS_SETTINGS = {
     default: '',
     description: 'Sentinels that monitor the master, `host:port,host:port`; set it instead of REDIS_URL.',
     expected: 'addresses, host:port,host:port',
+    list: true,
     parse: addresses(26_379),
   }),
   redisSentinelMaster: row({
@@ -169,9 +176,18 @@ type Values = {
   readonly [K in keyof typeof REDIS_SETTINGS]: NonNullable<ReturnType<(typeof REDIS_SETTINGS)[K]['parse']>>;
 };
 
-/** Selects the settings that the redis engine needs. */
-export function redisSettings(values: Values): RedisSettings {
+/** Selects the settings that the redis engine needs. Messages name them by their origins. */
+export function redisSettings(
+  values: Values & { readonly sources: { readonly origins: Readonly<Record<keyof Values, Origin>> } },
+): RedisSettings {
   return {
+    nameOf: (variable) => {
+      const found = Object.entries(REDIS_SETTINGS).find(([, { env }]) => env === variable);
+      const [name, setting] = found ?? [];
+      return setting === undefined
+        ? variable
+        : nameByOrigin(setting, values.sources.origins[name as keyof Values]);
+    },
     url: values.redisUrl,
     cluster: values.redisCluster,
     sentinels: values.redisSentinels,

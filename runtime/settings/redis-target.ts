@@ -30,6 +30,8 @@ export interface RedisSettings {
   /** The prefix of the keys that the engine itself uses. */
   readonly prefix?: string;
   readonly limits?: Partial<ConnectionLimits>;
+  /** How messages name a setting, by its environment variable. By default, by that variable. */
+  readonly nameOf?: (variable: string) => string;
 }
 
 /** PEM files, and the check of the server's certificate. */
@@ -76,16 +78,17 @@ const REDIS_PORT = 6379;
 export function topologyOf(settings: RedisSettings): Topology {
   const { cluster = [], sentinels = [], sentinelMaster = '' } = settings;
   if (cluster.length > 0 && sentinels.length > 0) {
-    throw wrong('REDIS_CLUSTER and REDIS_SENTINELS are both set; set the one that fits your Redis');
+    throw wrong(settings, 'REDIS_CLUSTER and REDIS_SENTINELS are both set; set the one that fits your Redis');
   }
   if (sentinels.length === 0) {
     if (sentinelMaster !== '')
-      throw wrong('REDIS_SENTINEL_MASTER needs REDIS_SENTINELS, the addresses of the Sentinels');
+      throw wrong(settings, 'REDIS_SENTINEL_MASTER needs REDIS_SENTINELS, the addresses of the Sentinels');
     if (given(settings.sentinelPassword) || given(settings.sentinelUsername)) {
-      throw wrong('REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD need REDIS_SENTINELS');
+      throw wrong(settings, 'REDIS_SENTINEL_USERNAME and REDIS_SENTINEL_PASSWORD need REDIS_SENTINELS');
     }
   } else if (sentinelMaster === '') {
     throw wrong(
+      settings,
       'REDIS_SENTINELS needs REDIS_SENTINEL_MASTER, the name of the master in the configuration of the Sentinels',
     );
   }
@@ -107,25 +110,34 @@ export function topologyOf(settings: RedisSettings): Topology {
 function checkAccess(settings: RedisSettings): void {
   const { tls = {}, cluster = [], sentinels = [] } = settings;
   if (((tls.cert ?? '') === '') !== ((tls.key ?? '') === '')) {
-    throw wrong('REDIS_TLS_CERT and REDIS_TLS_KEY need each other: a certificate and its private key');
+    throw wrong(
+      settings,
+      'REDIS_TLS_CERT and REDIS_TLS_KEY need each other: a certificate and its private key',
+    );
   }
   const single = cluster.length === 0 && sentinels.length === 0;
   const url = single ? urlOf(settings) : undefined;
   const secure = tls.on === true || url?.tls === true;
   if (!secure && (given(tls.ca) || given(tls.cert) || given(tls.servername) || tls.verify === false)) {
-    throw wrong('REDIS_TLS_CA and the other TLS settings need TLS: REDIS_URL=rediss://… or REDIS_TLS=true');
+    throw wrong(
+      settings,
+      'REDIS_TLS_CA and the other TLS settings need TLS: REDIS_URL=rediss://… or REDIS_TLS=true',
+    );
   }
   if (given(settings.username) && !given(settings.password)) {
-    throw wrong('REDIS_USERNAME needs REDIS_PASSWORD');
+    throw wrong(settings, 'REDIS_USERNAME needs REDIS_PASSWORD');
   }
   if (url !== undefined && (given(url.username) || given(url.password)) && given(settings.password)) {
-    throw wrong('REDIS_URL already has a user or password; remove REDIS_USERNAME and REDIS_PASSWORD');
+    throw wrong(
+      settings,
+      'REDIS_URL already has a user or password; remove REDIS_USERNAME and REDIS_PASSWORD',
+    );
   }
   if (url?.database !== undefined && (settings.database ?? 0) !== 0) {
-    throw wrong('REDIS_URL already has a database; remove REDIS_DATABASE');
+    throw wrong(settings, 'REDIS_URL already has a database; remove REDIS_DATABASE');
   }
   if (cluster.length > 0 && (settings.database ?? 0) !== 0) {
-    throw wrong('a Redis Cluster has only database 0; remove REDIS_DATABASE');
+    throw wrong(settings, 'a Redis Cluster has only database 0; remove REDIS_DATABASE');
   }
 }
 
@@ -141,13 +153,17 @@ export function accessOf(settings: RedisSettings): RedisAccess {
     username: url?.username || settings.username || undefined,
     password: url?.password || settings.password || undefined,
     database: url?.database ?? settings.database ?? 0,
-    tls: tls.on === true || url?.tls === true ? tlsOf(tls) : undefined,
+    tls: tls.on === true || url?.tls === true ? tlsOf(settings, tls) : undefined,
     ...(settings.warn === undefined ? {} : { warn: settings.warn }),
     ...(settings.observer === undefined ? {} : { observer: settings.observer }),
   };
 }
 
-function tlsOf({ ca, cert, key, servername, verify = true }: TlsSettings): ConnectionOptions {
+function tlsOf(
+  settings: RedisSettings,
+  { ca, cert, key, servername, verify = true }: TlsSettings,
+): ConnectionOptions {
+  const pem = (variable: string, path: string): Buffer => readPem(settings, variable, path);
   return {
     ...(given(ca) ? { ca: pem('REDIS_TLS_CA', ca) } : {}),
     ...(given(cert) ? { cert: pem('REDIS_TLS_CERT', cert) } : {}),
@@ -157,14 +173,19 @@ function tlsOf({ ca, cert, key, servername, verify = true }: TlsSettings): Conne
   };
 }
 
-function pem(variable: string, path: string): Buffer {
+function readPem(settings: RedisSettings, variable: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new MillraceError('invalid_setting', `${variable}: the file ${path} cannot be read (${code})`, {
-      cause: error,
-    });
+    const { nameOf = String } = settings;
+    throw new MillraceError(
+      'invalid_setting',
+      `${nameOf(variable)}: the file ${path} cannot be read (${code})`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -175,10 +196,11 @@ interface UrlParts extends MasterAddress {
   readonly tls: boolean;
 }
 
-function urlOf({ url = `redis://127.0.0.1:${REDIS_PORT}` }: RedisSettings): UrlParts {
+function urlOf(settings: RedisSettings): UrlParts {
+  const { url = `redis://127.0.0.1:${REDIS_PORT}` } = settings;
   const parts = parseRedisUrl(url);
   if (parts === undefined)
-    throw wrong('REDIS_URL is not a valid address; expected redis://host:port[/database]');
+    throw wrong(settings, 'REDIS_URL is not a valid address; expected redis://host:port[/database]');
   return parts;
 }
 
@@ -204,6 +226,13 @@ export function parseRedisUrl(text: string): UrlParts | undefined {
   }
 }
 
+/** Finds the password in a text that is meant as an address with `user:password@`. Returns '' if there is none. */
+export function passwordOfUrl(text: string): string {
+  const [, access = ''] = /^(?:[a-z]*:\/\/)?(.*)@/is.exec(text) ?? [];
+  const colon = access.indexOf(':');
+  return colon === -1 ? '' : access.slice(colon + 1);
+}
+
 /** Parses `host[:port],host[:port]…`, with IPv6 in brackets. Returns undefined for any other text. */
 export function parseAddresses(text: string, defaultPort: number): MasterAddress[] | undefined {
   const addresses: MasterAddress[] = [];
@@ -220,6 +249,9 @@ function given(text: string | undefined): text is string {
   return text !== undefined && text !== '';
 }
 
-function wrong(detail: string): MillraceError {
-  return new MillraceError('invalid_setting', detail);
+/** @param detail names settings by their environment variables */
+function wrong({ nameOf = String }: RedisSettings, detail: string): MillraceError {
+  // A name before `=` is advice.
+  const message = detail.replace(/\bREDIS_[A-Z_]+\b(?!=)/g, (variable) => nameOf(variable));
+  return new MillraceError('invalid_setting', message);
 }

@@ -10,6 +10,7 @@ export const RESIDENT_SETTINGS = {
     description:
       'Entity types that are cached in the process: `all`, `off`, or names such as `product,brand`.',
     expected: 'all, off, or names of entity types separated by commas',
+    list: true,
     parse: residentTypes,
   }),
   residentBytes: row({

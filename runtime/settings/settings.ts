@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { MillraceError } from '../api/errors.js';
 import { NAME_PATTERN } from '../api/types.js';
 import { nearest } from '../core/nearest.js';
@@ -10,7 +10,8 @@ import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
-import { bool, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
+import { nameByOrigin, type Origin, type ProjectFile } from './setting-origin.js';
+import { bool, keyOf, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './redis-target.js';
 import { TRACE_SETTINGS } from './trace-settings.js';
 import { TRAFFIC_SETTINGS } from './traffic-settings.js';
@@ -19,16 +20,20 @@ export type { SettingRow } from './setting-row.js';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** All settings. docs/settings.md, the flags of `millrace` and the messages are built from this table. */
+/**
+ * All settings. docs/settings.md, the flags of `millrace`, the keys of millrace.yaml with their JSON Schema, and the
+ * messages are built from this table.
+ */
 export const SETTINGS = {
   project: row({
     env: 'MILLRACE_PROJECT',
     flag: 'project',
     value: 'DIR',
     default: '.',
-    description: 'Folder of the project, with `pipelines/` and `schemas/`.',
+    description: 'Folder of the project, with `pipelines/`, `schemas/` and perhaps `millrace.yaml`.',
     expected: 'a folder',
-    parse: (text) => resolve(text),
+    inFile: false,
+    parse: (text, folder) => resolve(folder, text),
   }),
   store: row({
     env: 'MILLRACE_STORE',
@@ -47,9 +52,9 @@ export const SETTINGS = {
     value: 'DIR',
     default: '.millrace',
     description:
-      'Folder of the embedded store. The default is in the project folder; a relative path starts at the working directory.',
+      'Folder of the embedded store. The default is in the project folder; a relative path of a flag or variable starts at the working directory.',
     expected: 'a folder',
-    parse: (text) => resolve(text),
+    parse: (text, folder) => resolve(folder, text),
   }),
   sync: row({
     env: 'MILLRACE_SYNC',
@@ -140,7 +145,8 @@ export const SETTINGS = {
     description:
       'Folders outside the project that symbolic links of model files and plugins may point to, e.g. `/var/cache/dvc,/mnt/mlruns`. By default none.',
     expected: 'paths of folders, separated by commas',
-    parse: (text) => LinkedFolders.parse(text),
+    list: true,
+    parse: (text, folder) => LinkedFolders.parse(text, folder),
   }),
   ...RESIDENT_SETTINGS,
   ...RELOAD_SETTINGS,
@@ -151,6 +157,7 @@ export const SETTINGS = {
     description:
       'Hosts where pipelines may call remote models, e.g. `models:8080,triton`. A host without a port allows all of its ports. By default none.',
     expected: 'host names or addresses, each with an optional port, separated by commas',
+    list: true,
     parse: (text) => AllowedHosts.parse(text),
   }),
   ...PROCESS_SETTINGS,
@@ -158,11 +165,32 @@ export const SETTINGS = {
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
-export type Settings = {
+
+/** The settings that millrace.yaml can have, by their keys. */
+export const FILE_SETTINGS: ReadonlyMap<string, SettingRow<unknown>> = new Map(
+  Object.values<SettingRow<unknown>>(SETTINGS)
+    .filter(({ inFile }) => inFile !== false)
+    .map((setting) => [keyOf(setting), setting]),
+);
+type SettingValues = {
   readonly [K in SettingName]: NonNullable<ReturnType<(typeof SETTINGS)[K]['parse']>>;
+};
+export type Settings = SettingValues & {
+  /** Where the values come from. */
+  readonly sources: SettingSources;
 };
 /** The flags as the user wrote them, by setting. */
 export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
+
+export interface SettingSources {
+  /** The name of the project: from millrace.yaml, or else the name of the project's folder. */
+  readonly projectName: string;
+  readonly origins: Readonly<Record<SettingName, Origin>>;
+  /** The values as an environment variable would have them. */
+  readonly texts: Readonly<Record<SettingName, string>>;
+  /** millrace.yaml, if it was read. */
+  readonly file: ProjectFile | undefined;
+}
 
 /** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
@@ -186,60 +214,111 @@ export function misspeltSettings(
   });
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Finds the folder of the project, which may hold millrace.yaml. @throws MillraceError invalid_setting */
+export function projectFolder(env: Environment, flags: SettingFlags): string {
+  return read('project', env, flags, undefined).value;
+}
+
 /**
- * Reads the settings. An environment variable with an empty value counts as not set.
- * @throws MillraceError invalid_setting, with the flag or variable, the value and what was expected
+ * Reads the settings: flags override the environment, and the environment overrides millrace.yaml. An environment
+ * variable with an empty value counts as not set.
+ * @throws MillraceError invalid_setting, with the flag, the variable or the line, and what was expected
  */
-export function loadSettings(
-  env: Readonly<Record<string, string | undefined>>,
-  flags: SettingFlags = {},
-): Settings {
+export function loadSettings(env: Environment, flags: SettingFlags = {}, file?: ProjectFile): Settings {
+  const settings = readEach(env, flags, file);
+  if (settings.store === 'redis') checkRedis(settings);
+  checkBodies(settings);
+  return settings;
+}
+
+/** Like `loadSettings`, but does not check whether settings contradict each other. */
+export function readEach(env: Environment, flags: SettingFlags, file?: ProjectFile): Settings {
   const names = Object.keys(SETTINGS) as SettingName[];
-  const values = Object.fromEntries(names.map((name) => [name, read(name, env, flags)])) as Settings;
-  const dataDirGiven = flags.dataDir !== undefined || Boolean(env[SETTINGS.dataDir.env]);
-  const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
-  if (values.store === 'redis') checkRedis(values, env);
-  checkBodies(values);
-  return Object.freeze({ ...values, dataDir });
+  const found = names.map((name) => [name, read(name, env, flags, file)] as const);
+  const values = Object.fromEntries(found.map(([name, { value }]) => [name, value])) as SettingValues;
+  const each = <T>(part: (one: FoundSetting) => T): Record<SettingName, T> =>
+    Object.fromEntries(found.map(([name, one]) => [name, part(one)])) as Record<SettingName, T>;
+  const origins = each(({ origin }) => origin);
+  const texts = each(({ text }) => text);
+  const { project } = values;
+  const dataDir =
+    origins.dataDir.kind === 'default' ? join(project, SETTINGS.dataDir.default) : values.dataDir;
+  const sources = Object.freeze({ projectName: file?.name ?? basename(project), origins, texts, file });
+  return Object.freeze({ ...values, dataDir, sources });
+}
+
+/** How messages name a setting, by its origin. */
+export function nameOf(name: SettingName, { sources }: Pick<Settings, 'sources'>): string {
+  return nameByOrigin(SETTINGS[name], sources.origins[name]);
 }
 
 /** @throws MillraceError invalid_setting if settings contradict each other */
-function checkRedis(values: Settings, env: Readonly<Record<string, string | undefined>>): void {
-  const several = [SETTINGS.redisCluster.env, SETTINGS.redisSentinels.env].find((name) => env[name]);
-  if (env[SETTINGS.redisUrl.env] && several !== undefined) {
+function checkRedis(settings: Settings): void {
+  const isSet = (name: SettingName): boolean => settings.sources.origins[name].kind !== 'default';
+  const several = (['redisCluster', 'redisSentinels'] as const).find(
+    (name) => isSet(name) && settings[name].length > 0,
+  );
+  if (isSet('redisUrl') && several !== undefined) {
     throw new MillraceError(
       'invalid_setting',
-      `REDIS_URL and ${several} are both set; set the one that fits your Redis`,
+      `${nameOf('redisUrl', settings)} and ${nameOf(several, settings)} are both set; set the one that fits your Redis`,
     );
   }
-  topologyOf(redisSettings(values));
+  topologyOf(redisSettings(settings));
 }
 
 /** @throws MillraceError invalid_setting if the memory for bodies is smaller than the largest body */
-function checkBodies(values: Settings): void {
+function checkBodies(settings: Settings): void {
   for (const name of ['rankingBytes', 'uploadBytes'] as const) {
-    if (values.bodyMemory >= values[name]) continue;
+    if (settings.bodyMemory >= settings[name]) continue;
     throw new MillraceError(
       'invalid_setting',
-      `${SETTINGS.bodyMemory.env} is ${values.bodyMemory}; expected at least ${SETTINGS[name].env}, which is ${values[name]}`,
+      `${nameOf('bodyMemory', settings)} is ${settings.bodyMemory}; expected at least ${nameOf(name, settings)}, which is ${settings[name]}`,
     );
   }
 }
 
 function read<K extends SettingName>(
   name: K,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   flags: SettingFlags,
-): Settings[K] {
+  file: ProjectFile | undefined,
+): FoundSetting & { readonly value: Settings[K] } {
   const setting: SettingRow<unknown> = SETTINGS[name];
-  const flag = flags[name];
-  const fromEnv = env[setting.env];
-  const text = flag ?? (fromEnv === undefined || fromEnv === '' ? setting.default : fromEnv);
-  const value = text === '' && setting.default !== '' ? undefined : setting.parse(text);
+  const { text, origin, folder } = find(setting, flags[name], env, file);
+  const value = text === '' && setting.default !== '' ? undefined : setting.parse(text, folder);
   if (value === undefined) {
-    const source = flag === undefined ? setting.env : `--${setting.flag ?? name}`;
     const shown = setting.secret ? 'has an invalid value' : `is ${JSON.stringify(text)}`;
-    throw new MillraceError('invalid_setting', `${source} ${shown}; expected ${setting.expected}`);
+    throw new MillraceError(
+      'invalid_setting',
+      `${nameByOrigin(setting, origin)} ${shown}; expected ${setting.expected}`,
+    );
   }
-  return value as Settings[K];
+  return { value: value as Settings[K], text, origin, folder };
+}
+
+interface FoundSetting {
+  readonly text: string;
+  readonly origin: Origin;
+  /** The folder where a relative path starts. */
+  readonly folder: string;
+}
+
+function find(
+  setting: SettingRow<unknown>,
+  flag: string | undefined,
+  env: Environment,
+  file: ProjectFile | undefined,
+): FoundSetting {
+  const here = '.';
+  if (flag !== undefined) return { text: flag, origin: { kind: 'flag' }, folder: here };
+  const variable = env[setting.env];
+  if (variable !== undefined && variable !== '')
+    return { text: variable, origin: { kind: 'environment' }, folder: here };
+  const inFile = file?.settings.get(keyOf(setting));
+  if (file !== undefined && inFile !== undefined)
+    return { text: inFile.text, origin: { kind: 'file', line: inFile.line }, folder: file.folder };
+  return { text: setting.default, origin: { kind: 'default' }, folder: here };
 }

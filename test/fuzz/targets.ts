@@ -6,11 +6,13 @@ import { inputFiles } from './input-files.js';
 import { modelFiles } from './model-files.js';
 import { projectFiles } from './project-files.js';
 import { remoteAnswers } from './remote-answers.js';
+import { settingsFiles } from './settings-files.js';
 import { storedRecords } from './stored-records.js';
 
 /** All kinds of input from outside. */
 export const TARGETS: readonly FuzzTarget[] = [
   projectFiles,
+  settingsFiles,
   expressionTexts,
   modelFiles,
   inputFiles,

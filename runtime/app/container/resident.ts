@@ -4,7 +4,7 @@ import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { nearest } from '../../core/nearest.js';
 import { ResidentTables } from '../../resident/resident-tables.js';
-import { SETTINGS, type Settings } from '../../settings/settings.js';
+import { nameOf, type Settings } from '../../settings/settings.js';
 import type { Lease } from './shared.js';
 import { TOKENS } from './tokens.js';
 
@@ -20,7 +20,7 @@ export async function leaseResidentTables(
   config: ProjectConfig,
 ): Promise<Lease<ResidentTables>> {
   const { resident, residentBytes: bytes } = settings;
-  if (resident !== 'all') for (const name of resident) checkType(name, config);
+  checkResidentTypes(settings, config);
   return container.resolve(TOKENS.residentTables).lease(
     (tables) => tables.adopt(plans),
     () => {
@@ -35,13 +35,15 @@ export async function leaseResidentTables(
   );
 }
 
-function checkType(name: string, { entities }: ProjectConfig): void {
-  if (entities.has(name)) return;
+/** @throws MillraceError invalid_setting if the settings name an unknown entity type */
+export function checkResidentTypes(settings: Settings, { entities }: ProjectConfig): void {
+  const name = [...(settings.resident === 'all' ? [] : settings.resident)].find((one) => !entities.has(one));
+  if (name === undefined) return;
   const guess = nearest(name, entities.keys());
   const help =
     guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;
   throw new MillraceError(
     'invalid_setting',
-    `${SETTINGS.resident.env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
+    `${nameOf('resident', settings)}: no entity type is called ${JSON.stringify(name)}; ${help}`,
   );
 }

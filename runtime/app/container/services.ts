@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { basename, resolve } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
@@ -92,7 +91,7 @@ export async function registerServices(
             prefix: settings.prefix,
             monitor,
             instance: `${hostname()}:${process.pid}:${randomBytes(3).toString('hex')}`,
-            project: basename(resolve(settings.project)),
+            project: settings.sources.projectName,
           })
         : undefined,
     ),

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
+import type { ProjectFileChanges } from '../project/project-file-changes.js';
 import type { Settings } from '../../settings/settings.js';
 import type { ProcessGuard } from './process-guard.js';
 
@@ -32,6 +33,14 @@ function closingFor(signal: NodeJS.Signals | undefined, { lameDuckMs }: Settings
 /** On a terminal, SIGHUP means that the terminal was closed, and it ends the service as in other programs. */
 export function reloadsOnSighup({ reload }: Settings): boolean {
   return reload !== 'off' && !process.stdout.isTTY;
+}
+
+/** At SIGHUP, reloads the project, and says if millrace.yaml has changed. */
+export function reloadOnSighup(fileChanges: ProjectFileChanges, reload: () => Promise<unknown>): void {
+  process.on('SIGHUP', () => {
+    void fileChanges.tell();
+    void reload();
+  });
 }
 
 /** The time limit for closing before the process exits with 1, in milliseconds. */

@@ -1,13 +1,13 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MillraceError } from '../../api/errors.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
@@ -19,23 +19,12 @@ import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 
-/** A project with errors. `diagnostics` contains the errors and the warnings. */
-export class ProjectInvalidError extends MillraceError {
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    const [first] = errors;
-    const count = `the project has ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
-    super(
-      'project_invalid',
-      first === undefined ? count : `${count}; the first: ${placeOf(first)}: ${first.message}`,
-    );
+/** A project with errors. */
+export class ProjectInvalidError extends DiagnosticsError {
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('project_invalid', 'the project', diagnostics);
     this.name = 'ProjectInvalidError';
   }
-}
-
-function placeOf({ at }: Diagnostic): string {
-  const { line, column } = at.file.position(at.start);
-  return `${at.file.path}:${line}:${column}`;
 }
 
 export interface CompiledPipeline {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROJECT_FILE } from '../../settings/setting-origin.js';
 
 const YAML_FOLDERS = ['pipelines', 'schemas/entities', 'schemas/features'];
 const PLUGINS = 'plugins';
@@ -19,7 +20,7 @@ export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}
  */
 export async function listFiles(root: string, named: Iterable<string>): Promise<Snapshot> {
   const yaml = await Promise.all(YAML_FOLDERS.map((folder) => yamlFiles(root, folder)));
-  const paths = new Set([...yaml.flat(), ...(await pluginFiles(root)), ...named]);
+  const paths = new Set([PROJECT_FILE, ...yaml.flat(), ...(await pluginFiles(root)), ...named]);
   const stamps = await Promise.all(
     Array.from(paths)
       .sort()

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
+import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from './compile-project.js';
+import type { ProjectFileChanges } from './project-file-changes.js';
 import type { Reload } from './reloader.js';
 import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.js';
 
@@ -12,6 +14,8 @@ export interface WatcherOptions {
   /** The versions of the files that options name, as they were loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
+  /** Called when the content of millrace.yaml changed: its settings apply after a restart. */
+  readonly onProjectFileChanged: () => void;
   /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
   readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
@@ -19,6 +23,7 @@ export interface WatcherOptions {
 /** The service that reloads when the files of its project change. */
 export interface Watched {
   readonly logger: Logger;
+  readonly fileChanges: ProjectFileChanges;
   /** See `WatcherOptions`. */
   readonly files: CompiledProject['files'];
   reload(): Promise<Reload>;
@@ -40,6 +45,7 @@ export async function watchProject({
         pollMs,
         files: watched.files,
         reload: () => watched.reload(),
+        onProjectFileChanged: () => void watched.fileChanges.tell(),
         onPluginsChanged: (files) =>
           watched.logger.warn(
             { files },
@@ -49,6 +55,8 @@ export async function watchProject({
       loaded,
     );
     watcher.start();
+    // The file can have changed after its settings were read and before its version was recorded.
+    void watched.fileChanges.tell();
     return watcher;
   };
 }
@@ -106,7 +114,9 @@ export class ProjectWatcher {
     this.#tried = versions;
     this.#known = now;
     if (stuck.length > 0) this.#options.onPluginsChanged(stuck);
-    if (changed.length > stuck.length) this.#reloaded(await this.#options.reload());
+    const ofSettings = changed.filter((path) => path === PROJECT_FILE);
+    if (ofSettings.length > 0) this.#options.onProjectFileChanged();
+    if (changed.length > stuck.length + ofSettings.length) this.#reloaded(await this.#options.reload());
   }
 
   /** After a failure the previous version stays in service, and its files are still watched. */

@@ -5,10 +5,21 @@ import type { Reload } from '../project/reloader.js';
 /** The values of all metrics of a process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
+/** The content of millrace.yaml, as the primary process read it; undefined if there was no such file. */
+export interface ProjectFileContent {
+  readonly content: string | undefined;
+}
+
 /** Messages from the primary process to a worker. */
 export type ToWorker =
   /** The answer to `booted`: load the project. */
-  | { readonly type: 'begin'; readonly number: number; readonly logsProject: boolean }
+  | {
+      readonly type: 'begin';
+      readonly number: number;
+      readonly logsProject: boolean;
+      /** Every worker has the settings of the primary, also one that starts after the file has changed. */
+      readonly file: ProjectFileContent;
+    }
   /** All workers are ready, and the primary listens on this port. */
   | { readonly type: 'listening'; readonly port: number }
   /** A connection that the primary accepted; the socket comes with the message. */

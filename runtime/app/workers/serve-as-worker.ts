@@ -9,7 +9,7 @@ import { longestClose } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
 import { ProcessGuard } from '../process/process-guard.js';
 import { logProject, startService, type RunningService } from '../serve.js';
-import type { Loaded, ToPrimary, ToWorker } from './messages.js';
+import type { Loaded, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 import { shareOf } from './share-of.js';
 
@@ -20,10 +20,11 @@ const GATHER_MS = 3000;
  * Serves the connections that the primary process hands over, until the primary announces that none follow. The primary
  * handles signals for all workers. A SIGTERM to this worker alone makes the primary replace it.
  */
-export async function serveAsWorker(settings: Settings): Promise<void> {
+export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<Settings>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const link = new PrimaryLink();
-  const { number, logsProject } = await link.begin;
+  const { number, logsProject, file } = await link.begin;
+  const settings = await read(file);
   const logger = pino({ level: settings.logLevel }).child({ worker: number });
   const guard = new ProcessGuard(settings, logger);
   const printAgain = logPrints(logger);

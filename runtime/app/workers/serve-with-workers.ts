@@ -7,10 +7,12 @@ import { MillraceError } from '../../api/errors.js';
 import { stopAccepting } from '../../http/drain.js';
 import { bind, portOf } from '../../http/listen.js';
 import { countPrimary, countWorkers } from '../../metrics/worker-metrics.js';
-import { SETTINGS, type Settings } from '../../settings/settings.js';
-import { endOnSignal, reloadsOnSighup } from '../process/end-on-signal.js';
+import { nameOf, type Settings } from '../../settings/settings.js';
+import { logSources } from '../process/log-sources.js';
+import { endOnSignal, reloadOnSighup, reloadsOnSighup } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
 import { ProcessGuard } from '../process/process-guard.js';
+import { ProjectFileChanges } from '../project/project-file-changes.js';
 import { watchProject } from '../project/watcher.js';
 import { urlOf } from '../serve.js';
 import { metricsText, requestsIn } from './merge-metrics.js';
@@ -26,12 +28,17 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   if (store === 'embedded')
     throw new MillraceError(
       'invalid_setting',
-      `${SETTINGS.workers.env} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
+      `${nameOf('workers', settings)} is ${workers}, and only one process can open an embedded store; use the redis store, or 1 worker`,
     );
   await checkExposure(settings);
   const logger = pino({ level: settings.logLevel });
   const guard = new ProcessGuard(settings, logger);
-  const pool = new WorkerPool({ workers, logger, gather: gatherMetrics(guard) });
+  const pool = new WorkerPool({
+    workers,
+    logger,
+    file: { content: settings.sources.file?.content },
+    gather: gatherMetrics(guard),
+  });
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
   // The primary forwards signals to the workers: see `endOnSignal` below and `serveAsWorker`.
   const loaded = await pool.start();
@@ -46,7 +53,8 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   const port = portOf(acceptor);
   pool.listening(port);
   const url = urlOf(host, port);
-  const watcher = watch?.({ logger, files: loaded.files, reload: () => pool.reload() });
+  const fileChanges = new ProjectFileChanges(settings, logger);
+  const watcher = watch?.({ logger, fileChanges, files: loaded.files, reload: () => pool.reload() });
   endOnSignal(settings, logger, guard, async ({ lameDuckMs, idleMs }) => {
     watcher?.stop();
     pool.shutDown();
@@ -57,7 +65,8 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     await pool.drain(idleMs);
     printAgain();
   });
-  if (reloadsOnSighup(settings)) process.on('SIGHUP', () => void pool.reload());
+  if (reloadsOnSighup(settings)) reloadOnSighup(fileChanges, () => pool.reload());
+  logSources(logger, settings);
   // This line comes last, because a caller that waits for it may send signals at once.
   logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
 }

@@ -6,7 +6,7 @@ import { IDLE_MS } from '../process/end-on-signal.js';
 import type { Reload } from '../project/reloader.js';
 import { BackOff } from './back-off.js';
 import { countsOf, mergeMetrics } from './merge-metrics.js';
-import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js';
+import type { Loaded, MetricsSnapshot, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { WorkerFailedError } from './worker-failed.js';
 import { WorkerHandle, type WorkerEnd } from './worker-handle.js';
 
@@ -18,6 +18,7 @@ const SIGNAL_MS = 250;
 export interface PoolOptions {
   readonly workers: number;
   readonly logger: Logger;
+  readonly file: ProjectFileContent;
   /** Called when a worker requests the text of /metrics. */
   readonly gather: (workers: WorkerPool) => Promise<string>;
 }
@@ -163,6 +164,7 @@ export class WorkerPool {
         type: 'begin',
         number: worker.number,
         logsProject: worker.number === 1 && !this.#isStarted,
+        file: this.#options.file,
       });
     else if (message.type === 'leaving') void this.#leave(worker);
     else if (message.type === 'gather_metrics')

@@ -55,7 +55,7 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
 /** Settings for the built-in project with the embedded store, in a folder that the next demo reuses. */
 async function demoSettings(context: CliContext, flags: SettingFlags): Promise<Settings> {
   const project = PACKAGE;
-  const given = settingsOf(context, {
+  const given = await settingsOf(context, {
     ...flags,
     project,
     store: 'embedded',

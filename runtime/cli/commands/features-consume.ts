@@ -43,7 +43,7 @@ export function consumeFeaturesCommand(context: CliContext): Command {
 
 async function consumeFeatures(context: CliContext, stream: string, flags: Flags): Promise<void> {
   const { streamUrl, group, consumer, rejected = `${stream}:rejected`, claimIdle, ...rest } = flags;
-  const settings = settingsOf(context, rest);
+  const settings = await settingsOf(context, rest);
   const given = streamUrl ?? context.env[STREAM_URL];
   if (given !== undefined && parseRedisUrl(given) === undefined)
     throw new UsageError(`${STREAM_URL} is not a redis:// or rediss:// address`);

@@ -37,7 +37,7 @@ export function importFeastCommand(context: CliContext): Command {
 }
 
 async function importFeast(context: CliContext, file: string, flags: Flags): Promise<void> {
-  const { project: root } = settingsOf(context, flags);
+  const { project: root } = await settingsOf(context, flags);
   if (flags.urlFrom !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(flags.urlFrom))
     throw new UsageError(`--url-from ${flags.urlFrom}: expected the name of an environment variable`);
   const registry = await openRegistry(file);

@@ -80,7 +80,7 @@ export function keysCommand(context: CliContext): Command {
 }
 
 async function createOne(context: CliContext, its: string, flags: CreateFlags): Promise<void> {
-  const { file, project } = filesOf(context, flags);
+  const { file, project } = await filesOf(context, flags);
   const { scope: scopes, pipeline: pipelines, entityType: entityTypes, rate: limit, expires } = flags;
   const { id, text } = createKey();
   const key: ApiKey = {
@@ -102,7 +102,7 @@ async function createOne(context: CliContext, its: string, flags: CreateFlags): 
 }
 
 async function listKeys(context: CliContext, flags: Flags): Promise<void> {
-  const { file } = filesOf(context, flags);
+  const { file } = await filesOf(context, flags);
   const keys = await readKeys(file);
   const now = Date.now();
   if (flags.json === true) {
@@ -125,7 +125,7 @@ async function listKeys(context: CliContext, flags: Flags): Promise<void> {
 }
 
 async function revokeOne(context: CliContext, which: string, flags: Flags): Promise<void> {
-  const { file } = filesOf(context, flags);
+  const { file } = await filesOf(context, flags);
   const now = Date.now();
   const wanted = idOfKey(which) ?? which;
   let revoked: ApiKey | undefined;
@@ -178,8 +178,11 @@ function notOne(
   return new CommandFailure(`there is no key ${wanted}`, help);
 }
 
-function filesOf(context: CliContext, flags: SettingFlags): { file: string; project: string } {
-  const { keysFile: file, project } = settingsOf(context, flags);
+async function filesOf(
+  context: CliContext,
+  flags: SettingFlags,
+): Promise<{ file: string; project: string }> {
+  const { keysFile: file, project } = await settingsOf(context, flags);
   if (file === '')
     throw new UsageError(
       `no keys file is set; set ${SETTINGS.keysFile.env}, or add --${SETTINGS.keysFile.flag} FILE`,

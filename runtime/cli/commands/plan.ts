@@ -21,7 +21,7 @@ export function planCommand(context: CliContext): Command {
 }
 
 async function printPlan(context: CliContext, name: string, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   const compiled = await compileProject(settings.project, settings);
   await compiled.close();

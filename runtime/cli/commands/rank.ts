@@ -24,7 +24,7 @@ export function rankCommand(context: CliContext): Command {
 
 async function printAnswer(context: CliContext, pipeline: string, file: string, flags: Flags): Promise<void> {
   const body = await readBody(context, file);
-  tellStrayErrors(context, settingsOf(context, flags));
+  tellStrayErrors(context, await settingsOf(context, flags));
   const target = await openTarget(context, flags, 'pipelines');
   try {
     if (flags.explain === true) {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { serve as serveUntilSignal } from '../../app/workers/serve.js';
+import { readSettings } from '../../config/project/read-settings.js';
 import type { SettingFlags } from '../../settings/settings.js';
-import { settingsOf, type CliContext } from '../context.js';
+import type { CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 type Flags = SettingFlags & { readonly watch?: boolean };
@@ -12,7 +13,7 @@ export function serveCommand(context: CliContext): Command {
     .option('--watch', 'reload the project when its files change [MILLRACE_RELOAD=watch]')
     .action(async ({ watch, ...flags }: Flags) => {
       const reload = watch === true ? { reload: 'watch' } : {};
-      await serveUntilSignal(settingsOf(context, { ...flags, ...reload }));
+      await serveUntilSignal((file) => readSettings(context.env, { ...flags, ...reload }, file));
     });
   return addSettingFlags(serve, [
     'project',

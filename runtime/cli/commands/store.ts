@@ -47,7 +47,7 @@ export function storeCommand(context: CliContext): Command {
 }
 
 async function checkStore(context: CliContext, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   const viewNames = await viewNamesOf(context, settings);
   const counts = new Map<string, number>();
   const damagedKeys: { key: string; problem: string }[] = [];
@@ -104,7 +104,7 @@ async function checkStore(context: CliContext, flags: Flags): Promise<void> {
 }
 
 async function backUp(context: CliContext, file: string, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   await withStore(settings, async (store) => {
     const records = await writeBackup(store, settings.prefix, file);
     context.stdout.write(`${count(records)} records of the ${settings.store} store written to ${file}\n`);
@@ -112,7 +112,7 @@ async function backUp(context: CliContext, file: string, flags: Flags): Promise<
 }
 
 async function restoreStore(context: CliContext, file: string, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   await withStore(settings, async (store) => {
     if (flags.force !== true && !(await isEmpty(store, settings.prefix)))
       throw new CommandFailure(
@@ -136,7 +136,7 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
 }
 
 async function repairStore(context: CliContext, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   if (settings.store !== 'embedded')
     throw new CommandFailure(
       'only a data folder can be repaired',

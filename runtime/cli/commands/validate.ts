@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { compileProject } from '../../app/app.js';
+import { checkResidentTypes } from '../../app/container/resident.js';
+import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import type { SettingFlags } from '../../settings/settings.js';
-import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
+import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -18,12 +20,14 @@ export function validateCommand(context: CliContext): Command {
 }
 
 async function checkProject(context: CliContext, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const { settings, diagnostics: ofSettings } = await checkSettings(context.env, flags);
   tellStrayErrors(context, settings);
   const { project } = settings;
   const compiled = await compileProject(project, settings);
   await compiled.close();
-  const { config, pipelines, diagnostics } = compiled;
+  const { config, pipelines } = compiled;
+  const diagnostics = [...ofSettings, ...compiled.diagnostics];
+  if (config !== undefined) checkResidentTypes(settings, config);
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
     printJson(context, {

@@ -72,7 +72,8 @@ export async function exportRows(context: CliContext, flags: ExportFlags, job: E
     );
   const target = await openTarget(context, flags, 'data');
   try {
-    const sink = flags.out === undefined ? streamSink(context) : fileSink(context, flags, job, flags.out);
+    const sink =
+      flags.out === undefined ? streamSink(context) : await fileSink(context, flags, job, flags.out);
     const started = performance.now();
     const progress = startProgress(context.stderr, `exporting ${job.what}`, undefined);
     const ids: string[] = [];
@@ -137,9 +138,9 @@ function streamSink({ stdout }: CliContext): Sink {
 }
 
 /** Writes the records to FILE.part and the progress to FILE.resume. At the end, it renames FILE.part to FILE. */
-function fileSink(context: CliContext, flags: ExportFlags, job: ExportJob, out: string): Sink {
+async function fileSink(context: CliContext, flags: ExportFlags, job: ExportJob, out: string): Promise<Sink> {
   const [part, resume] = [`${out}.part`, `${out}.resume`];
-  const source = sourceOfExport(job.what, flags.url, settingsOf(context, flags));
+  const source = sourceOfExport(job.what, flags.url, await settingsOf(context, flags));
   const start = flags.resume === true ? readReached(part, resume, source) : undefined;
   if (flags.resume === true) {
     context.stderr.write(

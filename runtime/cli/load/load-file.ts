@@ -130,7 +130,7 @@ async function checkpointOf(
     if (flags.resume === true) throw new UsageError(`${what} cannot be resumed; use a file`);
     return undefined;
   }
-  const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = settingsOf(context, flags);
+  const { store, prefix, dataDir, redisUrl, redisCluster, redisSentinels } = await settingsOf(context, flags);
   const into = flags.url ?? JSON.stringify([store, prefix, dataDir, redisUrl, redisCluster, redisSentinels]);
   const folder = join(dataDir, 'loads');
   const checkpoint = await openCheckpoint(

@@ -30,7 +30,7 @@ export async function openTarget(
 ): Promise<DataTarget> {
   if (flags.url !== undefined) return new HttpTarget(flags.url, clientKey(context));
   // The log goes to standard output, which must contain only the command's answer.
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   // A command reads each record only once, so it needs no cache.
   return await LocalTarget.open({ ...settings, logLevel: 'silent', resident: new Set<string>() }, work);
 }

@@ -2,6 +2,7 @@
 export const DIAGNOSTIC_CODES = {
   yaml_syntax: 'The file is not valid YAML, or uses a YAML feature that is not allowed here.',
   unset_variable: 'An environment variable is not set and has no default.',
+  literal_secret: 'A secret is written in the file; it may come only from an environment variable.',
   missing_file: 'A file that the project needs does not exist.',
   file_name: 'The name of the file differs from the name that it declares.',
   duplicate_name: 'Two definitions have the same name.',

@@ -13,7 +13,7 @@ const CUT = '…';
 
 /** Returns the line that a span starts on, with its underline. Returns undefined if there is nothing to show. */
 export function excerptOf(span: Span, width: number): Excerpt | undefined {
-  const { text } = span.file;
+  const { shown: text } = span.file;
   const { line, column } = span.file.position(span.start);
   const lineStart = span.start - (column - 1);
   const newline = text.indexOf('\n', lineStart);

@@ -57,7 +57,11 @@ export async function readYamlFiles(
   return files;
 }
 
-async function readText(
+/**
+ * Reads a file of the project. Links are followed.
+ * @returns undefined if the file cannot be read or is not UTF-8; the error is in `diagnostics`
+ */
+export async function readText(
   root: string,
   path: string,
   diagnostics: Diagnostics,

@@ -2,12 +2,16 @@ import { LineCounter } from 'yaml';
 
 /** A shorter value is not treated as a secret, because it may appear in any message by chance. */
 const SHORTEST_SECRET = 6;
+/** The same for a secret that the file contains. Messages quote no values there, except about broken YAML. */
+const SHORTEST_HIDDEN = 3;
 
 /** The text of a project file. Diagnostics refer to it. `path` is relative to the project, with forward slashes. */
 export class SourceFile {
   readonly lines: LineCounter;
   /** Values of environment variables that the file's strings contain, and the names of the variables. */
   readonly #concealed = new Map<string, string>();
+  /** Secrets that the file itself contains. */
+  readonly #hidden: { readonly start: number; readonly end: number }[] = [];
 
   constructor(
     readonly path: string,
@@ -24,9 +28,24 @@ export class SourceFile {
     if (value.length >= SHORTEST_SECRET) this.#concealed.set(value, name);
   }
 
-  /** Replaces concealed values in a message by the names of their variables. */
+  /** Keeps a part of the text out of messages and excerpts. */
+  hide(start: number, end: number): void {
+    if (start < end) this.#hidden.push({ start, end });
+  }
+
+  /** The text for excerpts: every hidden character is replaced by `*`. */
+  get shown(): string {
+    return this.#hidden.reduce(
+      (text, { start, end }) => text.slice(0, start) + '*'.repeat(end - start) + text.slice(end),
+      this.text,
+    );
+  }
+
+  /** Replaces hidden parts in a message by `***`, and concealed values by the names of their variables. */
   redact(message: string): string {
     let redacted = message;
+    for (const { start, end } of this.#hidden)
+      if (end - start >= SHORTEST_HIDDEN) redacted = redacted.replaceAll(this.text.slice(start, end), '***');
     for (const [value, name] of this.#concealed) redacted = redacted.replaceAll(value, () => `\${${name}}`);
     return redacted;
   }

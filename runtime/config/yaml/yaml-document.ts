@@ -9,7 +9,15 @@ import { quoted, valueEnd } from './value-extent.js';
 import { explainFault, quoteHelp, variablesInFlow } from './yaml-syntax.js';
 
 const NO_ANCHORS = 'anchors, aliases and merge keys of YAML are not supported here';
-const WRITTEN_OUT = 'repeat the value in each place; `define:` can name an expression';
+const WRITTEN_OUT = 'repeat the value in each place; in a pipeline, `define:` can name an expression';
+
+/** The texts of scalars before their variables were replaced. */
+const templates = new WeakMap<Node, string>();
+
+/** Returns the text of a scalar as it was before its variables were replaced; undefined if it has no variable. */
+export function templateOf(node: Node): string | undefined {
+  return templates.get(node);
+}
 
 /**
  * Parses a project file: one document of YAML 1.2, without tags, anchors, aliases and merge keys. It replaces
@@ -228,6 +236,7 @@ class TreeChecker {
   #interpolate(node: Scalar): void {
     if (typeof node.value !== 'string' || !node.value.includes('${')) return;
     const at = spanOf(this.file, node);
+    templates.set(node, node.value);
     node.value = interpolate(
       node.value,
       this.environment,

@@ -27,7 +27,7 @@ describe('millrace serve --workers, refused', () => {
   it('refuses several workers on the embedded store, and says why', async () => {
     const { code, stderr } = await millrace(['serve', '--store', 'embedded', '--workers', '2']);
     expect(code).to.equal(2);
-    expect(stderr).to.include('error[invalid_setting]: MILLRACE_WORKERS is 2');
+    expect(stderr).to.include('error[invalid_setting]: --workers is 2');
     expect(stderr).to.include('only one process can open an embedded store');
   });
 

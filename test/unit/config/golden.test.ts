@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadProjectFile } from '../../../runtime/config/project/load-project-file.js';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 import { RESERVED_ROUTES } from '../../../runtime/http/routes.js';
@@ -13,7 +14,8 @@ describe('golden diagnostics', () => {
   for (const project of readdirSync(golden).sort()) {
     it(project, async () => {
       const { config, diagnostics } = await loadProject(join(golden, project), {}, RESERVED_ROUTES);
-      const told = `${renderDiagnostics(diagnostics, { color: false, width: 100 })}\n`;
+      const { diagnostics: ofFile } = await loadProjectFile(join(golden, project), {});
+      const told = `${renderDiagnostics([...ofFile, ...diagnostics], { color: false, width: 100 })}\n`;
       const expectedFile = join(golden, project, 'expected.txt');
       if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(expectedFile, told);
       expect(existsSync(expectedFile), `${expectedFile}; write it with UPDATE_GOLDEN=1`).to.equal(true);

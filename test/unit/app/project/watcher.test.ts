@@ -38,6 +38,7 @@ describe('watching a project', () => {
           reloads++;
           return { outcome, files: await filesRead() };
         },
+        onProjectFileChanged: () => undefined,
         onPluginsChanged: (paths) => stuck.push([...paths]),
       },
       loaded,
@@ -131,6 +132,7 @@ describe('watching a project', () => {
           once = false;
           return { outcome, files };
         },
+        onProjectFileChanged: () => undefined,
         onPluginsChanged: () => undefined,
       },
       await versionsOf(root, await listFiles(root, [])),

@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import { loadProjectFile } from '../../config/project/load-project-file.js';
+import { PROJECT_FILE, type ProjectFile } from '../../settings/setting-origin.js';
+import type { Settings } from '../../settings/settings.js';
+import { placeOf } from './reloader.js';
+
+/** Reports changes of millrace.yaml. The process keeps the settings that it started with. */
+export class ProjectFileChanges {
+  /** The content that the last report was about. */
+  #told: string | undefined;
+  readonly #inUse: ProjectFile | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+  ) {
+    this.#inUse = settings.sources.file;
+    this.#told = this.#inUse?.content;
+  }
+
+  /** Reads the file and logs how it differs from the settings in use. Each content is reported once. */
+  async tell(): Promise<void> {
+    if (this.#inUse === undefined) return;
+    const { file, diagnostics } = await loadProjectFile(this.settings.project, process.env);
+    if (file.content === this.#told) return;
+    this.#told = file.content;
+    const keys = changedKeys(this.#inUse, file);
+    for (const one of diagnostics) this.logger.warn(placeOf(one), one.message);
+    if (diagnostics.length > 0)
+      this.logger.warn(
+        { file: PROJECT_FILE },
+        `${PROJECT_FILE} has errors: the service could not start again`,
+      );
+    else if (keys.length > 0)
+      this.logger.warn(
+        { file: PROJECT_FILE, keys },
+        `${PROJECT_FILE} has changed: restart the service to apply the changed keys`,
+      );
+  }
+}
+
+/** Returns the keys with other values, without the values: some are secret. */
+function changedKeys(before: ProjectFile, after: ProjectFile): string[] {
+  const keys = new Set([...before.settings.keys(), ...after.settings.keys()]);
+  const changed = [...keys].filter((key) => before.settings.get(key)?.text !== after.settings.get(key)?.text);
+  return before.name === after.name ? changed : ['project', ...changed];
+}

@@ -1,0 +1,72 @@
+import { NAME_PATTERN } from '../runtime/api/types.js';
+import type { JsonObject, JsonValue } from '../runtime/api/types.js';
+import { PROJECT_FILE } from '../runtime/settings/setting-origin.js';
+import { unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
+import { FILE_SETTINGS } from '../runtime/settings/settings.js';
+
+/** A value with an environment variable. Its content is known only when the file is read. */
+const VARIABLE = { type: 'string', pattern: '\\$\\{[^}]*\\}' };
+
+/** Creates the JSON Schema of millrace.yaml, for editors. Millrace itself checks the file with the settings table. */
+export function projectSchema(): JsonObject {
+  const settings = [...FILE_SETTINGS].map(([key, row]) => [key, settingSchema(row)] as const);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Project',
+    description: `${PROJECT_FILE} names the project and sets its settings. A flag or an environment variable overrides a setting of the file.`,
+    type: 'object',
+    properties: {
+      project: {
+        description: 'The name of the project.',
+        type: 'string',
+        pattern: NAME_PATTERN.source,
+        examples: ['shop'],
+      },
+      ...Object.fromEntries(settings),
+    },
+    required: ['project'],
+    additionalProperties: false,
+  };
+}
+
+function settingSchema(row: SettingRow<unknown>): JsonObject {
+  const { description, expected, default: otherwise, env } = row;
+  const types = typesOf(row);
+  return {
+    title: expected,
+    description: `${description} Environment variable: ${env}.`,
+    ...(types.length === 1 ? types[0] : { anyOf: types }),
+    ...(otherwise === '' ? {} : { default: defaultOf(row) }),
+  };
+}
+
+function typesOf(row: SettingRow<unknown>): JsonObject[] {
+  const { accepts } = row.parse;
+  if (row.secret === true && row.passwordIn === undefined) return [VARIABLE];
+  if (row.list === true)
+    return [
+      { type: ['string', 'number'] },
+      { type: 'array', items: { type: ['string', 'number'], pattern: '^[^,]+$' } },
+    ];
+  switch (accepts?.kind) {
+    case 'one_of':
+      return [{ enum: [...accepts.values] }, VARIABLE];
+    case 'bool':
+      return [{ type: 'boolean' }, VARIABLE];
+    case 'whole_number': {
+      const unit = unitOf(row);
+      return [
+        { type: 'integer', minimum: accepts.least, maximum: accepts.most },
+        ...(unit === undefined ? [] : [{ type: 'string', pattern: unit.pattern }]),
+        VARIABLE,
+      ];
+    }
+    case undefined:
+      return [{ type: ['string', 'number'], ...(row.default === '' ? {} : { minLength: 1 }) }];
+  }
+}
+
+function defaultOf({ default: otherwise, parse: { accepts } }: SettingRow<unknown>): JsonValue {
+  if (accepts?.kind === 'whole_number') return Number(otherwise);
+  return accepts?.kind === 'bool' ? otherwise === 'true' : otherwise;
+}
