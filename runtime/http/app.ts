@@ -2,10 +2,13 @@ import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import type { MillraceError } from '../api/errors.js';
 import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
 import { isSpare } from './connections.js';
+import type { Audience } from './edge/audience.js';
+import { openEdge } from './edge/edge.js';
 import { inviteBody } from './invite-body.js';
 import { Instance } from './instance.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
@@ -18,23 +21,26 @@ import { routesOf } from './routes.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMES, type BodyLimits, type HttpServices } from './services.js';
 
 /**
- * Mounts the routes of the service. A request is admitted or shed by its head, before Express sees it, because most
+ * Mounts the routes of the service. A request is admitted or refused by its head, before Express sees it, because most
  * requests are shed during an overload. Then its body is read, and then it waits for its turn.
+ * @param audience mounts only the routes for them; by default all routes
  */
-export function createHttpApp(services: HttpServices): RequestListener {
+export function createHttpApp(services: HttpServices, audience?: Audience): RequestListener {
   const { logger, usage } = services;
   const metrics = services.metrics ?? new HttpMetrics();
   const admission = services.admission ?? new Admission();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const times = { ...DEFAULT_TIMES, ...services.times };
   const memory = services.bodyMemory ?? new BodyMemory();
+  const edge = services.edge ?? openEdge();
   const routes = routesOf(services.pipelines);
+  const mounted = audience === undefined ? routes : routes.filter((route) => isFor(route, audience));
   const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
   const bounds = { limits, memory };
   const loads = new Map<string, RouteLoad>();
-  for (const route of routes) {
+  for (const route of mounted) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
     const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
     loads.set(route.path, load);
@@ -42,7 +48,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
   }
   /** The load of requests that match no route. */
   const otherLoad: RouteLoad = { class: 'explain', limitMs: times.requestMs, serviceMs: 0 };
-  app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
+  app.use(refuseRoute(mounted.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
   const answerError = answerProblem(logger);
   app.use(answerError);
 
@@ -55,7 +61,9 @@ export function createHttpApp(services: HttpServices): RequestListener {
     const arrived = admission.arrived(now);
     const path = pathOf(req.url ?? '/');
     const load = loads.get(path) ?? otherLoad;
-    const isLast = isSpare(req.socket) && load.class !== 'health';
+    const isHealth = load.class === 'health';
+    const fault = edge.faultOf(req, res, audience ?? 'clients', isHealth);
+    const isLast = isSpare(req.socket) && !isHealth;
     const cause = isLast ? 'connections' : admission.refuses(load, arrived, now);
     if (cause !== undefined) {
       admission.shed(load.class, cause);
@@ -63,9 +71,18 @@ export function createHttpApp(services: HttpServices): RequestListener {
       refuseOverload(req, res, isLast);
       return;
     }
-    beginRequest(request, req, res, load, arrived, now);
-    app(req as Request, res as Response, giveUp(res, logger));
+    const { key } = beginRequest(request, req, res, load, arrived, now);
+    const proceed = (refusal: MillraceError | undefined): void => {
+      if (refusal !== undefined) fail(refusal, req, res);
+      else if (!edge.answersPreflight(req, res)) app(req as Request, res as Response, giveUp(res, logger));
+    };
+    if (fault !== undefined || isHealth || !edge.limits(key)) proceed(fault);
+    else edge.limit(req, res, key).then(proceed, (error: unknown) => fail(error, req, res));
   };
+}
+
+function isFor({ audience: whose = 'clients' }: Route, audience: Audience): boolean {
+  return whose === 'everyone' || whose === audience;
 }
 
 /** The path without its query and without a trailing slash, as routes are mounted. */

@@ -9,7 +9,8 @@ import {
 } from './connections.js';
 import { serveConnections, type ConnectionSource } from './connection-source.js';
 import { ConnectionDrain } from './drain.js';
-import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
+import { answerProtocolErrors, endThrough } from './protocol-errors.js';
+import { faultOfHead, useOriginForm } from './request-target.js';
 
 export interface Address {
   readonly host: string;
@@ -74,6 +75,7 @@ export async function listen(
   };
   const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
     if (draining.isTooLate(req)) return;
+    useOriginForm(req);
     const fault = faultOfHead(req);
     if (fault === undefined) {
       app(req, res);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { exceeded } from '../core/deadline.js';
+import type { Rate } from '../core/rate.js';
 import type { Usage } from '../core/usage.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Admission, Admitted, RouteLoad } from './admission/admission.js';
@@ -11,6 +12,8 @@ export interface RequestState extends Admitted {
   id: string;
   /** The route as it is mounted, never the path that the client sent; undefined until a route matches. */
   route: string | undefined;
+  /** The key that the request presents, if any. */
+  readonly key: { readonly name: string; readonly rate?: Rate | undefined } | undefined;
   /** Aborted when the client disconnects or the time limit is over. */
   readonly gone: AbortSignal;
 }
@@ -51,12 +54,13 @@ export function beginRequest(
   load: RouteLoad,
   arrived: number,
   headAt: number,
-): void {
+): RequestState {
   const { admission, metrics, logger, usage } = parts;
   const leaving = new AbortController();
   const state: RequestState = {
     id: requestIdOf(req.headers['x-request-id']),
     route: undefined,
+    key: undefined,
     gone: leaving.signal,
     load,
     arrived,
@@ -92,4 +96,5 @@ export function beginRequest(
     metrics.answered(state.route, status, ms / 1000);
     logger.debug({ request_id: state.id, route: state.route, status, ms }, 'answered');
   });
+  return state;
 }

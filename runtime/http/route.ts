@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { Audience } from './edge/audience.js';
 import type { Instance } from './instance.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Operation, Schema } from './openapi/types.js';
@@ -27,6 +28,8 @@ export interface RouteBody {
 
 interface CommonRoute {
   readonly path: string;
+  /** Who calls the route, if the service has a second listener for operators; by default the clients. */
+  readonly audience?: Audience | 'everyone';
   /** Determines which requests are shed first during an overload. */
   readonly class: RequestClass;
   /** The time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */

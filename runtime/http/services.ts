@@ -5,6 +5,7 @@ import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Usage } from '../core/usage.js';
 import type { Admission } from './admission/admission.js';
+import type { Edge } from './edge/edge.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Instance } from './instance.js';
@@ -35,6 +36,8 @@ export interface HttpServices {
   readonly bodyMemory?: BodyMemory;
   /** The admission of the process; by default a new one. */
   readonly admission?: Admission;
+  /** Refuses requests by host, origin and rate; by default none. */
+  readonly edge?: Edge;
   /** Counts the admitted requests in flight. */
   readonly usage?: Usage;
   /** The metrics of the process; by default new ones. */

@@ -12,7 +12,7 @@ export interface SettingRow<T> {
   readonly expected: string;
   /** True if the value may contain a password. Messages omit it. */
   readonly secret?: boolean;
-  /** True for a limit of the whole service: each worker gets its share, rounded up. The value is a number. */
+  /** True for a limit of the whole service: each worker gets its share, rounded up. The value is a number or a rate. */
   readonly dividedByWorkers?: true;
   /** Parses the text. Returns undefined if the text is not valid. */
   parse(text: string): T | undefined;

@@ -5,6 +5,7 @@ import { nearest } from '../core/nearest.js';
 import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
+import { EDGE_SETTINGS } from './edge-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
@@ -128,6 +129,7 @@ export const SETTINGS = {
     parse: wholeNumber(1, 60_000),
   }),
   ...TRAFFIC_SETTINGS,
+  ...EDGE_SETTINGS,
   ...FEATURE_SETTINGS,
   linkedFolders: row({
     env: 'MILLRACE_LINKED_FOLDERS',
@@ -162,18 +164,20 @@ export type SettingFlags = { readonly [K in SettingName]?: string | undefined };
 /** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
 
+/** What Kubernetes defines for a service named `millrace` or `redis`, after the prefix. */
+const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
+
 /** Finds environment variables that are not settings but have a similar name. */
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
   const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
-    // Only the part after the prefix is compared, because Kubernetes defines a MILLRACE_PORT of its own.
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = namesOf(settings);
     return namesOf(Object.keys(env)).flatMap((name) => {
-      const near = known.includes(name) ? undefined : nearest(name, known);
+      const near = known.includes(name) || OF_KUBERNETES.test(name) ? undefined : nearest(name, known);
       return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
     });
   });

@@ -153,6 +153,7 @@ function wire(
         limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
         times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
         admission: services.resolve(TOKENS.admission),
+        edge: services.resolve(TOKENS.edge),
         usage,
       })),
     retire: (limitMs = RETIRE_MS) =>

@@ -21,6 +21,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     isPrivate: true,
     method: 'POST',
     class: 'explain',
+    audience: 'operators',
     body: {
       limit: 'rankingBytes',
       schema: () => schemaRef(requestSchemaName(name)),

@@ -18,6 +18,7 @@ function livenessAt(path: string, operationId: string): GetRoute {
     path,
     method: 'GET',
     class: 'health',
+    audience: 'everyone',
     handler: () => (_req, res) => {
       sendJson(res, 200, { status: 'OK' });
     },

@@ -5,6 +5,7 @@ export const metrics: GetRoute = {
   path: '/metrics',
   method: 'GET',
   class: 'health',
+  audience: 'operators',
   handler:
     ({ metrics: { registry }, instance }) =>
     async (_req, res) => {

@@ -7,6 +7,7 @@ export const openapi: GetRoute = {
   path: '/openapi.json',
   method: 'GET',
   class: 'explain',
+  audience: 'operators',
   handler: (parts) => {
     const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
     return (_req, res) => {

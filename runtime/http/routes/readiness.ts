@@ -53,6 +53,7 @@ export const readiness: GetRoute = {
   path: '/readyz',
   method: 'GET',
   class: 'health',
+  audience: 'everyone',
   handler: ({ store, logger, projectVersion, instance }) => {
     let failing: string | undefined;
     const checkStore = onceAtATime(async () => {

@@ -27,6 +27,7 @@ export const redoc: GetRoute = {
   folder: '/redoc/',
   method: 'GET',
   class: 'explain',
+  audience: 'operators',
   handler: () => {
     const page = localPage();
     const policy = contentPolicy(page);

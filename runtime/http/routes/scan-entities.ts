@@ -11,6 +11,7 @@ export const scanEntities: PostRoute = {
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
+  audience: 'operators',
   body: {
     limit: 'otherBytes',
     schema: () => schemaRef('entity_scan'),
