@@ -90,7 +90,7 @@ function metricTable(): string {
   new StrayMetrics().register(registry);
   const admission = new AdmissionMetrics(registry);
   admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
-  new ConnectionMetrics(registry).watch({ count: 0 });
+  new ConnectionMetrics(registry).watch(() => 0);
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

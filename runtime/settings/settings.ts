@@ -197,6 +197,7 @@ export function loadSettings(
   const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
   if (values.store === 'redis') checkRedis(values, env);
   checkBodies(values);
+  checkPorts(values);
   return Object.freeze({ ...values, dataDir });
 }
 
@@ -221,6 +222,16 @@ function checkBodies(values: Settings): void {
       `${SETTINGS.bodyMemory.env} is ${values.bodyMemory}; expected at least ${SETTINGS[name].env}, which is ${values[name]}`,
     );
   }
+}
+
+/** @throws MillraceError invalid_setting if both listeners have the same port */
+function checkPorts({ port, adminPort }: Settings): void {
+  if (adminPort === 0 || adminPort !== port) return;
+  const { adminPort: admin, port: own } = SETTINGS;
+  throw new MillraceError(
+    'invalid_setting',
+    `${admin.env} and ${own.env} are both ${port}; the two listeners need different ports`,
+  );
 }
 
 function read<K extends SettingName>(

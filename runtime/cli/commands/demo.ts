@@ -67,7 +67,8 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
     context.stderr.write(
       `port ${String(given.port)} is in use; the demo uses ${port === 0 ? 'a free port' : `port ${String(port)}`}\n`,
     );
-  return { ...given, port, lameDuckMs: 0 };
+  // The demo calls itself, and it is not for the network.
+  return { ...given, port, adminPort: 'off', tlsCert: '', tlsKey: '', tlsClientCa: '', lameDuckMs: 0 };
 }
 
 /** If another demo is running, this one uses a temporary folder and removes it at the end. */
