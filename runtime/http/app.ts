@@ -7,6 +7,7 @@ import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
 import { isSpare } from './connections.js';
+import { Audit } from './edge/audit.js';
 import type { Audience } from './edge/audience.js';
 import { openEdge } from './edge/edge.js';
 import { inviteBody } from './invite-body.js';
@@ -39,6 +40,8 @@ export function createHttpApp(services: HttpServices, audience?: Audience): Requ
 
   const app = createExpress();
   const bounds = { limits, memory };
+  const audit = new Audit(logger, edge);
+  const writes = new Set(mounted.flatMap((route) => ('writes' in route ? [route.path] : [])));
   const loads = new Map<string, RouteLoad>();
   for (const route of mounted) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
@@ -72,6 +75,7 @@ export function createHttpApp(services: HttpServices, audience?: Audience): Requ
       return;
     }
     const { key } = beginRequest(request, req, res, load, arrived, now);
+    if (writes.has(path) && req.method === 'POST') audit.watch(req, res, path);
     const proceed = (refusal: MillraceError | undefined): void => {
       if (refusal !== undefined) fail(refusal, req, res);
       else if (!edge.answersPreflight(req, res)) app(req as Request, res as Response, giveUp(res, logger));

@@ -5,16 +5,19 @@ import { checkNesting, parseJson } from '../core/parse-json.js';
 import { inBackground } from '../core/background.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
+import { noteWritten } from './edge/audit.js';
 import { takeBody } from './read-body.js';
 import { sendJson } from './respond.js';
 
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
 
-/** Answers with the result of a service as JSON. @param listName see `withBody` */
-export function answerBody(service: (body: unknown) => Promise<unknown>, listName?: string): RequestHandler {
+/** Answers with the result of a service that writes, as JSON. @param listName see `withBody` */
+export function answerWrite(service: (body: unknown) => Promise<unknown>, listName?: string): RequestHandler {
   return async (req, res) => {
-    sendJson(res, 200, await withBody(req, service, listName));
+    const answer = await withBody(req, service, listName);
+    noteWritten(res, answer);
+    sendJson(res, 200, answer);
   };
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
+import { noteFailed } from './edge/audit.js';
 import { RefusalLog } from './refusal-log.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
@@ -22,6 +23,7 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     // The time limit already answered this request, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
+    noteFailed(res, problem);
     log(logger, refusals, res, problem);
     if (res.headersSent) {
       res.destroy(); // It is too late for a problem document. The client sees that the answer is cut off.
@@ -35,10 +37,12 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
 
 /** Answers requests to unknown paths, and suggests the nearest route. */
 export function refuseRoute(routes: readonly string[]): RequestHandler {
+  // A service with a second listener has its reference there.
+  const reference = routes.includes('/redoc') ? '; see GET /redoc, or GET /openapi.json' : '';
   return (req, _res, next) => {
     const guess = nearest(req.path, routes);
-    const help = guess === undefined ? 'see GET /redoc, or GET /openapi.json' : `did you mean ${guess}?`;
-    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path; ${help}`));
+    const help = guess === undefined ? reference : `; did you mean ${guess}?`;
+    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path${help}`));
   };
 }
 

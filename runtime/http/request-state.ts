@@ -34,7 +34,7 @@ export function setRequestId(res: ServerResponse, id: string): void {
 }
 
 /** The status of a request whose client disconnected, in the metrics. nginx uses the same number. */
-const CLIENT_CLOSED_REQUEST = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /** Counts requests, and answers requests that take too long. */
 export interface RequestParts {

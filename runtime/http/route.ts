@@ -54,6 +54,8 @@ export interface GetRoute extends CommonRoute {
 /** A route that answers POST, with a JSON body. */
 export interface PostRoute extends CommonRoute {
   readonly method: 'POST';
+  /** True if it changes what the store holds. Each of its requests has an audit line in the log. */
+  readonly writes?: true;
   readonly body: RouteBody;
 }
 

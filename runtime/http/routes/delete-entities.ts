@@ -1,5 +1,5 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, schemaRef } from '../openapi/types.js';
@@ -24,12 +24,13 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
     folder,
     method: 'POST',
     class: 'upload',
+    writes: true,
     body: {
       limit: 'otherBytes',
       schema: () => schemaRef('entity_ids'),
       examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
     },
-    handler: ({ entities }) => answerBody((body) => entities.remove(body), 'entity_ids'),
+    handler: ({ entities }) => answerWrite((body) => entities.remove(body), 'entity_ids'),
     operation: ({ entityTypes }) => ({
       operationId,
       tags: ['Entities'],

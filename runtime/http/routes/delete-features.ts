@@ -2,7 +2,7 @@ import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
   exampleKey,
@@ -19,6 +19,7 @@ export const deleteFeatures: PostRoute = {
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
+  writes: true,
   body: {
     limit: 'otherBytes',
     schema: ({ views, entityTypes }) =>
@@ -26,7 +27,7 @@ export const deleteFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleKey(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body) => features.remove(body), 'rows'),
+  handler: ({ features }) => answerWrite((body) => features.remove(body), 'rows'),
   operation: () => ({
     operationId: 'delete_features',
     tags: ['Features'],

@@ -8,7 +8,7 @@ import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { carriedSchema } from '../../pipeline/request/request-schema.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import type { ApiParts, PostRoute } from '../route.js';
 
 const COUNTS = {
@@ -37,6 +37,7 @@ export const feedback: PostRoute = {
   path: '/api/v1/feedback',
   method: 'POST',
   class: 'feedback',
+  writes: true,
   body: {
     limit: 'otherBytes',
     schema: bodySchema,
@@ -45,7 +46,7 @@ export const feedback: PostRoute = {
     }),
   },
   handler: ({ feedback: service, metrics }) =>
-    answerBody(async (body) => {
+    answerWrite(async (body) => {
       const { answer, counts } = await service.record(body);
       metrics.recorded(counts);
       return answer;

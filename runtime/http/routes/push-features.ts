@@ -1,4 +1,4 @@
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
   exampleRow,
@@ -17,13 +17,14 @@ export const pushFeatures: PostRoute = {
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
+  writes: true,
   body: {
     limit: 'uploadBytes',
     schema: ({ views }) => rowsSchema(writableViews(views), ({ name }) => schemaRef(rowSchemaName(name))),
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body) => features.push(body), 'rows'),
+  handler: ({ features }) => answerWrite((body) => features.push(body), 'rows'),
   operation: () => ({
     operationId: 'push_features',
     tags: ['Features'],
