@@ -13,6 +13,7 @@ import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
 import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
 import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
+import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
 import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
@@ -90,7 +91,10 @@ function metricTable(): string {
   new StrayMetrics().register(registry);
   const admission = new AdmissionMetrics(registry);
   admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
-  new ConnectionMetrics(registry).watch(() => 0);
+  const connections = new ConnectionMetrics(registry);
+  connections.watch(() => 0);
+  connections.watchCertificate({ notAfter: 0 });
+  new EdgeMetrics(registry);
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

@@ -22,7 +22,7 @@ export const ERROR_CODES = {
     status: 403,
     title: 'The request comes from a web page of another origin',
     remedy:
-      'Add the origin of the page to MILLRACE_CORS_ORIGINS, or call the service from a server. A proxy that forwards requests of browsers must be at the same origin, too.',
+      'Add the origin of the page to MILLRACE_CORS_ORIGINS, or call the service from a server. A proxy between them can also remove the headers Origin and Sec-Fetch-Site.',
   },
   unknown_route: {
     status: 404,

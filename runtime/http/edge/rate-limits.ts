@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { MillraceError } from '../../api/errors.js';
 import type { AddressRanges } from '../../core/address-ranges.js';
 import { shareOfRate, type Rate } from '../../core/rate.js';
@@ -48,27 +48,36 @@ export class RateLimits {
 
 /** Counts requests in fixed windows, and forgets the oldest client when it counts too many. */
 class Counter {
-  readonly #limiter: RateLimiterMemory;
+  /** The package takes 30 ms to load, so a service without limits does not load it. */
+  readonly #loading: Promise<RateLimiterMemory>;
+  #loaded: RateLimiterMemory | undefined;
   readonly #clients = new Set<string>();
+  /** Yields the clients in the order in which they came. A new iterator would first skip all clients that were deleted. */
+  readonly #oldest = this.#clients.values();
   readonly #policy: string;
 
   constructor(
     private readonly kind: LimitKind,
     private readonly rate: Rate,
   ) {
-    this.#limiter = new RateLimiterMemory({ points: rate.requests, duration: rate.seconds });
+    this.#loading = load(rate);
+    this.#loading.then(
+      (limiter) => (this.#loaded = limiter),
+      () => undefined, // `count` reports it
+    );
     this.#policy = `"${kind}";q=${rate.requests};w=${rate.seconds}`;
   }
 
   async count(client: string, res: ServerResponse): Promise<MillraceError | undefined> {
-    this.#remember(client);
+    const limiter = this.#loaded ?? (await this.#loading);
+    this.#remember(client, limiter);
     let state: RateLimiterRes;
     let isRefused = false;
     try {
-      state = await this.#limiter.consume(client);
+      state = await limiter.consume(client);
     } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      state = refused;
+      if (refused instanceof Error) throw refused;
+      state = refused as RateLimiterRes;
       isRefused = true;
     }
     const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
@@ -84,15 +93,18 @@ class Counter {
     );
   }
 
-  #remember(client: string): void {
+  #remember(client: string, limiter: RateLimiterMemory): void {
     if (this.#clients.has(client)) return;
     if (this.#clients.size >= MOST_COUNTED) {
-      const [oldest] = this.#clients;
-      if (oldest !== undefined) {
-        this.#clients.delete(oldest);
-        void this.#limiter.delete(oldest);
-      }
+      const oldest = String(this.#oldest.next().value);
+      this.#clients.delete(oldest);
+      void limiter.delete(oldest);
     }
     this.#clients.add(client);
   }
+}
+
+async function load({ requests, seconds }: Rate): Promise<RateLimiterMemory> {
+  const { RateLimiterMemory: Limiter } = await import('rate-limiter-flexible');
+  return new Limiter({ points: requests, duration: seconds });
 }

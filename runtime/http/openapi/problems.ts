@@ -5,6 +5,9 @@ import { schemaRef, type Schema } from './types.js';
 
 /** The problems that any route with a body may return. */
 export const BODY_PROBLEMS = [
+  'foreign_origin',
+  'unknown_host',
+  'rate_limited',
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
@@ -87,7 +90,9 @@ function response(status: number, codes: readonly ErrorCode[]): Schema {
     description: codes.map((code) => `${ERROR_CODES[code].title} (\`${code}\`).`).join(' '),
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-      ...(status === 503 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}),
+      ...(status === 503 || status === 429
+        ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+        : {}),
     },
     content: {
       'application/problem+json': {
