@@ -30,12 +30,10 @@ export function parseHost(text: string): HostName | undefined {
   return host === MALFORMED ? undefined : host;
 }
 
+const LOOPBACK = new Set(['localhost', '::1', '[::1]']);
+
 /** True for names and addresses that only programs on this machine reach. */
 export function isLoopback(host: string): boolean {
-  return (
-    host === 'localhost' ||
-    host === '::1' ||
-    host === '[::1]' ||
-    (isIP(host) === 4 && host.startsWith('127.'))
-  );
+  const address = host.replace(/^::ffff:/i, '');
+  return LOOPBACK.has(host) || (isIP(address) === 4 && address.startsWith('127.'));
 }

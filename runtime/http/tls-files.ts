@@ -127,9 +127,9 @@ async function readPems(settings: TlsSettings): Promise<Pems> {
   const read = async (name: keyof Pems): Promise<string> => {
     const path = settings[name];
     if (path === '') return '';
-    return readFile(path, 'latin1').catch((error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? error.message})`;
+    return readFile(path, 'latin1').catch((error: unknown) => {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? message})`;
       throw wrong(name, settings, why);
     });
   };

@@ -86,7 +86,7 @@ describe('TLS', () => {
         headers,
       };
       const sent = request(options, (response) => {
-        const { serialNumber: serial } = (response.socket as TLSSocket).getPeerCertificate();
+        const { serialNumber: serial } = (response.socket as unknown as Peer).getPeerCertificate();
         response.resume().once('end', () => resolve({ status: response.statusCode, serial }));
       });
       sent.once('error', reject);
@@ -290,6 +290,11 @@ describe('TLS', () => {
     });
   });
 });
+
+/** What the tests read of a TLS socket. */
+interface Peer {
+  getPeerCertificate(): { readonly serialNumber: string };
+}
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;

@@ -64,7 +64,7 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     await pause(lameDuckMs);
     // The connections precede the drain message in each worker's channel, so a worker drains after it received all of
     // them.
-    await Promise.all([clients, operators].map((one) => one && stopAccepting(one)));
+    await Promise.all([stopAccepting(clients), operators && stopAccepting(operators)]);
     await pool.drain(idleMs);
     printAgain();
   });
