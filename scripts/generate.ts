@@ -18,6 +18,7 @@ import { explain } from '../runtime/http/routes/explain.js';
 import { rank } from '../runtime/http/routes/rank.js';
 import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
 import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
+import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
 import { countKeys } from '../runtime/metrics/key-metrics.js';
 import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
@@ -148,7 +149,10 @@ function metricTable(): string {
   new StrayMetrics().register(registry);
   const admission = new AdmissionMetrics(registry);
   admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
-  new ConnectionMetrics(registry).watch({ count: 0 });
+  const connections = new ConnectionMetrics(registry);
+  connections.watch(() => 0);
+  connections.watchCertificate({ notAfter: 0 });
+  new EdgeMetrics(registry);
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {
     counts: { succeeded: 0, failed: 0 },

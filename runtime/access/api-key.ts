@@ -1,4 +1,4 @@
-import type { Rate } from './rate.js';
+import type { Rate } from '../core/rate.js';
 import type { Scope } from './scopes.js';
 
 /** A key as it is stored: who uses it, and for what. The secret itself is nowhere. Times are epoch milliseconds. */

@@ -1,14 +1,11 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Logger } from 'pino';
 import { MillraceError } from '../api/errors.js';
+import { isLoopback as isLocal } from '../core/host-name.js';
 import { SETTINGS, type Settings } from '../settings/settings.js';
 
 type AccessSettings = Pick<Settings, 'auth' | 'keysFile'>;
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
  * Returns the keys file if requests need keys.
@@ -28,12 +25,17 @@ export function keysFileOf({ auth, keysFile }: AccessSettings): string | undefin
  * Refuses to serve other machines without keys, unless the settings say that this is meant.
  * @throws MillraceError invalid_setting
  */
-export async function checkExposure(settings: AccessSettings & Pick<Settings, 'host'>): Promise<void> {
-  const { auth, host } = settings;
-  if (keysFileOf(settings) !== undefined || auth === 'none' || (await isLoopback(host))) return;
+export async function checkExposure(
+  settings: AccessSettings & Pick<Settings, 'host' | 'adminHost' | 'adminPort'>,
+): Promise<void> {
+  const { auth, host, adminHost, adminPort } = settings;
+  if (keysFileOf(settings) !== undefined || auth === 'none') return;
+  const isHostLocal = await isLoopback(host);
+  if (isHostLocal && (adminPort === 'off' || (await isLoopback(adminHost)))) return;
+  const [exposed, address] = isHostLocal ? [SETTINGS.adminHost, adminHost] : [SETTINGS.host, host];
   throw new MillraceError(
     'invalid_setting',
-    `${SETTINGS.host.env} is ${host}, which other machines may reach, and requests need no key; ` +
+    `${exposed.env} is ${address}, which other machines may reach, and requests need no key; ` +
       `create keys with \`millrace keys create\` and set ${SETTINGS.keysFile.env} to their file, ` +
       `or set ${SETTINGS.auth.env}=none if everyone who reaches the port may read, write and delete`,
   );
@@ -51,14 +53,10 @@ export function logAccess(
 
 /** True if only this machine reaches the address. All addresses of a name must be so. */
 async function isLoopback(host: string): Promise<boolean> {
-  if (host === 'localhost') return true;
   const [address = ''] = host.split('%');
-  if (isIP(address) !== 0) return isLoopbackAddress(address);
+  if (isLocal(address)) return true;
+  if (isIP(address) !== 0) return false;
   // A name without an address is reported when the service listens on it.
   const found = await lookup(host, { all: true }).catch(() => []);
-  return found.every((one) => isLoopbackAddress(one.address));
-}
-
-function isLoopbackAddress(address: string): boolean {
-  return LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return found.every((one) => isLocal(one.address));
 }

@@ -7,7 +7,7 @@ import { nearest } from '../core/nearest.js';
 import { parseJson } from '../core/parse-json.js';
 import type { ApiKey } from './api-key.js';
 import { isKeyId } from './key-text.js';
-import { parseRate, RATE_EXPECTED, rateText } from './rate.js';
+import { parseRate, RATE_FORM, rateText } from '../core/rate.js';
 import { isScope, SCOPE_NAMES, type Scope } from './scopes.js';
 
 const VERSION = 1;
@@ -208,7 +208,7 @@ function readKey(entry: unknown, at: string): ApiKey {
   const pipelines = optional('pipelines', names);
   const entityTypes = optional('entity_types', names);
   const rate = optional('rate', (member) =>
-    parseRate(text(member, (value) => parseRate(value) !== undefined, RATE_EXPECTED)),
+    parseRate(text(member, (value) => parseRate(value) !== undefined, RATE_FORM)),
   );
   const expires = optional('expires', time);
   const revoked = optional('revoked', time);

@@ -49,6 +49,12 @@ export const ERROR_CODES = {
     title: 'The key may not use this',
     remedy: 'Use a key that may use the pipeline or the entity type that the detail names.',
   },
+  foreign_origin: {
+    status: 403,
+    title: 'The request comes from a web page of another origin',
+    remedy:
+      'Add the origin of the page to MILLRACE_CORS_ORIGINS, or call the service from a server. A proxy between them can also remove the headers Origin and Sec-Fetch-Site.',
+  },
   unknown_route: {
     status: 404,
     title: 'No such route',
@@ -90,10 +96,21 @@ export const ERROR_CODES = {
     title: 'The body is not application/json',
     remedy: 'Send Content-Type: application/json, in UTF-8.',
   },
+  unknown_host: {
+    status: 421,
+    title: 'The service does not answer to this host name',
+    remedy: 'Call it as localhost or 127.0.0.1 on its own machine, or add the name to MILLRACE_HOSTS.',
+  },
   invalid_body: {
     status: 422,
     title: 'The body does not match the schema of the route',
     remedy: 'Each violation has the JSON pointer of the place and says what was expected there.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    remedy:
+      'Send fewer requests: RateLimit-Policy has the limit, and Retry-After the wait. MILLRACE_RATE_PER_ADDRESS sets the limit of an address.',
   },
   headers_too_large: {
     status: 431,

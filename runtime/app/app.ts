@@ -17,6 +17,7 @@ import type { FeatureStore } from '../index/feature-store.js';
 import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
+import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
@@ -55,8 +56,11 @@ export interface App {
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   readonly admission: Admission;
-  /** Answers each request with the project that serves when the request arrives. */
-  http(): RequestListener;
+  /**
+   * Answers each request with the project that serves when the request arrives.
+   * @param audience selects the routes for one listener; by default all routes
+   */
+  http(audience?: Audience): RequestListener;
   /** Loads the files again, those of the project and of the keys, and serves them, if they have no errors. Never rejects. */
   reload(): Promise<Reload>;
   close(): Promise<void>;
@@ -188,7 +192,7 @@ async function start(
 async function createServing(services: Container, compiled: CompiledProject): Promise<Generation> {
   const generation = await createGeneration(services, compiled);
   try {
-    generation.http();
+    for (const audience of audiencesOf(services.resolve(TOKENS.settings))) generation.http(audience);
   } catch (error) {
     await generation.retire();
     throw error;
@@ -259,10 +263,10 @@ class ReloadableApp implements App {
     return this.#current.files;
   }
 
-  http(): RequestListener {
-    this.#current.http(); // reports conflicting routes now
+  http(audience?: Audience): RequestListener {
+    this.#current.http(audience); // reports conflicting routes now
     return (req, res) => {
-      this.#current.http()(req, res);
+      this.#current.http(audience)(req, res);
     };
   }
 

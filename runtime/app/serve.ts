@@ -6,7 +6,10 @@ import { createApp, type App } from './app.js';
 import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
 import { Instance } from '../http/instance.js';
-import { listen, type ListenOptions } from '../http/listen.js';
+import type { ConnectionSource } from '../http/connection-source.js';
+import type { Audience } from '../http/edge/audience.js';
+import { ADMIN_SETTINGS, listen, type Address, type HttpServer, type ListenOptions } from '../http/listen.js';
+import { TlsFiles } from '../http/tls-files.js';
 import {
   AT_ONCE,
   endOnSignal,
@@ -29,12 +32,16 @@ export interface RunningService {
   /** The address of the service, e.g. http://127.0.0.1:5001. */
   readonly url: string;
   readonly port: number;
+  /** The address of the listener for operators; the same as `url` if there is no second listener. */
+  readonly adminUrl: string;
   /** Answers the requests in flight, then releases the store. By default there is no lame-duck time. */
   close(closing?: Closing): Promise<void>;
 }
 
-/** The overrides of a caller, and the source of connections. */
-export type ServiceOptions = Overrides & Pick<ListenOptions, 'source'>;
+/** The overrides of a caller, and the source of connections of each listener if another process listens. */
+export interface ServiceOptions extends Overrides {
+  readonly sources?: (audience: Audience) => ConnectionSource;
+}
 
 /** Starts a service. @throws ProjectInvalidError, MillraceError; everything that was opened is closed again */
 export async function startService(
@@ -45,40 +52,95 @@ export async function startService(
   const keysFile = keysFileOf(settings);
   const keys = keysFile === undefined ? undefined : await ServedKeys.open(keysFile);
   const instance = options.instance ?? new Instance();
-  const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-  const app = await createApp(settings, { ...options, instance, keys });
+  const logger = options.logger ?? pino({ level: settings.logLevel });
+  const tls = await TlsFiles.open(settings, logger);
+  let app: App | undefined;
   try {
-    const connectionMetrics = new ConnectionMetrics(app.metrics.registry);
-    const server = await listen(app.http(), settings, {
-      ...connectionLimits(settings),
-      accepted: () => app.admission.connectionAccepted(),
-      refused: (status) => app.metrics.refused(status),
-      closed: (why) => connectionMetrics.closed(why),
-      ...(options.source === undefined ? {} : { source: options.source }),
-    });
-    connectionMetrics.watch(server.connections);
-    const { logger, files } = app;
+    const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
+    app = await createApp(settings, { ...options, logger, instance, keys });
+    const servers = await listenAll(app, settings, options, tls);
     const fileChanges = new ProjectFileChanges(settings, logger);
-    const watcher = watch?.({ logger, fileChanges, files, reload: () => app.reload() });
+    const { files } = app;
+    const reload = app.reload.bind(app);
+    const watchers = [watch?.({ logger, fileChanges, files, reload }), keys];
     keys?.watch(logger, settings.reloadPollMs);
-    return {
-      app,
-      fileChanges,
-      url: urlOf(settings.host, server.port),
-      port: server.port,
-      async close({ lameDuckMs, idleMs } = AT_ONCE) {
-        instance.shutDown();
-        watcher?.stop();
-        keys?.stop();
-        await pause(lameDuckMs);
-        await server.close(settings.drainMs, idleMs);
-        await app.close();
-      },
-    };
+    return serviceOf(app, settings, instance, servers, tls, { fileChanges, watchers });
   } catch (error) {
-    await app.close();
+    tls?.close();
+    await app?.close();
     throw error;
   }
+}
+
+function serviceOf(
+  app: App,
+  settings: Settings,
+  instance: Instance,
+  servers: Servers,
+  tls: TlsFiles | undefined,
+  { fileChanges, watchers }: Watching,
+): RunningService {
+  const { clients, operators } = servers;
+  const url = urlOf(settings.host, clients.port, tls !== undefined);
+  return {
+    app,
+    fileChanges,
+    url,
+    port: clients.port,
+    adminUrl: operators === undefined ? url : urlOf(settings.adminHost, operators.port, tls !== undefined),
+    async close({ lameDuckMs, idleMs } = AT_ONCE) {
+      instance.shutDown();
+      for (const watcher of watchers) watcher?.stop();
+      await pause(lameDuckMs);
+      const { drainMs } = settings;
+      await Promise.all([clients.close(drainMs, idleMs), operators?.close(drainMs, idleMs)]);
+      tls?.close();
+      await app.close();
+    },
+  };
+}
+
+/** What polls files while the service runs. */
+interface Watching {
+  readonly fileChanges: ProjectFileChanges;
+  readonly watchers: readonly ({ stop(): void } | undefined)[];
+}
+
+/** The listeners of a service. One listener alone serves all routes. */
+interface Servers {
+  readonly clients: HttpServer;
+  readonly operators: HttpServer | undefined;
+}
+
+async function listenAll(
+  app: App,
+  settings: Settings,
+  { sources }: ServiceOptions,
+  tls: TlsFiles | undefined,
+): Promise<Servers> {
+  const { host, port, adminHost, adminPort } = settings;
+  const metrics = new ConnectionMetrics(app.metrics.registry);
+  const open = async (audience: Audience, address: Address): Promise<HttpServer> =>
+    listen(app.http(adminPort === 'off' ? undefined : audience), address, {
+      ...connectionLimits(settings),
+      tls,
+      accepted: () => app.admission.connectionAccepted(),
+      refused: (status) => app.metrics.refused(status),
+      closed: (why) => metrics.closed(why),
+      ...(sources === undefined ? {} : { source: sources(audience) }),
+    });
+  const clients = await open('clients', { host, port });
+  let operators: HttpServer | undefined;
+  try {
+    if (adminPort !== 'off')
+      operators = await open('operators', { host: adminHost, port: adminPort, settings: ADMIN_SETTINGS });
+  } catch (error) {
+    await clients.close(0);
+    throw error;
+  }
+  metrics.watch(() => clients.connections.count + (operators?.connections.count ?? 0));
+  if (tls !== undefined) metrics.watchCertificate(tls);
+  return { clients, operators };
 }
 
 function connectionLimits(settings: Settings): ListenOptions {
@@ -95,13 +157,15 @@ export async function serveAlone(settings: Settings): Promise<void> {
     printAgain();
     throw error;
   });
-  const { app, url, fileChanges } = service;
+  const { app, url, adminUrl, fileChanges } = service;
   logProject(app, settings);
   endWithProcess(service, settings, guard);
   if (reloadsOnSighup(settings)) reloadOnSighup(fileChanges, () => app.reload());
   logSources(logger, settings);
   // This line comes last, because a caller that waits for it may send signals at once.
-  logger.info({ url, store: settings.store, reference: `${url}/redoc` }, 'listening');
+  const { store, adminPort } = settings;
+  const admin = adminPort === 'off' ? {} : { admin_url: adminUrl };
+  logger.info({ url, ...admin, store, reference: `${adminUrl}/redoc` }, 'listening');
 }
 
 /** Logs what the project serves, its warnings, and whether requests need keys. */
@@ -123,7 +187,7 @@ export function endWithProcess(
 }
 
 /** Returns an address that a client on this machine can use: not 0.0.0.0, and IPv6 in brackets. */
-export function urlOf(host: string, port: number): string {
+export function urlOf(host: string, port: number, isSecure: boolean): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `${isSecure ? 'https' : 'http'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -9,6 +9,9 @@ import { describeError } from '../core/describe-error.js';
 import { HttpMetrics } from '../metrics/http-metrics.js';
 import { Admission, type RouteLoad } from './admission/admission.js';
 import { isSpare } from './connections.js';
+import { Audit } from './edge/audit.js';
+import type { Audience } from './edge/audience.js';
+import { openEdge } from './edge/edge.js';
 import { inviteBody } from './invite-body.js';
 import { Instance } from './instance.js';
 import { answerProblem, refuseMethod, refuseRoute } from './problem.js';
@@ -26,26 +29,31 @@ interface Entry extends Guarded {
   /** Undefined for requests that match no route. */
   readonly path: string | undefined;
   readonly load: RouteLoad;
+  readonly writes?: true;
 }
 
 /**
- * Mounts the routes of the service. A request is shed, refused for its key or admitted by its head, before Express sees
- * it. Then its body is read, and then it waits for its turn.
+ * Mounts the routes of the service. A request is admitted or refused by its head, before Express sees it, because most
+ * requests are shed during an overload. Then its body is read, and then it waits for its turn.
+ * @param audience mounts only the routes for them; by default all routes
  */
-export function createHttpApp(services: HttpServices): RequestListener {
+export function createHttpApp(services: HttpServices, audience?: Audience): RequestListener {
   const { logger, usage, tracing } = services;
   const metrics = services.metrics ?? new HttpMetrics();
   const admission = services.admission ?? new Admission();
   const limits = { ...DEFAULT_LIMITS, ...services.limits };
   const times = { ...DEFAULT_TIMES, ...services.times };
   const memory = services.bodyMemory ?? new BodyMemory();
+  const edge = services.edge ?? openEdge();
   const routes = routesOf(services.pipelines);
+  const mounted = audience === undefined ? routes : routes.filter((route) => isFor(route, audience));
   const parts = { ...services, metrics, routes, instance: services.instance ?? new Instance() };
 
   const app = createExpress();
   const bounds = { limits, memory };
+  const audit = new Audit(logger, edge);
   const entries = new Map<string, Entry>();
-  for (const route of routes) {
+  for (const route of mounted) {
     const limitMs = route.limitMs?.(times) ?? times.requestMs;
     const load: RouteLoad = { class: route.class, limitMs, serviceMs: 0 };
     entries.set(route.path, { ...route, load });
@@ -57,7 +65,7 @@ export function createHttpApp(services: HttpServices): RequestListener {
     scope: 'any',
     load: { class: 'explain', limitMs: times.requestMs, serviceMs: 0 },
   };
-  app.use(refuseRoute(routes.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
+  app.use(refuseRoute(mounted.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path)));
   const answerError = answerProblem(logger);
   app.use(answerError);
 
@@ -71,7 +79,9 @@ export function createHttpApp(services: HttpServices): RequestListener {
     const arrived = admission.arrived(now);
     const entry = entries.get(pathOf(req.url ?? '/')) ?? other;
     const { load } = entry;
-    const isLast = isSpare(req.socket) && load.class !== 'health';
+    const isHealth = load.class === 'health';
+    const fault = edge.faultOf(req, res, audience ?? 'clients', isHealth);
+    const isLast = isSpare(req.socket) && !isHealth;
     const cause = isLast ? 'connections' : admission.refuses(load, arrived, now);
     if (cause !== undefined) {
       admission.shed(load.class, cause);
@@ -79,7 +89,9 @@ export function createHttpApp(services: HttpServices): RequestListener {
       overloaded.send(req, res, isLast);
       return;
     }
-    const access = keys === undefined ? undefined : authorize(keys, req.headers.authorization, entry);
+    // Browsers send preflight requests without a key.
+    const needsKey = keys !== undefined && fault === undefined && !edge.isPreflight(req, res);
+    const access = needsKey ? authorize(keys, req.headers.authorization, entry) : undefined;
     if (access?.refusal !== undefined) {
       const refusal = refusalWith(access.refusal);
       metrics.refusedByHead(entry.path, refusal.status);
@@ -87,15 +99,24 @@ export function createHttpApp(services: HttpServices): RequestListener {
       refusal.send(req, res);
       return;
     }
-    beginRequest(request, req, res, load, arrived, now, access?.key);
-    app(req as Request, res as Response, giveUp(res, logger));
+    const key = access?.key;
+    beginRequest(request, req, res, load, arrived, now, key);
+    if (entry.writes === true && req.method === 'POST') audit.watch(req, res, entry.path ?? '');
+    const proceed = (refusal: MillraceError | undefined): void => {
+      if (refusal !== undefined) fail(refusal, req, res);
+      else if (!edge.answersPreflight(req, res)) app(req as Request, res as Response, giveUp(res, logger));
+    };
+    if (fault !== undefined || isHealth || !edge.limits(key)) proceed(fault);
+    else edge.limit(req, res, key).then(proceed, (error: unknown) => fail(error, req, res));
   };
+}
+
+function isFor({ audience: whose = 'clients' }: Route, audience: Audience): boolean {
+  return whose === 'everyone' || whose === audience;
 }
 
 /** The path without its query and without a trailing slash, as routes are mounted. */
 function pathOf(url: string): string {
-  // A proxy may send the whole address (RFC 9112, 3.2.2).
-  if (!url.startsWith('/')) return URL.canParse(url) ? pathOf(new URL(url).pathname) : url;
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;

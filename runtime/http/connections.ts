@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isSecure } from './secure.js';
 
 export interface ConnectionLimits {
   /** The maximum number of connections. */
@@ -44,6 +45,8 @@ interface Group {
 
 /** The state of one connection. */
 interface Connection {
+  /** The accepted socket. With TLS, requests arrive on another socket, which reads from this one. */
+  readonly socket: Socket;
   readonly address: string;
   readonly groups: readonly Group[];
   /** The number of requests in flight. */
@@ -67,6 +70,8 @@ export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #max: number;
   readonly #closed: (why: ConnectionClosing) => void;
+  /** The accepted sockets whose TLS handshake is not finished, by their two ends. */
+  readonly #handshakes = new Map<string, Socket>();
   #spares = 0;
 
   /** @param closed called with the cause of each connection that is closed */
@@ -82,12 +87,14 @@ export class Connections {
 
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#accept(socket));
+    if (isSecure(server)) this.#watchHandshakes(server);
     server.prependListener('request', ({ socket }, res: ServerResponse) => {
       const connection = this.#known.get(socket);
       if (connection === undefined) return;
       connection.isUsed = true;
-      if (connection.requests++ === 0) for (const { idle } of connection.groups) idle.delete(socket);
-      res.once('close', this.#requestEnds(socket, connection));
+      if (connection.requests++ === 0)
+        for (const { idle } of connection.groups) idle.delete(connection.socket);
+      res.once('close', this.#requestEnds(connection));
     });
     server.setTimeout(Math.ceil(this.#limits.stallMs / LOOKS));
     server.on('timeout', (socket: Socket) => this.#look(socket));
@@ -112,13 +119,40 @@ export class Connections {
       return;
     }
     const groups = [this.#all, address];
-    const connection = { address: name, groups, requests: 0, isUsed: false, stalls: 0, stalledAt: 0 };
+    const state = { requests: 0, isUsed: false, stalls: 0, stalledAt: 0 };
+    const connection = { socket, address: name, groups, ...state };
     this.#known.set(socket, connection);
     for (const group of connection.groups) {
       group.count++;
       group.idle.add(socket);
     }
     socket.once('close', () => this.#forget(socket));
+  }
+
+  /** Closes the connections of a TLS server whose handshake is not finished. */
+  closeHandshakes(): void {
+    for (const socket of this.#handshakes.values()) socket.destroy();
+  }
+
+  /** Gives the socket of the requests the state of the accepted socket below it. Node does not link the two. */
+  #watchHandshakes(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      const ends = endsOf(socket);
+      this.#handshakes.set(ends, socket);
+      socket.once('close', () => this.#handshakes.delete(ends));
+    });
+    server.prependListener('secureConnection', (secure: Socket) => {
+      const ends = endsOf(secure);
+      const socket = this.#handshakes.get(ends);
+      this.#handshakes.delete(ends);
+      if (socket === undefined) {
+        secure.destroy();
+        return;
+      }
+      const connection = this.#known.get(socket);
+      if (connection !== undefined) this.#known.set(secure, connection);
+      if (spare.has(socket)) spare.add(secure);
+    });
   }
 
   /** Closes the longest idle connection of a group, if there is one. */
@@ -148,8 +182,9 @@ export class Connections {
     return group;
   }
 
-  #requestEnds(socket: Socket, connection: Connection): () => void {
+  #requestEnds(connection: Connection): () => void {
     return () => {
+      const { socket } = connection;
       if (--connection.requests > 0 || this.#known.get(socket) !== connection) return;
       for (const { idle } of connection.groups) idle.add(socket);
     };
@@ -184,6 +219,11 @@ export class Connections {
     this.#closed('stalled');
     socket.destroy();
   }
+}
+
+/** The addresses and ports of both ends, which only one open connection has. */
+function endsOf({ remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
 /** The soft limit of open files of this process; unlimited if the system does not report it. */

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { connectionEvent } from './secure.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 /** The time limits for closing the connections of a server. */
@@ -44,7 +45,7 @@ export class ConnectionDrain {
 
   constructor(server: Server) {
     this.#server = server;
-    server.on('connection', (socket) => this.#opened(socket));
+    server.on(connectionEvent(server), (socket: Socket) => this.#opened(socket));
     server.prependListener('request', ({ socket }, res: ServerResponse) => this.#began(socket, res));
   }
 

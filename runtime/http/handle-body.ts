@@ -6,6 +6,7 @@ import { inBackground } from '../core/background.js';
 import { inTurns, type Pieces } from '../core/pieces.js';
 import type { CollectedBody } from './bodies/collect-body.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
+import { noteWritten } from './edge/audit.js';
 import { takeBody, type BodyCheck } from './read-body.js';
 import { requestState } from './request-state.js';
 import { sendJson } from './respond.js';
@@ -13,14 +14,16 @@ import { sendJson } from './respond.js';
 /** Bodies up to this many bytes are parsed in one step, which takes at most a few milliseconds. */
 const SMALL = 64 * 1024;
 
-/** Answers with the result of a service as JSON. @param listName see `withBody` */
-export function answerBody(
+/** Answers with the result of a service that writes, as JSON. @param listName see `withBody` */
+export function answerWrite(
   service: (body: unknown, span: TraceSpan | undefined) => Promise<unknown>,
   listName?: string,
 ): RequestHandler {
   return async (req, res) => {
     const { span } = requestState(res);
-    sendJson(res, 200, await withBody(req, (body) => service(body, span), listName));
+    const answer = await withBody(req, (body) => service(body, span), listName);
+    noteWritten(res, answer);
+    sendJson(res, 200, answer);
   };
 }
 

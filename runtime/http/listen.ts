@@ -1,4 +1,5 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import { MillraceError } from '../api/errors.js';
 import {
@@ -9,13 +10,21 @@ import {
 } from './connections.js';
 import { serveConnections, type ConnectionSource } from './connection-source.js';
 import { ConnectionDrain } from './drain.js';
-import { answerProtocolErrors, endThrough, faultOfHead } from './protocol-errors.js';
+import { answerProtocolErrors, endThrough } from './protocol-errors.js';
+import { faultOfHead, useOriginForm } from './request-target.js';
+import type { TlsFiles } from './tls-files.js';
 
 export interface Address {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
+  /** The settings that the address comes from, for messages. */
+  readonly settings?: { readonly host: string; readonly port: string };
 }
+
+const CLIENT_SETTINGS = { host: 'HOST or --host', port: 'PORT or --port' };
+/** The settings of the listener for operators. */
+export const ADMIN_SETTINGS = { host: 'MILLRACE_ADMIN_HOST', port: 'MILLRACE_ADMIN_PORT' };
 
 export interface HttpServer {
   readonly server: Server;
@@ -39,6 +48,8 @@ export interface ListenOptions extends Partial<ConnectionLimits> {
   readonly closed?: (why: ConnectionClosing) => void;
   /** The time limit for receiving a whole request, in milliseconds. */
   readonly receiveMs?: number;
+  /** The certificate and the key; without them the server speaks plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
   /** The source of connections if another process listens. This server then does not listen. */
   readonly source?: ConnectionSource;
 }
@@ -56,12 +67,13 @@ const DRAIN_MS = 10_000;
  */
 export async function listen(
   app: RequestListener,
-  { host, port }: Address,
+  address: Address,
   {
     refused = () => undefined,
     accepted,
     closed,
     receiveMs = RECEIVE_MS,
+    tls,
     source,
     ...limits
   }: ListenOptions = {},
@@ -72,8 +84,9 @@ export async function listen(
     requestTimeout: receiveMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
   };
-  const server = createServer({ ...times, requireHostHeader: false }, (req, res) => {
+  const server = create({ ...times, requireHostHeader: false }, tls, (req, res) => {
     if (draining.isTooLate(req)) return;
+    useOriginForm(req);
     const fault = faultOfHead(req);
     if (fault === undefined) {
       app(req, res);
@@ -90,25 +103,35 @@ export async function listen(
     server.on(event, (req, res) => server.emit('request', req, res));
   const draining = new ConnectionDrain(server);
   answerProtocolErrors(server, refused);
-  if (source === undefined) await bind(server, { host, port });
+  if (source === undefined) await bind(server, address);
   else serveConnections(server, source);
   let closing: Promise<void> | undefined;
   return {
     server,
     port: source?.port ?? portOf(server),
     connections,
-    close: (drainMs = DRAIN_MS, idleMs = 0) => (closing ??= draining.drain({ drainMs, idleMs })),
+    close: (drainMs = DRAIN_MS, idleMs = 0) =>
+      (closing ??= draining.drain({ drainMs, idleMs }).finally(() => connections.closeHandshakes())),
   };
+}
+
+function create(options: ServerOptions, tls: TlsFiles | undefined, app: RequestListener): Server {
+  if (tls === undefined) return createServer(options, app);
+  // A client has as long for the handshake as for a head. The other options are defaults of a plain server.
+  const times = { handshakeTimeout: options.headersTimeout, allowHalfOpen: true, noDelay: true };
+  const server = createSecureServer({ ...options, ...times, ...tls.options() }, app);
+  tls.serve(server);
+  return server;
 }
 
 /**
  * Makes a server listen.
  * @throws MillraceError invalid_setting if it cannot listen on the address
  */
-export async function bind(server: NetServer, { host, port }: Address): Promise<void> {
+export async function bind(server: NetServer, address: Address): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
-    server.listen(port, host, resolve);
+    server.once('error', (error) => reject(listenError(error, address)));
+    server.listen(address.port, address.host, resolve);
   });
 }
 
@@ -117,27 +140,30 @@ export function portOf(server: NetServer): number {
   return (server.address() as AddressInfo).port;
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): MillraceError {
+function listenError(
+  error: NodeJS.ErrnoException,
+  { host, port, settings = CLIENT_SETTINGS }: Address,
+): MillraceError {
   const where = `port ${port} of ${host}`;
   const cause = { cause: error };
   switch (error.code) {
     case 'EADDRINUSE':
       return new MillraceError(
         'invalid_setting',
-        `${where} is in use by another process; stop that one, or choose another port with PORT or --port`,
+        `${where} is in use by another process; stop that one, or choose another port with ${settings.port}`,
         cause,
       );
     case 'EACCES':
       return new MillraceError(
         'invalid_setting',
-        `this user may not listen on ${where}; ports below 1024 often need more rights; choose another with PORT or --port`,
+        `this user may not listen on ${where}; ports below 1024 often need more rights; choose another with ${settings.port}`,
         cause,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new MillraceError(
         'invalid_setting',
-        `${host} is no address of this machine; expected one of its own, such as 127.0.0.1 or 0.0.0.0, in HOST or --host`,
+        `${host} is no address of this machine; expected one of its own, such as 127.0.0.1 or 0.0.0.0, in ${settings.host}`,
         cause,
       );
     default:

@@ -4,6 +4,7 @@ import { challengeOf } from '../access/authorize.js';
 import { MillraceError, type Violation } from '../api/errors.js';
 import { nearest } from '../core/nearest.js';
 import { describeError } from '../core/describe-error.js';
+import { noteFailed } from './edge/audit.js';
 import { RefusalLog } from './refusal-log.js';
 import { failRequestSpan } from './request-span.js';
 import { logFields, requestState } from './request-state.js';
@@ -26,6 +27,7 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     const problem = asMillraceError(error);
     const { id, span } = requestState(res);
     if (span !== undefined) failRequestSpan(span, problem);
+    noteFailed(res, problem);
     log(logger, refusals, res, problem);
     if (res.headersSent) {
       res.destroy(); // It is too late for a problem document. The client sees that the answer is cut off.
@@ -41,10 +43,12 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
 
 /** Answers requests to unknown paths, and suggests the nearest route. */
 export function refuseRoute(routes: readonly string[]): RequestHandler {
+  // A service with a second listener has its reference there.
+  const reference = routes.includes('/redoc') ? '; see GET /redoc, or GET /openapi.json' : '';
   return (req, _res, next) => {
     const guess = nearest(req.path, routes);
-    const help = guess === undefined ? 'see GET /redoc, or GET /openapi.json' : `did you mean ${guess}?`;
-    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path; ${help}`));
+    const help = guess === undefined ? reference : `; did you mean ${guess}?`;
+    next(new MillraceError('unknown_route', `nothing answers ${req.method} at this path${help}`));
   };
 }
 

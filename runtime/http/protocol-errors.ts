@@ -62,15 +62,6 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
   });
 }
 
-/**
- * Returns why a request is refused before the app sees it, although the parser accepts it. HTTP/1.1 requires a Host
- * header.
- */
-export function faultOfHead({ httpVersion, headers }: IncomingMessage): MillraceError | undefined {
-  if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
-  return new MillraceError('malformed_request', 'expected a Host header, and there is none');
-}
-
 /** Sends a problem document through the response of its request, and then closes the connection. */
 export function endThrough(res: ServerResponse, problem: MillraceError): void {
   const id = res.getHeader('X-Request-Id') ?? randomUUID();

@@ -58,7 +58,7 @@ export function endWithRequest(span: TraceSpan, res: ServerResponse): void {
 }
 
 /** The status of a request whose client disconnected, in the metrics. nginx uses the same number. */
-const CLIENT_CLOSED_REQUEST = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /** Counts requests, and answers requests that take too long. */
 export interface RequestParts {

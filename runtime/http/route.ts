@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { RouteScope } from '../access/scopes.js';
+import type { Audience } from './edge/audience.js';
 import type { Instance } from './instance.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Operation, Schema } from './openapi/types.js';
@@ -36,6 +37,8 @@ interface CommonRoute {
   readonly scope: RouteScope;
   /** The pipeline that the route runs or explains. A key may be restricted to some pipelines. */
   readonly pipeline?: string;
+  /** Who calls the route, if the service has a second listener for operators; by default the clients. */
+  readonly audience?: Audience | 'everyone';
   /** Determines which requests are shed first during an overload. */
   readonly class: RequestClass;
   /** The time limit of a request in milliseconds, from its head to its answer; by default `requestMs`. */
@@ -60,6 +63,8 @@ export interface GetRoute extends CommonRoute {
 /** A route that answers POST, with a JSON body. */
 export interface PostRoute extends CommonRoute {
   readonly method: 'POST';
+  /** True if it changes what the store holds. Each of its requests has an audit line in the log. */
+  readonly writes?: true;
   readonly body: RouteBody;
 }
 

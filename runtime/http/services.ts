@@ -9,6 +9,7 @@ import type { Usage } from '../core/usage.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { Admission } from './admission/admission.js';
+import type { Edge } from './edge/edge.js';
 import type { BodyMemory } from './bodies/body-memory.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import type { Instance } from './instance.js';
@@ -41,6 +42,8 @@ export interface HttpServices {
   readonly bodyMemory?: BodyMemory;
   /** The admission of the process; by default a new one. */
   readonly admission?: Admission;
+  /** Refuses requests by host, origin and rate; by default none. */
+  readonly edge?: Edge;
   /** Counts the admitted requests in flight. */
   readonly usage?: Usage;
   /** Undefined if requests are not traced. */

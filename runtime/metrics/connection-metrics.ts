@@ -19,13 +19,27 @@ export class ConnectionMetrics {
     this.#closed.inc({ cause });
   }
 
-  watch(connections: { readonly count: number }): void {
+  /** Adds the gauge of the open connections. */
+  watch(count: () => number): void {
     new Gauge({
       name: 'millrace_connections',
       help: 'Open client connections.',
       registers: [this.registry],
       collect() {
-        this.set(connections.count);
+        this.set(count());
+      },
+    });
+  }
+
+  /** Adds the gauge of the end of the certificate. */
+  watchCertificate(certificate: { readonly notAfter: number }): void {
+    new Gauge({
+      name: 'millrace_tls_certificate_not_after_seconds',
+      help: 'When the TLS certificate in service expires, in seconds since 1970; only with TLS.',
+      registers: [this.registry],
+      aggregator: 'min',
+      collect() {
+        this.set(certificate.notAfter);
       },
     });
   }

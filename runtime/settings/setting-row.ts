@@ -25,7 +25,7 @@ export interface SettingRow<T> {
   readonly list?: true;
   /** False if millrace.yaml cannot have the setting. */
   readonly inFile?: false;
-  /** True for a limit of the whole service: each worker gets its share, rounded up. The value is a number. */
+  /** True for a limit of the whole service: each worker gets its share, rounded up. The value is a number or a rate. */
   readonly dividedByWorkers?: true;
   readonly parse: Parse<T>;
 }

@@ -6,6 +6,7 @@ import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { ACCESS_SETTINGS } from './access-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
+import { EDGE_SETTINGS } from './edge-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
@@ -137,6 +138,7 @@ export const SETTINGS = {
     parse: wholeNumber(1, 60_000),
   }),
   ...TRAFFIC_SETTINGS,
+  ...EDGE_SETTINGS,
   ...FEATURE_SETTINGS,
   linkedFolders: row({
     env: 'MILLRACE_LINKED_FOLDERS',
@@ -197,18 +199,20 @@ export const STREAM_URL = 'MILLRACE_STREAM_URL';
 /** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
 export const CLIENT_KEY = 'MILLRACE_KEY';
 
+/** What Kubernetes defines for a service named `millrace` or `redis`, after the prefix. */
+const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
+
 /** Finds environment variables that are not settings but have a similar name. */
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
   const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, CLIENT_KEY];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
-    // Only the part after the prefix is compared, because Kubernetes defines a MILLRACE_PORT of its own.
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
     const known = namesOf(settings);
     return namesOf(Object.keys(env)).flatMap((name) => {
-      const near = known.includes(name) ? undefined : nearest(name, known);
+      const near = known.includes(name) || OF_KUBERNETES.test(name) ? undefined : nearest(name, known);
       return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
     });
   });
@@ -230,6 +234,7 @@ export function loadSettings(env: Environment, flags: SettingFlags = {}, file?: 
   const settings = readEach(env, flags, file);
   if (settings.store === 'redis') checkRedis(settings);
   checkBodies(settings);
+  checkPorts(settings);
   return settings;
 }
 
@@ -278,6 +283,16 @@ function checkBodies(settings: Settings): void {
       `${nameOf('bodyMemory', settings)} is ${settings.bodyMemory}; expected at least ${nameOf(name, settings)}, which is ${settings[name]}`,
     );
   }
+}
+
+/** @throws MillraceError invalid_setting if both listeners have the same port */
+function checkPorts({ port, adminPort }: Settings): void {
+  if (adminPort === 0 || adminPort !== port) return;
+  const { adminPort: admin, port: own } = SETTINGS;
+  throw new MillraceError(
+    'invalid_setting',
+    `${admin.env} and ${own.env} are both ${port}; the two listeners need different ports`,
+  );
 }
 
 function read<K extends SettingName>(

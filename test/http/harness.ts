@@ -24,7 +24,8 @@ export interface Running {
   readonly calls: Calls;
   /** Everything logged, one line of JSON after the other. */
   log(): string;
-  close(): Promise<void>;
+  /** @param drainMs how long requests in flight may take */
+  close(drainMs?: number): Promise<void>;
 }
 
 const at = { file: new SourceFile('schemas/entities/product.yaml', ''), start: 0, end: 0 };
@@ -230,7 +231,7 @@ export async function start(over: Fakes = {}, options: ListenOptions = {}): Prom
     port: server.port,
     calls,
     log: () => lines.join(''),
-    close: () => server.close(0),
+    close: (drainMs = 0) => server.close(drainMs),
   };
 }
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser } from '../support/browser.js';
 import { call, start, type Running } from './harness.js';
-
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 describe('the reference', () => {
   let app: Running;
@@ -32,6 +31,15 @@ describe('the reference', () => {
     expect(policy).not.to.match(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
   });
 
+  it('cannot be framed, and sends no referrer', async () => {
+    const { headers } = await call(`${app.url}/redoc`);
+    expect(headers.get('content-security-policy')).to.contain("frame-ancestors 'none'");
+    expect(headers.get('x-frame-options')).to.equal('DENY');
+    expect(headers.get('cross-origin-opener-policy')).to.equal('same-origin');
+    expect(headers.get('referrer-policy')).to.equal('no-referrer');
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+  });
+
   it('lets browsers keep its script', async () => {
     const first = await call(`${app.url}/redoc/redoc.standalone.js`);
     expect(first.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
@@ -47,13 +55,7 @@ describe('the reference', () => {
   describe('in a browser', () => {
     let browser: Browser;
     before(async function () {
-      if (!existsSync(CHROMIUM)) {
-        if (process.env.CI) throw new Error(`no browser at ${CHROMIUM}; install chromium or set CHROMIUM`);
-        console.log(`      no browser at ${CHROMIUM}: install chromium or set CHROMIUM to run these`);
-        this.skip();
-      }
-      this.timeout(30_000);
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+      browser = await startBrowser(this);
     });
     // Undefined where no browser was found.
     after(() => (browser as Browser | undefined)?.close());

@@ -147,7 +147,7 @@ export function postBytes(path: string, body: object): Buffer {
   const text = JSON.stringify(body);
   const head = [
     `POST ${path} HTTP/1.1`,
-    'Host: millrace',
+    'Host: localhost',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
   ];

@@ -6,9 +6,11 @@ import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { ServedKeys } from '../../access/served-keys.js';
 import { Admission } from '../../http/admission/admission.js';
 import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
+import { Edge } from '../../http/edge/edge.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Instance } from '../../http/instance.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
+import { EdgeMetrics } from '../../metrics/edge-metrics.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import type { Settings } from '../../settings/settings.js';
@@ -55,6 +57,11 @@ export async function registerServices(
       metrics.watch(admission);
       return admission;
     }),
+  });
+  container.register(TOKENS.edge, {
+    useFactory: instanceCachingFactory(
+      (c) => new Edge(settings, new EdgeMetrics(c.resolve(TOKENS.metrics).registry)),
+    ),
   });
   container.register(TOKENS.bodyMemory, { useValue: new BodyMemory(settings.bodyMemory) });
   container.register(TOKENS.instance, { useValue: overrides.instance ?? new Instance() });

@@ -9,6 +9,7 @@ import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import type { Admission } from '../../http/admission/admission.js';
+import type { Edge } from '../../http/edge/edge.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
 import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
@@ -31,6 +32,7 @@ export const TOKENS = {
   clock: token<Clock>('clock'),
   metrics: token<HttpMetrics>('metrics'),
   admission: token<Admission>('admission'),
+  edge: token<Edge>('edge'),
   bodyMemory: token<BodyMemory>('memory of bodies'),
   instance: token<Instance>('instance'),
   /** Undefined if requests need no key. */

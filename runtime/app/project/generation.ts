@@ -9,6 +9,8 @@ import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
 import { createHttpApp } from '../../http/app.js';
+import type { Audience } from '../../http/edge/audience.js';
+import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
@@ -48,8 +50,12 @@ export interface Generation {
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
-  /** Returns its routes, which are created once. @throws MillraceError project_invalid if two routes are the same */
-  http(): RequestListener;
+  /**
+   * Returns its routes, which are created once.
+   * @param audience selects the routes for one listener; by default all routes
+   * @throws MillraceError project_invalid if two routes are the same
+   */
+  http(audience?: Audience): RequestListener;
   /** Closes it when nothing uses it any more, or after `limitMs`. Longer work, such as an effect, is abandoned. */
   retire(limitMs?: number): Promise<void>;
 }
@@ -108,7 +114,36 @@ function wire(
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
     }),
   );
-  let listener: RequestListener | undefined;
+  const httpServices: HttpServices = {
+    entities,
+    features,
+    scans,
+    online,
+    feedback,
+    pipelines,
+    store: {
+      async ping() {
+        await Promise.all([store.ping(), sources.ping()]);
+      },
+      warnings: () => monitor.warnings(),
+    },
+    metrics: services.resolve(TOKENS.metrics),
+    instance: services.resolve(TOKENS.instance),
+    keys: services.resolve(TOKENS.keys),
+    tracing: services.resolve(TOKENS.tracing),
+    entityTypes: config.entities,
+    views: config.views,
+    logger,
+    version: millraceVersion,
+    projectVersion: version,
+    bodyMemory: services.resolve(TOKENS.bodyMemory),
+    limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
+    times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
+    admission: services.resolve(TOKENS.admission),
+    edge: services.resolve(TOKENS.edge),
+    usage,
+  };
+  const listeners = new Map<Audience | undefined, RequestListener>();
   let retired: Promise<void> | undefined;
   return {
     config,
@@ -128,35 +163,11 @@ function wire(
     version,
     loadedAt: Date.now(),
     files: compiled.files,
-    http: () =>
-      (listener ??= createHttpApp({
-        entities,
-        features,
-        scans,
-        online,
-        feedback,
-        pipelines,
-        store: {
-          async ping() {
-            await Promise.all([store.ping(), sources.ping()]);
-          },
-          warnings: () => monitor.warnings(),
-        },
-        metrics: services.resolve(TOKENS.metrics),
-        instance: services.resolve(TOKENS.instance),
-        keys: services.resolve(TOKENS.keys),
-        tracing: services.resolve(TOKENS.tracing),
-        entityTypes: config.entities,
-        views: config.views,
-        logger,
-        version: millraceVersion,
-        projectVersion: version,
-        bodyMemory: services.resolve(TOKENS.bodyMemory),
-        limits: { rankingBytes: settings.rankingBytes, uploadBytes: settings.uploadBytes },
-        times: { onlineMs: settings.onlineMs, requestMs: settings.requestMs },
-        admission: services.resolve(TOKENS.admission),
-        usage,
-      })),
+    http: (audience) => {
+      let listener = listeners.get(audience);
+      if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));
+      return listener;
+    },
     retire: (limitMs = RETIRE_MS) =>
       (retired ??= (async () => {
         if (!(await usage.idle(limitMs)))

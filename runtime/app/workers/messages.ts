@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import type { Audience } from '../../http/edge/audience.js';
 import type { Closing } from '../process/end-on-signal.js';
 import type { Reload } from '../project/reloader.js';
 
@@ -9,6 +10,8 @@ export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string
 export interface ProjectFileContent {
   readonly content: string | undefined;
 }
+/** The port of each listener. */
+export type Ports = Readonly<Partial<Record<Audience, number>>>;
 
 /** Messages from the primary process to a worker. */
 export type ToWorker =
@@ -20,10 +23,10 @@ export type ToWorker =
       /** Every worker has the settings of the primary, also one that starts after the file has changed. */
       readonly file: ProjectFileContent;
     }
-  /** All workers are ready, and the primary listens on this port. */
-  | { readonly type: 'listening'; readonly port: number }
-  /** A connection that the primary accepted; the socket comes with the message. */
-  | { readonly type: 'connection' }
+  /** All workers are ready, and the primary listens on these ports. */
+  | { readonly type: 'listening'; readonly ports: Ports }
+  /** A connection that a listener of the primary accepted; the socket comes with the message. */
+  | { readonly type: 'connection'; readonly audience: Audience }
   | { readonly type: 'shutting_down' }
   /** No more connections follow: drain and exit. */
   | { readonly type: 'drain'; readonly idleMs: Closing['idleMs'] }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ConnectionSource } from '../../http/connection-source.js';
+import type { Audience } from '../../http/edge/audience.js';
 import { Instance } from '../../http/instance.js';
 import type { Settings } from '../../settings/settings.js';
 import type { App } from '../app.js';
@@ -9,7 +10,7 @@ import { longestClose } from '../process/end-on-signal.js';
 import { logPrints } from '../process/log-prints.js';
 import { ProcessGuard } from '../process/process-guard.js';
 import { logProject, startService, type RunningService } from '../serve.js';
-import type { Loaded, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
+import type { Loaded, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 import { shareOf } from './share-of.js';
 
@@ -32,7 +33,7 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
   const service = await startService(
     // The primary watches the files.
     { ...shareOf(settings, settings.workers), reload: 'off' },
-    { logger, instance, source: link },
+    { logger, instance, sources: (audience) => link.source(audience) },
   ).catch((error: unknown) => {
     printAgain();
     // The command line reports the error and sets the exit code; the channel would keep the process running.
@@ -96,14 +97,23 @@ function loadedOf({ version, files }: App): Loaded {
 
 type Begin = ToWorker & { readonly type: 'begin' };
 
-/** The channel to the primary process. */
-class PrimaryLink implements ConnectionSource {
+/** One listener of the primary process. */
+class Listener implements ConnectionSource {
   /** 0 until the primary announces it, which happens before the first connection. */
   port = 0;
+  take: (socket: Socket) => void = (socket) => socket.destroy();
+
+  onConnection(take: (socket: Socket) => void): void {
+    this.take = take;
+  }
+}
+
+/** The channel to the primary process. */
+class PrimaryLink {
   readonly begin: Promise<Begin>;
   readonly #texts = new Replies<string>();
   #heard: (message: ToWorker) => void = () => undefined;
-  #take: (socket: Socket) => void = (socket) => socket.destroy();
+  readonly #listeners = new Map<Audience, Listener>();
   #closed = 0;
 
   constructor() {
@@ -111,8 +121,8 @@ class PrimaryLink implements ConnectionSource {
     this.begin = new Promise((resolve) => (begin = resolve));
     process.on('message', (message: ToWorker, socket: Socket | undefined) => {
       if (message.type === 'begin') begin(message);
-      else if (message.type === 'listening') this.port = message.port;
-      else if (message.type === 'connection') this.#accept(socket);
+      else if (message.type === 'listening') this.#listening(message.ports);
+      else if (message.type === 'connection') this.#accept(message.audience, socket);
       else if (message.type === 'metrics_text') this.#texts.answer(message.id, message.text);
       else this.#heard(message);
     });
@@ -128,8 +138,11 @@ class PrimaryLink implements ConnectionSource {
     this.#heard = heard;
   }
 
-  onConnection(take: (socket: Socket) => void): void {
-    this.#take = take;
+  /** Returns the connections of one listener of the primary. */
+  source(audience: Audience): ConnectionSource {
+    const listener = new Listener();
+    this.#listeners.set(audience, listener);
+    return listener;
   }
 
   /** @returns the metrics of all workers; those of this worker alone if the primary does not answer in time */
@@ -138,12 +151,16 @@ class PrimaryLink implements ConnectionSource {
     return text ?? own.metrics();
   }
 
-  #accept(socket: Socket | undefined): void {
+  #listening(ports: Ports): void {
+    for (const [audience, listener] of this.#listeners) listener.port = ports[audience] ?? 0;
+  }
+
+  #accept(audience: Audience, socket: Socket | undefined): void {
     // The client closed the connection during the transfer.
     if (socket === undefined) this.#countClosed();
     else {
       socket.once('close', () => this.#countClosed());
-      this.#take(socket);
+      this.#listeners.get(audience)?.take(socket);
     }
   }
 

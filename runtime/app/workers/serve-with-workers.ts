@@ -1,11 +1,13 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { checkExposure } from '../../access/exposure.js';
 import { MillraceError } from '../../api/errors.js';
 import { stopAccepting } from '../../http/drain.js';
-import { bind, portOf } from '../../http/listen.js';
+import type { Audience } from '../../http/edge/audience.js';
+import { ADMIN_SETTINGS, bind, portOf } from '../../http/listen.js';
+import { TlsFiles } from '../../http/tls-files.js';
 import { countPrimary, countWorkers } from '../../metrics/worker-metrics.js';
 import { nameOf, type Settings } from '../../settings/settings.js';
 import { logSources } from '../process/log-sources.js';
@@ -24,7 +26,7 @@ import { WorkerPool } from './worker-pool.js';
  * @throws MillraceError invalid_setting; WorkerFailedError
  */
 export async function serveWithWorkers(settings: Settings): Promise<void> {
-  const { workers, host, store } = settings;
+  const { workers, host, port, store, adminHost, adminPort } = settings;
   if (store === 'embedded')
     throw new MillraceError(
       'invalid_setting',
@@ -33,6 +35,9 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   await checkExposure(settings);
   const logger = pino({ level: settings.logLevel });
   const guard = new ProcessGuard(settings, logger);
+  // The workers serve with the files and poll them. The primary reports mistakes before it starts a worker.
+  const tls = await TlsFiles.open(settings, logger);
+  tls?.close();
   const pool = new WorkerPool({
     workers,
     logger,
@@ -42,17 +47,25 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
   const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
   // The primary forwards signals to the workers: see `endOnSignal` below and `serveAsWorker`.
   const loaded = await pool.start();
-  const acceptor = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => pool.give(socket));
+  const clients = acceptor(pool, 'clients');
+  const operators = adminPort === 'off' ? undefined : acceptor(pool, 'operators');
   try {
-    await bind(acceptor, settings);
+    await bind(clients, { host, port });
+    if (adminPort !== 'off' && operators !== undefined)
+      await bind(operators, { host: adminHost, port: adminPort, settings: ADMIN_SETTINGS });
   } catch (error) {
     pool.kill();
+    clients.close();
     throw error;
   }
   const printAgain = logPrints(logger);
-  const port = portOf(acceptor);
-  pool.listening(port);
-  const url = urlOf(host, port);
+  const isSecure = tls !== undefined;
+  const url = urlOf(host, portOf(clients), isSecure);
+  const adminUrl = operators === undefined ? url : urlOf(adminHost, portOf(operators), isSecure);
+  pool.listening({
+    clients: portOf(clients),
+    ...(operators === undefined ? {} : { operators: portOf(operators) }),
+  });
   const fileChanges = new ProjectFileChanges(settings, logger);
   const watcher = watch?.({ logger, fileChanges, files: loaded.files, reload: () => pool.reload() });
   endOnSignal(settings, logger, guard, async ({ lameDuckMs, idleMs }) => {
@@ -61,14 +74,20 @@ export async function serveWithWorkers(settings: Settings): Promise<void> {
     await pause(lameDuckMs);
     // The connections precede the drain message in each worker's channel, so a worker drains after it received all of
     // them.
-    await stopAccepting(acceptor);
+    await Promise.all([stopAccepting(clients), operators && stopAccepting(operators)]);
     await pool.drain(idleMs);
     printAgain();
   });
   if (reloadsOnSighup(settings)) reloadOnSighup(fileChanges, () => pool.reload());
   logSources(logger, settings);
   // This line comes last, because a caller that waits for it may send signals at once.
-  logger.info({ url, store, workers, reference: `${url}/redoc` }, 'listening');
+  const admin = operators === undefined ? {} : { admin_url: adminUrl };
+  logger.info({ url, ...admin, store, workers, reference: `${adminUrl}/redoc` }, 'listening');
+}
+
+/** Accepts the connections of one listener for the workers. */
+function acceptor(pool: WorkerPool, audience: Audience): Server {
+  return createServer({ pauseOnConnect: true, noDelay: true }, (socket) => pool.give({ socket, audience }));
 }
 
 /** Gathers /metrics of this process and of all workers, including those that ended. */

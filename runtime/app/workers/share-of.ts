@@ -1,3 +1,4 @@
+import { isRate, shareOfRate, type Rate } from '../../core/rate.js';
 import { SETTINGS, type SettingName, type SettingRow, type Settings } from '../../settings/settings.js';
 
 /**
@@ -10,11 +11,11 @@ export function shareOf(
   workers: number,
   rows: Readonly<Record<string, SettingRow<unknown>>> = SETTINGS,
 ): Settings {
-  const shared = Object.entries(rows).flatMap(([name, row]) => {
+  const shared = Object.entries(rows).flatMap(([name, row]): (readonly [string, number | Rate])[] => {
     const value: unknown = settings[name as SettingName];
-    return row.dividedByWorkers === true && typeof value === 'number'
-      ? [[name, Math.ceil(value / workers)] as const]
-      : [];
+    if (row.dividedByWorkers !== true) return [];
+    if (typeof value === 'number') return [[name, Math.ceil(value / workers)]];
+    return isRate(value) ? [[name, shareOfRate(value, workers)]] : [];
   });
   const share: Settings = { ...settings, ...Object.fromEntries(shared) };
   const bodyMemory = Math.max(share.bodyMemory, settings.rankingBytes, settings.uploadBytes);

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
+import type { Audience } from '../../http/edge/audience.js';
 import type { Loaded, MetricsSnapshot, ToPrimary, ToWorker } from './messages.js';
 import { Replies } from './replies.js';
 
@@ -8,6 +9,12 @@ const METRICS_MS = 1000;
 
 /** How a worker ended: its exit code, or the signal that killed it. */
 export type WorkerEnd = number | NodeJS.Signals;
+
+/** A connection that a listener of the primary accepted. */
+export interface Accepted {
+  readonly socket: Socket;
+  readonly audience: Audience;
+}
 
 /** The state of one worker, as the primary process knows it. */
 export class WorkerHandle {
@@ -30,7 +37,7 @@ export class WorkerHandle {
   /** The metrics of the last read. */
   metrics: MetricsSnapshot = [];
   /** Sockets that it has not confirmed yet. */
-  readonly #sent = new Set<Socket>();
+  readonly #sent = new Map<Socket, Audience>();
   readonly #snapshots = new Replies<MetricsSnapshot>();
   #reloaded: (message: ToPrimary & { type: 'reloaded' }) => void = () => undefined;
 
@@ -63,19 +70,21 @@ export class WorkerHandle {
     if (this.process.isConnected()) this.process.send(message);
   }
 
-  give(socket: Socket): void {
+  give({ socket, audience }: Accepted): void {
     this.connections++;
     this.lastGivenAt = performance.now();
-    this.#sent.add(socket);
-    this.process.send({ type: 'connection' } satisfies ToWorker, socket, (error) => {
+    this.#sent.set(socket, audience);
+    this.process.send({ type: 'connection', audience } satisfies ToWorker, socket, (error) => {
       if (error === null) this.#sent.delete(socket);
     });
   }
 
-  /** Call this after the worker's end. Returns the sockets that it never received. */
-  notGiven(): Socket[] {
+  /** Call this after the worker's end. Returns the connections that it never received. */
+  notGiven(): Accepted[] {
     // A socket that was sent has no address any more.
-    return [...this.#sent].filter((socket) => 'port' in socket.address());
+    return [...this.#sent].flatMap(([socket, audience]) =>
+      'port' in socket.address() ? [{ socket, audience }] : [],
+    );
   }
 
   /** Reads the worker's metrics into `metrics`, if it answers in time. */

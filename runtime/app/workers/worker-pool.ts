@@ -1,14 +1,20 @@
 import cluster from 'node:cluster';
-import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { IDLE_MS } from '../process/end-on-signal.js';
 import type { Reload } from '../project/reloader.js';
 import { BackOff } from './back-off.js';
 import { countsOf, mergeMetrics } from './merge-metrics.js';
-import type { Loaded, MetricsSnapshot, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
+import type {
+  Loaded,
+  MetricsSnapshot,
+  Ports,
+  ProjectFileContent,
+  ToPrimary,
+  ToWorker,
+} from './messages.js';
 import { WorkerFailedError } from './worker-failed.js';
-import { WorkerHandle, type WorkerEnd } from './worker-handle.js';
+import { WorkerHandle, type Accepted, type WorkerEnd } from './worker-handle.js';
 
 /** The maximum number of connections that wait while no worker is ready. A listening socket holds as many. */
 const MOST_WAITING = 511;
@@ -31,9 +37,9 @@ export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #backOffs = new Map<number, BackOff>();
   readonly #workers = new Map<number, WorkerHandle>();
-  readonly #waiting: Socket[] = [];
+  readonly #waiting: Accepted[] = [];
   #endedCounts: Promise<MetricsSnapshot> = Promise.resolve([]);
-  #port: number | undefined;
+  #ports: Ports | undefined;
   #restarts = 0;
   #isStarted = false;
   #isStopping = false;
@@ -78,22 +84,22 @@ export class WorkerPool {
   }
 
   /** Tells the workers that connections will arrive. */
-  listening(port: number): void {
-    this.#port = port;
-    this.#broadcast({ type: 'listening', port });
+  listening(ports: Ports): void {
+    this.#ports = ports;
+    this.#broadcast({ type: 'listening', ports });
   }
 
   /**
    * Hands a connection to the worker with the fewest connections. Ties go to the worker that has waited longest for
    * one.
    */
-  give(socket: Socket): void {
+  give(accepted: Accepted): void {
     const [best] = this.workers
       .filter(({ isReady }) => isReady)
       .sort((a, b) => a.connections - b.connections || a.lastGivenAt - b.lastGivenAt);
-    if (best !== undefined) best.give(socket);
-    else if (this.#waiting.length < MOST_WAITING && !this.#isStopping) this.#waiting.push(socket);
-    else socket.destroy();
+    if (best !== undefined) best.give(accepted);
+    else if (this.#waiting.length < MOST_WAITING && !this.#isStopping) this.#waiting.push(accepted);
+    else accepted.socket.destroy();
   }
 
   /**
@@ -119,7 +125,7 @@ export class WorkerPool {
   /** Makes the workers drain and exit, because no more connections follow. Resolves when all workers have ended. */
   async drain(idleMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    for (const { socket } of this.#waiting.splice(0)) socket.destroy();
     for (const worker of this.workers)
       if (worker.readyAt === undefined) worker.process.process.kill('SIGKILL');
       else worker.send({ type: 'drain', idleMs });
@@ -150,11 +156,11 @@ export class WorkerPool {
     } catch (end) {
       throw new WorkerFailedError(number, end as WorkerEnd);
     }
-    if (this.#port !== undefined) handle.send({ type: 'listening', port: this.#port });
+    if (this.#ports !== undefined) handle.send({ type: 'listening', ports: this.#ports });
     if (this.#isStopping) handle.send({ type: 'shutting_down' });
     handle.version = loaded.version;
     handle.readyAt = performance.now();
-    for (const socket of this.#waiting.splice(0)) this.give(socket);
+    for (const accepted of this.#waiting.splice(0)) this.give(accepted);
     return loaded;
   }
 
@@ -187,7 +193,7 @@ export class WorkerPool {
   async #ended(worker: WorkerHandle, end: WorkerEnd): Promise<void> {
     this.#endedCounts = this.#endedCounts.then((counts) => mergeMetrics([counts, countsOf(worker.metrics)]));
     if (this.#workers.get(worker.number) === worker) this.#workers.delete(worker.number);
-    for (const socket of worker.notGiven()) this.give(socket);
+    for (const accepted of worker.notGiven()) this.give(accepted);
     if (!this.#replacesWorkers()) return;
     const { logger } = this.#options;
     const backOff = this.#backOffs.get(worker.number) ?? new BackOff();

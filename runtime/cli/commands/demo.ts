@@ -69,7 +69,9 @@ async function demoSettings(context: CliContext, flags: SettingFlags): Promise<S
     );
   // Keys of the environment are those of another service. On an address that others reach, MILLRACE_AUTH must allow it.
   const auth = given.auth === 'none' ? 'none' : 'auto';
-  return { ...given, port, lameDuckMs: 0, keysFile: '', auth };
+  // The demo calls itself, and it is not for the network.
+  const edge = { adminPort: 'off', tlsCert: '', tlsKey: '', tlsClientCa: '' } as const;
+  return { ...given, ...edge, port, lameDuckMs: 0, keysFile: '', auth };
 }
 
 /** If another demo is running, this one uses a temporary folder and removes it at the end. */

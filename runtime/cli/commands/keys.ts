@@ -10,7 +10,7 @@ import {
   readKeys,
   timeText,
 } from '../../access/keys-file.js';
-import { parseRate, RATE_EXPECTED, rateText, type Rate } from '../../access/rate.js';
+import { parseRate, RATE_FORM, rateText, type Rate } from '../../core/rate.js';
 import { isScope, SCOPE_NAMES, type Scope } from '../../access/scopes.js';
 import { parseDuration } from '../../api/duration.js';
 import { NAME_PATTERN } from '../../api/types.js';
@@ -266,7 +266,7 @@ function name(text: string): string {
 function rate(text: string): Rate {
   const parsed = parseRate(text);
   if (parsed !== undefined) return parsed;
-  throw new InvalidArgumentError(`Expected ${RATE_EXPECTED}.`);
+  throw new InvalidArgumentError(`Expected ${RATE_FORM}.`);
 }
 
 function expiry(text: string): number {

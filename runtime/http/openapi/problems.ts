@@ -5,6 +5,9 @@ import { schemaRef, type Schema } from './types.js';
 
 /** The problems that any route with a body may return. */
 export const BODY_PROBLEMS = [
+  'foreign_origin',
+  'unknown_host',
+  'rate_limited',
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
@@ -98,7 +101,9 @@ function response(status: number, codes: readonly ErrorCode[]): Schema {
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
       ...(status === 401 ? { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } : {}),
-      ...(status === 503 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}),
+      ...(status === 503 || status === 429
+        ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+        : {}),
     },
     content: {
       'application/problem+json': {

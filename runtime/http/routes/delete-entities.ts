@@ -1,5 +1,5 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { exampleIds, examplesOf, idsOf, idsSchema, SENT_IDS, TEXT_IDS } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
@@ -26,13 +26,14 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
     folder,
     method: 'POST',
     class: 'upload',
+    writes: true,
     body: {
       limit: 'otherBytes',
       entityTypes: entityTypeOf,
       schema: () => schemaRef('entity_ids'),
       examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
     },
-    handler: ({ entities }) => answerBody((body, span) => entities.remove(body, span), 'entity_ids'),
+    handler: ({ entities }) => answerWrite((body, span) => entities.remove(body, span), 'entity_ids'),
     operation: ({ entityTypes }) => ({
       operationId,
       tags: ['Entities'],

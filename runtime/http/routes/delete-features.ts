@@ -2,7 +2,7 @@ import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { TIME_SCHEMA } from '../../core/value-schema.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
@@ -21,6 +21,7 @@ export const deleteFeatures: PostRoute = {
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
+  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfView,
@@ -29,7 +30,7 @@ export const deleteFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleKey(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body, span) => features.remove(body, span), 'rows'),
+  handler: ({ features }) => answerWrite((body, span) => features.remove(body, span), 'rows'),
   operation: () => ({
     operationId: 'delete_features',
     tags: ['Features'],

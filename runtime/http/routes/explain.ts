@@ -24,6 +24,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     isPrivate: true,
     method: 'POST',
     class: 'explain',
+    audience: 'operators',
     body: {
       limit: 'rankingBytes',
       entityTypes: undefined,

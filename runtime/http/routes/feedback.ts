@@ -9,7 +9,7 @@ import { carriedSchema } from '../../pipeline/request/request-schema.js';
 import { typesOfFeedback } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import type { ApiParts, PostRoute } from '../route.js';
 
 const COUNTS = {
@@ -39,6 +39,7 @@ export const feedback: PostRoute = {
   scope: 'feedback',
   method: 'POST',
   class: 'feedback',
+  writes: true,
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfFeedback,
@@ -48,7 +49,7 @@ export const feedback: PostRoute = {
     }),
   },
   handler: ({ feedback: service, metrics }) =>
-    answerBody(async (body, span) => {
+    answerWrite(async (body, span) => {
       const { answer, counts } = await service.record(body, span);
       metrics.recorded(counts);
       return answer;

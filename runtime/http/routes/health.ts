@@ -19,6 +19,7 @@ function livenessAt(path: string, operationId: string): GetRoute {
     scope: 'none',
     method: 'GET',
     class: 'health',
+    audience: 'everyone',
     handler: () => (_req, res) => {
       sendJson(res, 200, { status: 'OK' });
     },

@@ -6,6 +6,7 @@ export const metrics: GetRoute = {
   scope: 'metrics',
   method: 'GET',
   class: 'health',
+  audience: 'operators',
   handler:
     ({ metrics: { registry }, instance }) =>
     async (_req, res) => {

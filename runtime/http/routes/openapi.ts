@@ -8,6 +8,7 @@ export const openapi: GetRoute = {
   scope: 'any',
   method: 'GET',
   class: 'explain',
+  audience: 'operators',
   handler: (parts) => {
     const text = JSON.stringify(describeApi(parts.routes, parts), null, 2);
     return (_req, res) => {

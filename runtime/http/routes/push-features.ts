@@ -1,4 +1,4 @@
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
@@ -19,6 +19,7 @@ export const pushFeatures: PostRoute = {
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
+  writes: true,
   body: {
     limit: 'uploadBytes',
     entityTypes: typesOfView,
@@ -26,7 +27,7 @@ export const pushFeatures: PostRoute = {
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
   },
-  handler: ({ features }) => answerBody((body, span) => features.push(body, span), 'rows'),
+  handler: ({ features }) => answerWrite((body, span) => features.push(body, span), 'rows'),
   operation: () => ({
     operationId: 'push_features',
     tags: ['Features'],

@@ -54,6 +54,7 @@ export const readiness: GetRoute = {
   scope: 'none',
   method: 'GET',
   class: 'health',
+  audience: 'everyone',
   handler: ({ store, keys, logger, projectVersion, instance }) => {
     let failing: string | undefined;
     const checkStore = onceAtATime(async () => {

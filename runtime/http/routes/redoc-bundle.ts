@@ -18,6 +18,7 @@ export const redocBundle: GetRoute = {
   folder: '/redoc/',
   method: 'GET',
   class: 'explain',
+  audience: 'operators',
   handler: () => {
     let bundle: Promise<Bundle> | undefined;
     return async (req, res) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { redocHtml } from 'redoc-express/dist/redoc-html-template.js';
-import { sendText } from '../respond.js';
+import { sendPage } from '../respond.js';
 import type { GetRoute } from '../route.js';
 import { openapi } from './openapi.js';
 import { redocBundle } from './redoc-bundle.js';
@@ -28,13 +28,12 @@ export const redoc: GetRoute = {
   folder: '/redoc/',
   method: 'GET',
   class: 'explain',
+  audience: 'operators',
   handler: () => {
     const page = localPage();
     const policy = contentPolicy(page);
     return (_req, res) => {
-      res.setHeader('Content-Security-Policy', policy);
-      res.setHeader('Referrer-Policy', 'no-referrer');
-      sendText(res, 200, 'text/html; charset=utf-8', page);
+      sendPage(res, page, policy);
     };
   },
 };

@@ -14,6 +14,7 @@ export const scanEntities: PostRoute = {
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
+  audience: 'operators',
   body: {
     limit: 'otherBytes',
     entityTypes: entityTypeOf,

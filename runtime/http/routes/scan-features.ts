@@ -14,6 +14,7 @@ export const scanFeatures: PostRoute = {
   folder: '/api/v1/features/',
   method: 'POST',
   class: 'upload',
+  audience: 'operators',
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfView,

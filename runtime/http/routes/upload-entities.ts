@@ -1,7 +1,7 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
 import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
-import { answerBody } from '../handle-body.js';
+import { answerWrite } from '../handle-body.js';
 import {
   entitySchema,
   entitySchemaName,
@@ -29,6 +29,7 @@ export const uploadEntities: PostRoute = {
   folder: '/api/v1/entities/',
   method: 'POST',
   class: 'upload',
+  writes: true,
   body: {
     limit: 'uploadBytes',
     entityTypes: entityTypeOf,
@@ -37,7 +38,7 @@ export const uploadEntities: PostRoute = {
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
-  handler: ({ entities }) => answerBody((body, span) => entities.upload(body, span), 'entities'),
+  handler: ({ entities }) => answerWrite((body, span) => entities.upload(body, span), 'entities'),
   operation: ({ entityTypes }) => ({
     operationId: 'upload_entities',
     tags: ['Entities'],

@@ -21,7 +21,7 @@ const anyKey: fc.Arbitrary<ApiKey> = fc
       pipelines: NAMES,
       entityTypes: NAMES,
       rate: fc.record({
-        points: fc.integer({ min: 1, max: 1e6 }),
+        requests: fc.integer({ min: 1, max: 1e6 }),
         seconds: fc.integer({ min: 1, max: 86_400 }),
       }),
       expires: TIME,

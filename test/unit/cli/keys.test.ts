@@ -59,7 +59,7 @@ describe('millrace keys', () => {
       });
       expect(Date.parse(shown.expires) - Date.now()).to.be.closeTo(30 * 86_400_000, 60_000);
       const [stored] = await readKeys(file);
-      expect(stored?.rate).to.deep.equal({ points: 600, seconds: 60 });
+      expect(stored?.rate).to.deep.equal({ requests: 600, seconds: 60 });
       expect(stdout).not.to.contain('hash');
     }));
 

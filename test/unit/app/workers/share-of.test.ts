@@ -26,6 +26,13 @@ describe('shareOf', () => {
     expect(shareOf(settings, 3, { lameDuckMs: bound }).lameDuckMs).to.equal(0);
   });
 
+  it('divides a rate, and leaves one that is off', () => {
+    const share = (rate: string): unknown =>
+      shareOf(loadSettings({ MILLRACE_RATE_PER_ADDRESS: rate }), 4).ratePerAddress;
+    expect(share('101/min')).to.deep.equal({ requests: 26, seconds: 60 });
+    expect(share('off')).to.equal('off');
+  });
+
   it('leaves each worker enough memory for the largest body', () => {
     const settings = loadSettings({ MILLRACE_WORKERS: '64' });
     expect(shareOf(settings, 64)).to.include({

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseRate, rateText } from '../../../runtime/access/rate.js';
+import { parseRate, rateText } from '../../../runtime/core/rate.js';
 
 describe('a rate', () => {
   it('is a number of requests per time', () => {
-    expect(parseRate('100/s')).to.deep.equal({ points: 100, seconds: 1 });
-    expect(parseRate('600/m')).to.deep.equal({ points: 600, seconds: 60 });
-    expect(parseRate('5000/12h')).to.deep.equal({ points: 5000, seconds: 43_200 });
-    expect(parseRate('1/d')).to.deep.equal({ points: 1, seconds: 86_400 });
+    expect(parseRate('100/s')).to.deep.equal({ requests: 100, seconds: 1 });
+    expect(parseRate('600/m')).to.deep.equal({ requests: 600, seconds: 60 });
+    expect(parseRate('5000/12h')).to.deep.equal({ requests: 5000, seconds: 43_200 });
+    expect(parseRate('1/d')).to.deep.equal({ requests: 1, seconds: 86_400 });
   });
 
   it('has no other form', () => {
@@ -31,7 +31,7 @@ describe('a rate', () => {
 
   it('is written as it is read', () => {
     const rate = fc.record({
-      points: fc.integer({ min: 1, max: 999_999_999 }),
+      requests: fc.integer({ min: 1, max: 999_999_999 }),
       seconds: fc.integer({ min: 1, max: 86_400 }),
     });
     fc.assert(
@@ -39,6 +39,6 @@ describe('a rate', () => {
         expect(parseRate(rateText(one))).to.deep.equal(one);
       }),
     );
-    expect(rateText({ points: 100, seconds: 60 })).to.equal('100/m');
+    expect(rateText({ requests: 100, seconds: 60 })).to.equal('100/m');
   });
 });

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { MillraceError } from '../../runtime/api/errors.js';
+import { AddressRanges } from '../../runtime/core/address-ranges.js';
+import { Edge } from '../../runtime/http/edge/edge.js';
+import { SERVICE_ROUTES } from '../../runtime/http/routes.js';
+import { call, post, start, type Fakes, type Running } from './harness.js';
+
+const UPLOAD = '/api/v1/entities/upload';
+const SECRET = 'canary-4711';
+
+describe('audit lines', () => {
+  let app: Running;
+  afterEach(() => app.close());
+
+  const serve = async (over: Fakes = {}): Promise<void> => {
+    app = await start(over);
+  };
+
+  /** The audit lines up to now, once so many are written. */
+  async function audits(count: number): Promise<Record<string, unknown>[]> {
+    for (;;) {
+      const lines = app
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('"audit":true'));
+      if (lines.length >= count) return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  it('are written for each write, with who, where, what and how much, and no value', async () => {
+    const duplicates = { entity_type: 'product', entity_ids: [SECRET, 'p2'], duplicates: 1 };
+    await serve({
+      entities: {
+        upload: () => Promise.resolve(duplicates),
+        get: () => Promise.resolve({}),
+        remove: () => Promise.resolve({ entity_type: 'product', entity_ids: [SECRET] }),
+      },
+      features: {
+        push: () => Promise.resolve({ view: 'product_stats', stored: 2, older: 1, expired: 0 }),
+        remove: () => Promise.resolve({ view: 'product_stats', deleted: 1, older: 0 }),
+      },
+      feedback: {
+        record: () =>
+          Promise.resolve({
+            answer: { request_id: SECRET, stored: 1, duplicates: 0, too_old: 0, unused: 2 },
+            counts: [],
+          }),
+      },
+    });
+    const body = { entity_type: 'product', entities: [{ product_id: SECRET }] };
+    await post(app.url + UPLOAD, body, { 'x-request-id': 'r1' });
+    const [first] = await audits(1);
+    expect(first).to.include({
+      level: 30,
+      audit: true,
+      msg: 'write',
+      request_id: 'r1',
+      key: '-',
+      address: '127.0.0.1',
+      route: UPLOAD,
+      entity_type: 'product',
+      status: 200,
+    });
+    expect(first?.counts).to.deep.equal({ entity_ids: 2, duplicates: 1 });
+    const routes = SERVICE_ROUTES.filter((route) => 'writes' in route).map(({ path }) => path);
+    for (const path of routes.filter((one) => one !== UPLOAD)) await post(app.url + path, body);
+    const lines = await audits(routes.length);
+    expect(lines.map(({ route }) => route)).to.have.members(routes);
+    const of = (path: string): unknown => lines.find(({ route }) => route === path)?.counts;
+    expect(of('/api/v1/features/push')).to.deep.equal({ stored: 2, older: 1, expired: 0 });
+    expect(of('/api/v1/features/delete')).to.deep.equal({ deleted: 1, older: 0 });
+    expect(of('/api/v1/feedback')).to.deep.equal({ stored: 1, duplicates: 0, too_old: 0, unused: 2 });
+    expect(JSON.stringify(lines)).not.to.contain(SECRET);
+    expect(routes).to.have.length(6);
+  });
+
+  it('are written for failed writes too, with the code and what was stored', async () => {
+    const failure = new MillraceError('store_partial_write', 'midway', {
+      extensions: { stored_ids: [SECRET] },
+    });
+    await serve({
+      entities: {
+        upload: () => Promise.reject(failure),
+        get: () => Promise.resolve({}),
+        remove: () => Promise.resolve({}),
+      },
+    });
+    await post(app.url + UPLOAD, { entity_type: SECRET });
+    await post(app.url + UPLOAD, `{"entity_type": "${SECRET}`);
+    await post(`${app.url}${UPLOAD}`, '{}', { origin: 'http://evil.example' });
+    const lines = await audits(3);
+    expect(lines.map(({ status, code, counts }) => ({ status, code, counts }))).to.deep.equal([
+      { status: 503, code: 'store_partial_write', counts: { stored_ids: 1 } },
+      { status: 400, code: 'malformed_json', counts: {} },
+      { status: 403, code: 'foreign_origin', counts: {} },
+    ]);
+    expect(JSON.stringify(lines)).not.to.contain(SECRET);
+  });
+
+  it('are not written for reads', async () => {
+    await serve();
+    await post(`${app.url}/api/v1/entities/get`, {});
+    await post(`${app.url}/api/v1/ranking`, {});
+    await call(app.url + UPLOAD);
+    await post(app.url + UPLOAD, {});
+    expect((await audits(1)).map(({ route }) => route)).to.deep.equal([UPLOAD]);
+  });
+
+  it('name the client behind a trusted proxy', async () => {
+    const edge = new Edge({
+      host: '127.0.0.1',
+      adminHost: '127.0.0.1',
+      hosts: new Set(),
+      corsOrigins: new Set(),
+      ratePerAddress: 'off',
+      trustedProxies: AddressRanges.parse('127.0.0.1') as AddressRanges,
+      workers: 1,
+    });
+    await serve({ edge });
+    await post(app.url + UPLOAD, {}, { 'x-forwarded-for': '203.0.113.9' });
+    expect((await audits(1))[0]).to.include({ address: '203.0.113.9' });
+  });
+});
