@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { load, run, startContestant, warmUp, type Contestant } from './service/contestants.js';
-import { bodiesOf, writeProject } from './service/data.js';
+import { bodiesOf, PROJECT } from './service/data.js';
+import { writeItemsProject } from './support/items-project.js';
 import { median, table } from './support/measure.js';
 
 const SERVER = join('dist', 'bench', 'service', 'millrace.js');
@@ -25,7 +26,7 @@ export async function serviceAgainst(other: string, short: boolean): Promise<voi
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const redis = await startRedisServer();
   try {
-    await writeProject(folder);
+    await writeItemsProject(folder, PROJECT);
     const setup = { modules: [before, after] as const, folder, redisUrl: redis.url };
     const rows: string[][] = [];
     for (const count of short ? [100] : [24, 100, 1000]) {
