@@ -31,7 +31,7 @@ export async function writePortions<T, U>(
       const confirmed = list.map(
         (_, i) => i < first || (i < end && error.confirmed[lead + i - first] === true),
       );
-      throw new StoreWriteError(error.message, confirmed, { cause: error.cause });
+      throw new StoreWriteError(error.message, confirmed, error.code, { cause: error.cause });
     }
     start = end;
   }
