@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
-import { writeProject } from './service/data.js';
+import { PROJECT } from './service/data.js';
+import { writeItemsProject } from './support/items-project.js';
 import { table } from './support/measure.js';
 import { measurePair, pairHead, summaryOf, type Pair } from './support/pairs.js';
 
@@ -22,7 +23,7 @@ export async function serviceAgainst(other: string, short: boolean): Promise<voi
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   const redis = await startRedisServer();
   try {
-    await writeProject(folder);
+    await writeItemsProject(folder, PROJECT);
     const sides = [{ module: before }, { module: after }] as const;
     const setup = { sides, folder, redisUrl: redis.url };
     const rows: string[][] = [];

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { load, run, startContestant, warmUp, type Contestant, type Round } from './service/contestants.js';
-import { bodiesOf, writeProject } from './service/data.js';
+import { bodiesOf, PROJECT } from './service/data.js';
+import { writeItemsProject } from './support/items-project.js';
 import { median, ms, percentile, table } from './support/measure.js';
 
 const CANDIDATES = [1000, 100, 24];
@@ -20,7 +21,7 @@ export async function serviceBench(short: boolean): Promise<void> {
   const redis = await startRedisServer();
   const contestants: Contestant[] = [];
   try {
-    await writeProject(folder);
+    await writeItemsProject(folder, PROJECT);
     const start = async (name: string, module: string, args: string[], env = {}): Promise<void> => {
       const path = fileURLToPath(new URL(`./service/${module}.js`, import.meta.url));
       contestants.push(await startContestant(name, path, args, env));

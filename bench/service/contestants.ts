@@ -3,7 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { Client } from 'undici';
-import { FEATURES, featuresOf, itemId, naiveKey } from './data.js';
+import { featuresOf, itemId } from '../support/items-project.js';
+import { FEATURES, naiveKey, PROJECT } from './data.js';
 import type { Usage } from './serve.js';
 
 const ROUTE = '/api/v1/items';
@@ -45,7 +46,7 @@ export async function load(
   more: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const redis = new Redis(redisUrl);
-  const features = featuresOf(items).map((values) =>
+  const features = featuresOf(PROJECT, items).map((values) =>
     Object.fromEntries(FEATURES.map((name, i) => [name, values[i] ?? 0])),
   );
   for (let from = 0; from < items; from += 1000) {

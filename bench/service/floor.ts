@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import express from 'express';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
-import { ensembleOf, FEATURES, featuresOf, itemId } from './data.js';
+import { ensembleOf, featuresOf, itemId } from '../support/items-project.js';
+import { FEATURES, PROJECT } from './data.js';
 import { serveForBench } from './serve.js';
 
 /**
@@ -12,10 +13,10 @@ import { serveForBench } from './serve.js';
  */
 const items = Number(process.argv[2]);
 const columns = FEATURES.length;
-const scorer = await treeEngine.compile(ensembleOf());
+const scorer = await treeEngine.compile(ensembleOf(PROJECT));
 const rowOf = new Map<string, number>();
 const table = new Float64Array(items * columns);
-for (const [index, features] of featuresOf(items).entries()) {
+for (const [index, features] of featuresOf(PROJECT, items).entries()) {
   rowOf.set(itemId(index), index);
   table.set(features, index * columns);
 }

@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import express from 'express';
 import { Redis } from 'ioredis';
 import { ObjectTrees } from '../naive/object-trees.js';
-import { ensembleOf, FEATURES, naiveKey } from './data.js';
+import { ensembleOf } from '../support/items-project.js';
+import { FEATURES, naiveKey, PROJECT } from './data.js';
 import { serveForBench } from './serve.js';
 
 /**
@@ -10,7 +11,7 @@ import { serveForBench } from './serve.js';
  * concatenated for each lookup, and trees of objects.
  */
 const redis = new Redis(process.argv[2] ?? '');
-const trees = new ObjectTrees(ensembleOf());
+const trees = new ObjectTrees(ensembleOf(PROJECT));
 
 class Candidate {
   readonly features = new Map<string, number>();

@@ -76,3 +76,8 @@ const background = new Background();
 export function inBackground<T>(work: Pieces<T>, check?: () => void): Promise<T> {
   return inLane(background, work, check);
 }
+
+/** Calls a function that can wait, as one piece. Pieces of other work run before and after it. */
+export function callInBackground<T>(call: () => T): Promise<T> {
+  return inLane(background, { next: () => ({ done: true, value: call() }) });
+}

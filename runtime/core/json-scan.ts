@@ -1,42 +1,11 @@
 import type { Pieces } from './pieces.js';
 import { STRING_FAULTS, type JsonFault } from './json-fault.js';
+import { endOfEscape, endOfScalar, MOST_DIGITS } from './json-tokens.js';
+import { JsonUnits, type JsonUnit, type ListSpan } from './json-units.js';
 import { MOST_NESTING } from './parse-json.js';
 
 /** The number of bytes that are read between two yields. */
 const STEP = 32 * 1024;
-/**
- * The elements of a list are parsed together in groups of up to this many bytes. For the slowest JSON, JSON.parse takes
- * about 3 ms per group.
- */
-const GROUP_BYTES = 32 * 1024;
-
-/** The maximum number of characters of a number, because a number is read in one step. */
-export const MOST_DIGITS = 1024 * 1024;
-
-/** A part of a body: an element of its list, or everything outside the list. */
-export interface JsonUnit {
-  /** The position in the list; undefined for the part outside the list. */
-  readonly element: number | undefined;
-  readonly bytes: number;
-  /** The number of names, lists and objects in it. They cost the most time to parse, check and store. */
-  readonly parts: number;
-  /** The number of values of any kind in it. */
-  readonly values: number;
-  /** The number of strings among its values. */
-  readonly texts: number;
-}
-
-/** A list in the outermost object, and the offsets of its elements. */
-export interface ListSpan {
-  /** The offset of the opening bracket, and the offset after the closing bracket. */
-  readonly start: number;
-  end: number;
-  length: number;
-  /** The start and end of each group of elements, and the number of elements before it. */
-  readonly starts: number[];
-  readonly ends: number[];
-  readonly firsts: number[];
-}
 
 export interface JsonScan {
   /** The first place that is not valid JSON, as a byte offset. */
@@ -63,10 +32,6 @@ const IN_TEXT = 7;
 const [LIST, OBJECT] = [0, 1];
 const [QUOTE, BACKSLASH, COMMA, COLON_SIGN] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-const [ZERO, NINE, MINUS, PLUS, DOT] = [0x30, 0x39, 0x2d, 0x2b, 0x2e];
-
-/** The maximum bytes of an escaped ASCII character: `\u0061` is six bytes. A longer name cannot be the list's name. */
-const BYTES_OF_CHARACTER = 6;
 
 /**
  * Reads bytes as JSON.parse does, without creating values. It finds the first place that is not JSON, the offsets of
@@ -80,15 +45,14 @@ export function* scanJson(
   listName: string | undefined,
   unit: (unit: JsonUnit) => void,
 ): Pieces<JsonScan> {
-  const scanner = new Scanner(bytes, listName, unit);
+  const scanner = new Scanner(bytes, new JsonUnits(bytes, listName, unit));
   for (let until = STEP; scanner.read(until); until += STEP) yield;
   return scanner.end();
 }
 
 class Scanner {
   readonly #bytes: Buffer;
-  readonly #listName: string | undefined;
-  readonly #unit: (unit: JsonUnit) => void;
+  readonly #units: JsonUnits;
   #at = 0;
   #state = VALUE;
   #fault: JsonFault | undefined;
@@ -97,36 +61,16 @@ class Scanner {
   #open = new Uint8Array(256);
   #depth = 0;
   #deepest = 0;
-  #parts = 0;
-  #values = 0;
-  #texts = 0;
-  /** The offset of the current or last name in the outermost object. */
-  #nameAt = 0;
-  /** True if the current field of the outermost object has the list's name. */
-  #isNamed = false;
-  /** The list that is being read. */
-  #span: ListSpan | undefined;
-  readonly #spans: ListSpan[] = [];
-  #list: ListSpan | undefined;
-  #elementAt = 0;
-  #elementParts = 0;
-  #elementValues = 0;
-  #elementTexts = 0;
-  /** The totals of all lists that were split. */
-  #listParts = 0;
-  #listValues = 0;
-  #listTexts = 0;
-  #listBytes = 0;
 
-  constructor(bytes: Buffer, listName: string | undefined, unit: (unit: JsonUnit) => void) {
+  constructor(bytes: Buffer, units: JsonUnits) {
     this.#bytes = bytes;
-    this.#listName = listName;
-    this.#unit = unit;
+    this.#units = units;
   }
 
   /** Reads up to an offset or slightly further; returns false at the end or at a fault. */
   read(until: number): boolean {
     const bytes = this.#bytes;
+    const units = this.#units;
     const limit = Math.min(until, bytes.length);
     let at = this.#at;
     let state = this.#state;
@@ -138,10 +82,10 @@ class Scanner {
         if (end < 0) continue;
         if (state === IN_TEXT) {
           state = FOLLOWS;
-          if (this.#depth === 2 && this.#span !== undefined) this.#endElement(at);
+          if (this.#depth === 2 && units.isInList) units.endElement(at);
         } else {
           state = COLON;
-          if (this.#depth === 1) this.#isNamed = this.#isListName(at);
+          if (this.#depth === 1) units.endName(at);
         }
         continue;
       }
@@ -159,10 +103,11 @@ class Scanner {
             state = FOLLOWS;
             break;
           }
-          if (this.#depth === 2 && this.#span !== undefined) this.#startElement(at);
-          this.#values++;
+          if (this.#depth === 2 && units.isInList) units.startElement(at);
+          units.values++;
           if (byte === OPEN_LIST) {
-            this.#openList(at);
+            this.#push(LIST);
+            if (this.#depth === 2) units.openList(at);
             at++;
             state = VALUE_OR_END;
           } else if (byte === OPEN_OBJECT) {
@@ -170,7 +115,7 @@ class Scanner {
             at++;
             state = NAME_OR_END;
           } else if (byte === QUOTE) {
-            this.#texts++;
+            units.texts++;
             at++;
             state = IN_TEXT;
           } else {
@@ -182,14 +127,14 @@ class Scanner {
             }
             at = end;
             state = FOLLOWS;
-            if (this.#depth === 2 && this.#span !== undefined) this.#endElement(at);
+            if (this.#depth === 2 && units.isInList) units.endElement(at);
           }
           break;
         case NAME:
         case NAME_OR_END:
           if (byte === QUOTE) {
-            if (this.#depth === 1) this.#nameAt = at;
-            this.#parts++;
+            if (this.#depth === 1) units.startName(at);
+            units.parts++;
             at++;
             state = IN_NAME;
           } else if (byte === CLOSE_OBJECT && state === NAME_OR_END) {
@@ -226,17 +171,11 @@ class Scanner {
     const isRead = this.#fault !== undefined || this.#isEndless;
     if (!isRead && (this.#state !== FOLLOWS || this.#depth > 0))
       this.#refuse(length, expectedIn(this.#state, this.#inside));
-    this.#unit({
-      element: undefined,
-      bytes: length - this.#listBytes,
-      parts: this.#parts - this.#listParts,
-      values: this.#values - this.#listValues,
-      texts: this.#texts - this.#listTexts,
-    });
+    const { spans, list } = this.#units.end();
     return {
       fault: this.#fault,
-      spans: this.#spans,
-      list: this.#list,
+      spans,
+      list,
       isTooDeep: this.#deepest > MOST_NESTING,
       isEndless: this.#isEndless,
     };
@@ -259,82 +198,15 @@ class Scanner {
     }
     this.#open[this.#depth++] = kind;
     if (this.#depth > this.#deepest) this.#deepest = this.#depth;
-    this.#parts++;
-  }
-
-  #openList(at: number): void {
-    this.#push(LIST);
-    if (this.#depth !== 2 || !this.#isNamed) return;
-    this.#span = { start: at, end: at, length: 0, starts: [], ends: [], firsts: [] };
-    this.#listParts -= this.#parts;
-    this.#listValues -= this.#values;
-    this.#listTexts -= this.#texts;
+    this.#units.parts++;
   }
 
   #close(end: number): void {
     this.#depth--;
-    const span = this.#span;
-    if (span === undefined) return;
-    if (this.#depth === 2) this.#endElement(end);
-    else if (this.#depth === 1) {
-      span.end = end;
-      this.#listParts += this.#parts;
-      this.#listValues += this.#values;
-      this.#listTexts += this.#texts;
-      this.#listBytes += end - span.start;
-      this.#spans.push(span);
-      this.#list = span;
-      this.#span = undefined;
-    }
-  }
-
-  #startElement(at: number): void {
-    this.#elementAt = at;
-    this.#elementParts = this.#parts;
-    this.#elementValues = this.#values;
-    this.#elementTexts = this.#texts;
-  }
-
-  #endElement(end: number): void {
-    const span = this.#span as ListSpan;
-    const start = this.#elementAt;
-    const last = span.starts.length - 1;
-    if (last >= 0 && end - (span.starts[last] as number) <= GROUP_BYTES) span.ends[last] = end;
-    else {
-      span.starts.push(start);
-      span.ends.push(end);
-      span.firsts.push(span.length);
-    }
-    this.#unit({
-      element: span.length,
-      bytes: end - start,
-      parts: this.#parts - this.#elementParts,
-      values: this.#values - this.#elementValues,
-      texts: this.#texts - this.#elementTexts,
-    });
-    span.length++;
-  }
-
-  /**
-   * True if the name that ends here in the outermost object is the list's name. Then an earlier field with this name is
-   * dropped.
-   */
-  #isListName(end: number): boolean {
-    const wanted = this.#listName;
-    if (wanted === undefined) return false;
-    const bytes = this.#bytes;
-    const start = this.#nameAt + 1;
-    const length = end - 1 - start;
-    if (length < wanted.length || length > BYTES_OF_CHARACTER * wanted.length) return false;
-    let isSame = length === wanted.length;
-    for (let i = 0; isSame && i < length; i++) isSame = bytes[start + i] === wanted.charCodeAt(i);
-    if (!isSame) {
-      // Only a name with an escape can equal the list's name with different bytes.
-      const escape = bytes.subarray(start, end - 1).indexOf(BACKSLASH);
-      if (escape < 0 || JSON.parse(bytes.toString('utf8', start - 1, end)) !== wanted) return false;
-    }
-    this.#list = undefined;
-    return true;
+    const units = this.#units;
+    if (!units.isInList) return;
+    if (this.#depth === 2) units.endElement(end);
+    else if (this.#depth === 1) units.endList(end);
   }
 
   /**
@@ -380,62 +252,4 @@ function expectedIn(state: number, inside: number | undefined): string {
     default:
       return STRING_FAULTS.unclosed;
   }
-}
-
-/** Returns the offset after an escape, or -1 if it is not valid. */
-function endOfEscape(bytes: Buffer, at: number): number {
-  switch (bytes[at + 1]) {
-    case 0x22: // "
-    case 0x5c: // \
-    case 0x2f: // /
-    case 0x62: // b
-    case 0x66: // f
-    case 0x6e: // n
-    case 0x72: // r
-    case 0x74: // t
-      return at + 2;
-    case 0x75: // u
-      for (let i = at + 2; i < at + 6; i++) if (!isHex(bytes[i])) return -1;
-      return at + 6;
-    default:
-      return -1;
-  }
-}
-
-function isHex(byte: number | undefined): boolean {
-  if (byte === undefined) return false;
-  const letter = byte | 0x20;
-  return (byte >= ZERO && byte <= NINE) || (letter >= 0x61 && letter <= 0x66);
-}
-
-/** Returns the offset after a number, true, false or null, or -1 if there is none. */
-function endOfScalar(bytes: Buffer, at: number, first: number): number {
-  if (first === 0x74) return endOfWord(bytes, at, 'true');
-  if (first === 0x66) return endOfWord(bytes, at, 'false');
-  if (first === 0x6e) return endOfWord(bytes, at, 'null');
-  const from = first === MINUS ? at + 1 : at;
-  let end = bytes[from] === ZERO ? from + 1 : endOfDigits(bytes, from);
-  if (end === from) return -1;
-  if (bytes[end] === DOT) {
-    const fraction = endOfDigits(bytes, end + 1);
-    if (fraction === end + 1) return end;
-    end = fraction;
-  }
-  if (((bytes[end] ?? 0) | 0x20) !== 0x65) return end;
-  const sign = bytes[end + 1];
-  const digits = sign === PLUS || sign === MINUS ? end + 2 : end + 1;
-  const exponent = endOfDigits(bytes, digits);
-  return exponent === digits ? end : exponent;
-}
-
-function endOfDigits(bytes: Buffer, from: number): number {
-  const limit = Math.min(bytes.length, from + MOST_DIGITS + 1);
-  let at = from;
-  while (at < limit && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
-  return at;
-}
-
-function endOfWord(bytes: Buffer, at: number, word: string): number {
-  for (let i = 1; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) return -1;
-  return at + word.length;
 }

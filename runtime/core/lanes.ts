@@ -34,7 +34,7 @@ export class Lane {
 /** Runs the work in a lane. @param check called before each slice; an error that it throws ends the work */
 export function inLane<T>(
   lane: { add(job: Job): void },
-  work: Pieces<T>,
+  work: Pick<Pieces<T>, 'next'>,
   check: () => void = () => undefined,
 ): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonList } from './json-list.js';
-import { MOST_DIGITS, scanJson, type JsonUnit, type ListSpan } from './json-scan.js';
+import { scanJson } from './json-scan.js';
+import { MOST_DIGITS } from './json-tokens.js';
+import type { JsonUnit, ListSpan } from './json-units.js';
 import { faultError, MOST_NESTING, notUtf8, withoutMark } from './parse-json.js';
 import type { Pieces } from './pieces.js';
 import { Violations } from './violations.js';

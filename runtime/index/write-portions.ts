@@ -1,5 +1,4 @@
-import { inBackground } from '../core/background.js';
-import { type Pieces } from '../core/pieces.js';
+import { callInBackground } from '../core/background.js';
 import { StoreWriteError } from '../store/store.js';
 
 /** Limits of one portion. Writing it blocks the event loop for one or two milliseconds, and other requests wait. */
@@ -25,22 +24,16 @@ export async function writePortions<T, U>(
       bytes += sizeOf(list[end] as T);
     try {
       const portion = list.slice(start, end);
-      for (const result of (await inBackground(started(() => write(portion)))) ?? []) results.push(result);
+      for (const result of (await callInBackground(() => write(portion))) ?? []) results.push(result);
     } catch (error) {
       if (!(error instanceof StoreWriteError)) throw error;
       const first = start;
       const confirmed = list.map(
         (_, i) => i < first || (i < end && error.confirmed[lead + i - first] === true),
       );
-      throw new StoreWriteError(error.message, confirmed, { cause: error.cause });
+      throw new StoreWriteError(error.message, confirmed, error.code, { cause: error.cause });
     }
     start = end;
   }
   return results;
-}
-
-/** Starts a write as one background piece. Other pieces run before the next portion starts. */
-// eslint-disable-next-line require-yield
-function* started<T>(begin: () => T): Pieces<T> {
-  return begin();
 }

@@ -121,9 +121,9 @@ export class StoreWriteError extends Error {
     message: string,
     /** By position in the batch: true where the write is confirmed. */
     readonly confirmed: readonly boolean[],
-    options?: ErrorOptions,
     /** The reason for the first unconfirmed write. */
-    readonly code: StoreFailure = 'store_unavailable',
+    readonly code: StoreFailure,
+    options?: ErrorOptions,
   ) {
     super(message, options);
     this.name = 'StoreWriteError';

@@ -102,11 +102,18 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: '`LOADING`: it reads its data again',
-    make: async ({ client }) => {
-      await client.config('SET', 'key-load-delay', '1000');
+    short: true,
+    make: async ({ client, redis }) => {
+      // The server sleeps for 2 ms per key, so it is still loading when the fault is repaired.
+      await client.config('SET', 'key-load-delay', '2000');
       const reloading = client.call('DEBUG', 'RELOAD').catch(() => undefined);
-      await pause(200); // the server saves its data first
-      return () => reloading;
+      const other = new Redis(redis.url, { enableReadyCheck: false });
+      while (!(await other.info('persistence')).includes('\r\nloading:1')) await pause(20);
+      return async () => {
+        await other.config('SET', 'key-load-delay', '0');
+        await reloading;
+        other.disconnect();
+      };
     },
   },
   {

@@ -86,6 +86,6 @@ export class MemoryStore implements Store {
       return true;
     });
     if (!confirmed.includes(false)) return Promise.resolve();
-    return Promise.reject(new StoreWriteError('the store failed on purpose', confirmed));
+    return Promise.reject(new StoreWriteError('the store failed on purpose', confirmed, 'store_unavailable'));
   }
 }

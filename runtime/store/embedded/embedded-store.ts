@@ -104,8 +104,8 @@ class EmbeddedStore implements Store {
       this.#failure = new StoreWriteError(
         `The embedded store could not write: ${reasonOf(error)}`,
         change.of.map(() => false),
-        { cause: error },
         failureOf(reasonOf(error)),
+        { cause: error },
       );
       throw this.#failure;
     }

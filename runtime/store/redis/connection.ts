@@ -2,6 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { MillraceError } from '../../api/errors.js';
 import {
   CrowdedError,
+  isGone,
   isHopeless,
   isRefused,
   isReply,
@@ -20,14 +21,16 @@ import type { RedisObserver } from '../../settings/redis-observer.js';
 import { nodeOptions, sentinelOptions } from './node-options.js';
 import { SentinelMaster } from './sentinel-master.js';
 import type { RedisAccess, Topology } from '../../settings/redis-target.js';
-import { WriteFence } from './write-fence.js';
+import { ReplyWatchdog } from './reply-watchdog.js';
+import { watchInfo } from './watch-info.js';
+import { unfenced, WriteFence } from './write-fence.js';
 
-/** Number of watchdog checks within the shorter time-out of a connection. */
-const TICKS = 4;
 /** How long a read waits for a new connection when its own breaks, in milliseconds. Its deadline may end the wait earlier. */
 const RECOVERY = 500;
 /** Longest pause before a reconnect if the server accepts connections and then closes them, in milliseconds. */
 const LONGEST_BREAK = 50;
+/** How long the connection is watched for a change before its state is checked anyway, in milliseconds. */
+const LONGEST_WAIT = 50;
 /** Event that is emitted on the ioredis client when the connection may be used. */
 const READY = 'millrace:ready';
 
@@ -55,22 +58,13 @@ export class RedisConnection {
   readonly #fence: WriteFence | undefined;
   /** Undefined if the address is fixed. */
   readonly #master: SentinelMaster | undefined;
+  readonly #watchdog: ReplyWatchdog;
   readonly #listeners: (() => void)[] = [];
   #ready = false;
   #warned = false;
-  #count = 0;
-  #bytes = 0;
-  /** Commands that wait for replies, the oldest first, each with the tick in which it was sent. */
-  readonly #pending = new Set<{ readonly sent: number }>();
-  #heard = false;
-  #ticks = 0;
-  #silentTicks = 0;
-  /** Ticks since the handshake began, or since the server last answered INFO. */
-  #handshakeTicks = 0;
   /** When the last ready connection broke, by `performance.now()`. */
   #brokenAt = -Infinity;
   #recovery: Promise<boolean> | undefined;
-  #watchdog: NodeJS.Timeout | undefined;
   #lastError: Error | undefined;
   #closed = false;
   #renewed = -Infinity;
@@ -100,9 +94,18 @@ export class RedisConnection {
       },
     });
     guardParser(this.redis);
-    this.#noteLoading();
+    this.#watchdog = new ReplyWatchdog(limits, {
+      isInHandshake: () => this.redis.status === 'connect' || (this.redis.status === 'ready' && !this.#ready),
+      checkIdle: () => this.#checkIdle(),
+      // This rejects the commands without a reply, and drops the unsent commands.
+      giveUp: () => this.redis.stream.destroy(new NoReplyError()),
+    });
+    watchInfo(this.redis, (isLoading) => {
+      this.#watchdog.noteProgress();
+      if (isLoading) this.#lastError = new LoadingError();
+    });
     this.redis.on('error', (error: Error) => (this.#lastError = error));
-    this.redis.on('connect', () => this.#watch());
+    this.redis.on('connect', () => this.#watchdog.watch(this.redis.stream));
     this.redis.on('ready', () => void this.#prepare());
     this.redis.on('close', () => this.broke());
     this.redis.on('end', () => this.#startAgain());
@@ -127,7 +130,7 @@ export class RedisConnection {
 
   /** Number of keys or records in flight. */
   get owed(): number {
-    return this.#count;
+    return this.#watchdog.count;
   }
 
   /** Starts connecting. After that, it reconnects until `close`. */
@@ -155,13 +158,9 @@ export class RedisConnection {
    * Resolves to true when the connection is ready, and to false after `milliseconds`. It resolves to false early if the
    * connection can never become ready.
    */
-  async becomesReady(milliseconds: number): Promise<boolean> {
-    const until = Date.now() + milliseconds;
-    while (!this.ready) {
-      if (this.#closed || isHopeless(this.#lastError) || Date.now() >= until) return false;
-      await changeOf(this.redis, Math.min(100, until - Date.now()));
-    }
-    return true;
+  becomesReady(milliseconds: number): Promise<boolean> {
+    const until = performance.now() + milliseconds;
+    return this.#awaitReady(() => until, isHopeless);
   }
 
   /**
@@ -174,18 +173,12 @@ export class RedisConnection {
   async run<T>(count: number, bytes: number, send: (redis: Redis) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.unavailable(new Error('the store is closed'));
     if (!this.ready) throw this.unavailable(this.#lastError);
-    if (this.#count > 0) this.#checkRoom(count, bytes);
-    else this.#silentTicks = 0;
-    this.#count += count;
-    this.#bytes += bytes;
-    const pending = { sent: this.#ticks };
-    this.#pending.add(pending);
+    if (!this.#watchdog.hasRoom(count, bytes)) throw this.#crowded();
+    const sent = this.#watchdog.begin(count, bytes);
     try {
       return await send(this.redis);
     } finally {
-      this.#pending.delete(pending);
-      this.#count -= count;
-      this.#bytes -= bytes;
+      this.#watchdog.end(sent);
     }
   }
 
@@ -216,10 +209,21 @@ export class RedisConnection {
   async #awaitRecovery(): Promise<boolean> {
     // The close event of a broken stream arrives in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
+    return this.#awaitReady(() => this.#brokenAt + RECOVERY, isGone);
+  }
+
+  /**
+   * Resolves to true when the connection is ready, or to false when the time is over or waiting is in vain.
+   * @param until by `performance.now()`; read again after each change of the connection
+   */
+  async #awaitReady(
+    until: () => number,
+    isInVain: (lastError: Error | undefined) => boolean,
+  ): Promise<boolean> {
     while (!this.ready) {
-      const left = this.#brokenAt + RECOVERY - performance.now();
-      if (this.#closed || left <= 0 || isGone(this.#lastError)) return false;
-      await changeOf(this.redis, Math.min(50, left));
+      const left = until() - performance.now();
+      if (this.#closed || left <= 0 || isInVain(this.#lastError)) return false;
+      await changeOf(this.redis, Math.min(LONGEST_WAIT, left));
     }
     return true;
   }
@@ -252,7 +256,7 @@ export class RedisConnection {
   close(): void {
     this.#closed = true;
     this.#observer?.closed(this);
-    clearInterval(this.#watchdog);
+    this.#watchdog.stop();
     this.redis.disconnect();
     // disconnect() still delivers written commands, and the server may execute them after later writes.
     (this.redis.stream as typeof this.redis.stream | undefined)?.destroy();
@@ -296,12 +300,10 @@ export class RedisConnection {
     setTimeout(again, Math.min(50, this.#limits.longestPause)).unref();
   }
 
-  #checkRoom(count: number, bytes: number): void {
-    const { inFlight, inFlightBytes } = this.#limits;
-    if (this.#count + count <= inFlight && this.#bytes + bytes <= inFlightBytes) return;
+  #crowded(): Error {
+    const crowded = new CrowdedError(this.#watchdog.count);
     // If the server has been silent for a while, the silence is the reason for the long queue.
-    const crowded = new CrowdedError(this.#count);
-    throw this.#silentTicks === 0 ? crowded : this.unavailable(new Error(crowded.message));
+    return this.#watchdog.isSilent ? this.unavailable(new Error(crowded.message)) : crowded;
   }
 
   /** Call as soon as the connection is known to be lost. Calling it again has no effect. */
@@ -317,71 +319,10 @@ export class RedisConnection {
     );
   }
 
-  /** Records that the server is loading its data. Meanwhile, ioredis polls INFO and emits no event for it. */
-  #noteLoading(): void {
-    type Answered = (error: Error | null | undefined, text?: string) => void;
-    const info = this.redis.info.bind(this.redis) as (what?: string | Answered) => Promise<string>;
-    const noted = (what?: string | Answered): Promise<string> =>
-      typeof what !== 'function'
-        ? info(what)
-        : info((error, text) => {
-            this.#handshakeTicks = 0;
-            if (text?.includes('\r\nloading:1') === true) this.#lastError = new LoadingError();
-            what(error, text);
-          });
-    this.redis.info = noted as typeof this.redis.info;
+  /** An idle connection must also detect a hanging server: when it continues, another server may be the master. */
+  #checkIdle(): void {
+    if (this.#master !== undefined && this.ready) this.ping().catch(() => undefined);
   }
-
-  /** Detects a server that is silent while replies are in flight, also during the handshake. */
-  #watch(): void {
-    this.#heard = true;
-    this.#silentTicks = 0;
-    this.#handshakeTicks = 0;
-    this.redis.stream.on('data', () => (this.#heard = true));
-    // Counts ticks instead of reading the clock: after a blocked event loop, the waiting replies are read before the next tick.
-    this.#watchdog ??= setInterval(() => this.#tick(), this.#tickMs).unref();
-  }
-
-  get #tickMs(): number {
-    return Math.min(this.#limits.socketTimeout, this.#limits.commandTimeout) / TICKS;
-  }
-
-  /** Ticks of a time-out; one extra, because the first tick may come early. */
-  #ticksOf(timeout: number): number {
-    return Math.ceil(timeout / this.#tickMs) + 1;
-  }
-
-  #tick(): void {
-    const { status } = this.redis;
-    const { connectTimeout, socketTimeout, commandTimeout } = this.#limits;
-    this.#ticks++;
-    // An idle connection must also detect a hanging server: when it continues, another server may be the master.
-    if (this.#master !== undefined && this.ready && this.#count === 0 && !this.#heard)
-      this.ping().catch(() => undefined);
-    const isShaking = status === 'connect' || (status === 'ready' && !this.#ready);
-    const owes = this.#count > 0 || isShaking;
-    this.#handshakeTicks = isShaking ? this.#handshakeTicks + 1 : 0;
-    this.#silentTicks = this.#heard || !owes ? 0 : this.#silentTicks + 1;
-    this.#heard = false;
-    const [oldest] = this.#pending;
-    const isLate = oldest !== undefined && this.#ticks - oldest.sent >= this.#ticksOf(commandTimeout);
-    // A server may answer a handshake very slowly without ever being silent.
-    const isStuck = this.#handshakeTicks >= this.#ticksOf(connectTimeout + socketTimeout);
-    if (isLate || isStuck || this.#silentTicks >= this.#ticksOf(socketTimeout)) this.#giveUp();
-  }
-
-  /** Destroys the socket. Commands without a reply are rejected, and unsent commands are dropped. */
-  #giveUp(): void {
-    this.#silentTicks = 0;
-    this.redis.stream.destroy(new NoReplyError());
-  }
-}
-
-/** Whether the server refuses connections, is silent or is loading its data. */
-function isGone(lastError: Error | undefined): boolean {
-  if (lastError === undefined) return false;
-  const { code } = lastError as NodeJS.ErrnoException;
-  return code === 'ECONNREFUSED' || lastError instanceof NoReplyError || lastError instanceof LoadingError;
 }
 
 /** Resolves at the next change of the connection's status, or after a while. */
@@ -396,11 +337,4 @@ async function changeOf(redis: Redis, milliseconds: number): Promise<void> {
     const timer = setTimeout(done, Math.max(1, milliseconds));
     for (const event of events) redis.once(event, done);
   });
-}
-
-function unfenced(address: string, error: Error): string {
-  return (
-    `Redis at ${address} does not let this user close a client of its own (${error.message}): an upload that was given ` +
-    'up may then be done after a later one. Give the user +client|info and +client|kill'
-  );
 }

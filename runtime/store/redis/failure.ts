@@ -95,6 +95,13 @@ export function isHopeless(error: Error | undefined): boolean {
   return error !== undefined && HOPELESS.test(innermost(error).message);
 }
 
+/** Whether the server refuses connections, is silent or is loading its data. */
+export function isGone(lastError: Error | undefined): boolean {
+  if (lastError === undefined) return false;
+  const { code } = lastError as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' || lastError instanceof NoReplyError || lastError instanceof LoadingError;
+}
+
 /** Whether the error is a reply of the server. */
 export function isReply(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error);

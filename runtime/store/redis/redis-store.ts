@@ -195,7 +195,7 @@ class ServersStore implements RedisStore {
     if (failure === undefined) return;
     const confirmed = failures.map((found) => found === undefined);
     const { code, message } = this.#servers.unavailable(failure);
-    throw new StoreWriteError(message, confirmed, { cause: failure }, code as StoreFailure);
+    throw new StoreWriteError(message, confirmed, code as StoreFailure, { cause: failure });
   }
 
   async sampleKeys(start: string, most: number, signal: AbortSignal): Promise<string[]> {

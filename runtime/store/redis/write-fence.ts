@@ -29,6 +29,14 @@ export class WriteFence {
   }
 }
 
+/** The warning if the server refuses the commands of the fence. */
+export function unfenced(address: string, error: Error): string {
+  return (
+    `Redis at ${address} does not let this user close a client of its own (${error.message}): an upload that was given ` +
+    'up may then be done after a later one. Give the user +client|info and +client|kill'
+  );
+}
+
 /** Reads `id=7 addr=127.0.0.1:50412 laddr=… name=…`. */
 function parseClient(text: string): ServersClient {
   const id = /(?:^| )id=(\d+)/.exec(text)?.[1];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { beginUrgent, inBackground } from '../../../runtime/core/background.js';
+import { beginUrgent, callInBackground, inBackground } from '../../../runtime/core/background.js';
 import { atOnce, inTurns, soon, type Pieces } from '../../../runtime/core/pieces.js';
 
 /** Each piece blocks the event loop for longer than a slice. */
@@ -112,5 +112,23 @@ describe('work in the background', () => {
   it('fails as the work does', async () => {
     const error = await inBackground(work(1, true)).catch((one: unknown) => one);
     expect(error).to.be.an('error').with.property('message', 'no more');
+  });
+
+  it('calls a function as one piece, in order with short jobs', async () => {
+    const order: string[] = [];
+    const first = inBackground(named('1', 0, order));
+    const called = callInBackground(() => order.push('2'));
+    expect(order).to.deep.equal([]);
+    expect(await called).to.equal(2);
+    await first;
+    expect(order).to.deep.equal(['1', '2']);
+  });
+
+  it('fails as a function does', async () => {
+    const failing = callInBackground(() => {
+      throw new Error('no call');
+    });
+    const error = await failing.catch((one: unknown) => one);
+    expect(error).to.be.an('error').with.property('message', 'no call');
   });
 });

@@ -27,13 +27,14 @@ describe('writePortions', () => {
         writes++;
         if (writes < 2) return Promise.resolve(undefined);
         const confirmed = [true, ...portion.map((_, i) => i % 2 === 0)];
-        return Promise.reject(new StoreWriteError('no more', confirmed));
+        return Promise.reject(new StoreWriteError('no more', confirmed, 'store_read_only'));
       },
       1,
     ).catch((one: unknown) => one);
     expect(writes).to.equal(2);
     expect(error).to.be.instanceOf(StoreWriteError);
     expect((error as StoreWriteError).message).to.equal('no more');
+    expect((error as StoreWriteError).code).to.equal('store_read_only');
     expect((error as StoreWriteError).confirmed).to.deep.equal(
       list.map((_, i) => i < 128 || (i < 256 && i % 2 === 0)),
     );
