@@ -11,17 +11,10 @@ import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
-import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
-import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
-import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
-import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
-import { countReloads } from '../runtime/metrics/reload-metrics.js';
-import { countResident } from '../runtime/metrics/resident-metrics.js';
-import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
-import { countWorkers } from '../runtime/metrics/worker-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
+import { registeredMetrics } from './metric-registry.js';
 import { optionTypes } from './option-types.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -85,23 +78,9 @@ function settingTable(): string {
 
 /** The metrics of Millrace itself. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
-  const { registry } = new HttpMetrics();
-  new OutboundMetrics().register(registry);
-  new StrayMetrics().register(registry);
-  const admission = new AdmissionMetrics(registry);
-  admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
-  new ConnectionMetrics(registry).watch({ count: 0 });
-  countResident(registry, { states: () => [], isCurrent: () => false });
-  countReloads(registry, {
-    counts: { succeeded: 0, failed: 0 },
-    lastFailed: false,
-    current: { version: '', loadedAt: 0, models: [] },
-  });
-  countWorkers(registry, { states: () => [], restarts: () => 0 });
-  const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
     ['metric', 'labels', 'meaning'],
-    metrics
+    registeredMetrics()
       .filter(({ name }) => name.startsWith('millrace_'))
       .map(({ name, labelNames, help }) => [
         `\`${name}\``,
@@ -109,12 +88,6 @@ function metricTable(): string {
         help,
       ]),
   );
-}
-
-interface RegisteredMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
 }
 
 /** Lists the options of a plugin, from its schema. */

@@ -19,6 +19,7 @@ import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
@@ -27,6 +28,7 @@ import { createGeneration, type Generation } from './project/generation.js';
 import { Reloader, type Reload } from './project/reloader.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
+import { StoreCheck } from '../store/store-check.js';
 import type { Store } from '../store/store.js';
 
 export { compileProject, ProjectInvalidError };
@@ -79,12 +81,14 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
-  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
+  const store = services.resolve(TOKENS.store);
+  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));
+  countProcess(metrics.registry, () => reloader.current.version);
   outbound.register(metrics.registry);
   countReloads(metrics.registry, reloader);
   return new ReloadableApp(
     reloader,
-    services.resolve(TOKENS.store),
+    store,
     services.resolve(TOKENS.logger),
     metrics,
     services.resolve(TOKENS.admission),

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createApp, type App } from './app.js';
 import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
+import { countEventLoopDelay } from '../metrics/event-loop-metrics.js';
 import { Instance } from '../http/instance.js';
 import { listen, type ListenOptions } from '../http/listen.js';
 import { AT_ONCE, endOnSignal, reloadsOnSighup, type Closing } from './process/end-on-signal.js';
@@ -44,6 +45,7 @@ export async function startService(
     });
     connectionMetrics.watch(server.connections);
     const watcher = watch?.(app);
+    const endSampling = countEventLoopDelay(app.metrics.registry);
     return {
       app,
       url: urlOf(settings.host, server.port),
@@ -53,6 +55,7 @@ export async function startService(
         watcher?.stop();
         await pause(lameDuckMs);
         await server.close(settings.drainMs, idleMs);
+        endSampling();
         await app.close();
       },
     };

@@ -43,14 +43,14 @@ export function rank(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestName),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler:
-      ({ metrics }) =>
-      async (req, res) => {
+    handler: ({ metrics }) => {
+      const count = metrics.pipeline(pipeline);
+      return async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
           const { arrived } = requestState(res);
           const context = { ...pipelineContext(req, res, body), arrived };
           const { answer, report } = await pipeline.run(body, context);
-          metrics.ranked(name, report);
+          count(report);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
           // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.
@@ -60,7 +60,8 @@ export function rank(pipeline: Pipeline): PostRoute {
           else await sendLargeJson(res, answer);
         };
         await withWholeBody(req, work, 'candidates');
-      },
+      };
+    },
     operation: () => ({
       operationId: `${task}_${name}`,
       tags: ['Ranking'],
