@@ -54,10 +54,12 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     name: 'MillraceConnectionsRefused',
-    expr: `sum by (${EACH}) (increase(millrace_connections_closed_total{cause="refused"}[5m])) > 0`,
+    expr:
+      `sum by (${EACH}) (increase(millrace_requests_shed_total{cause="connections"}[5m])) > 0 or ` +
+      `sum by (${EACH}) (increase(millrace_connections_closed_total{cause="refused"}[5m])) > 0`,
     for: '1m',
     severity: 'critical',
-    summary: '{{ $labels.instance }} refuses connections: MILLRACE_MAX_CONNECTIONS is reached.',
+    summary: '{{ $labels.instance }} has no place for new connections: MILLRACE_MAX_CONNECTIONS is reached.',
     runbook: 'Overload',
   },
   {
