@@ -16,6 +16,7 @@ import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SETTINGS, type SettingRow } from '../runtime/settings/settings.js';
+import { productionPackages, readLockFile } from './lock-file.js';
 import { registeredMetrics } from './metric-registry.js';
 import { ruleFile } from './observe/alerts.js';
 import { dashboard } from './observe/dashboard.js';
@@ -91,6 +92,21 @@ function metricTable(): string {
         labelNames.map((label) => `\`${label}\``).join(', '),
         help,
       ]),
+  );
+}
+
+/** The production packages by licence. */
+function licenceTable(): string {
+  const byLicence = new Map<string, Set<string>>();
+  for (const { name, license = 'none' } of productionPackages(
+    readLockFile(join(ROOT, 'package-lock.json')),
+  )) {
+    const names = byLicence.get(license) ?? new Set();
+    byLicence.set(license, names.add(name));
+  }
+  return markdownTable(
+    ['licence', 'packages'],
+    [...byLicence].sort().map(([licence, names]) => [licence, [...names].join(', ')]),
   );
 }
 
@@ -197,6 +213,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/settings.md', 'settings', settingTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
+  ['docs/licences.md', 'licences', licenceTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/expressions.md', 'functions', functionTable()],
   ...plugins.map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
