@@ -83,6 +83,19 @@ async function startMeasured(env: Readonly<Record<string, string>>): Promise<Mea
   });
   const [port] = (await once(child, 'message')) as [number];
   const url = `http://127.0.0.1:${port}`;
+  const post = async (path: string, body: object | string): Promise<void> => {
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (answer.status === 503) {
+      // The machine was busy with something else. The CPU of a refusal is small.
+      await pause(100);
+      await post(path, body);
+    } else if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`);
+  };
   return {
     url,
     async usage() {
@@ -90,20 +103,7 @@ async function startMeasured(env: Readonly<Record<string, string>>): Promise<Mea
       const [usage] = (await once(child, 'message')) as [{ cpuMs: number; rssBytes: number }];
       return usage;
     },
-    async post(path, body) {
-      const answer = await fetch(url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      });
-      const text = await answer.text();
-      if (answer.status === 503) {
-        // The machine was busy with something else. The CPU of a refusal is small.
-        await pause(100);
-        return this.post(path, body);
-      }
-      if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`);
-    },
+    post,
     async stop() {
       child.kill('SIGKILL');
       await once(child, 'exit');
