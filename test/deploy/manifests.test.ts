@@ -36,19 +36,25 @@ interface Deployment {
   };
 }
 
+interface Scaler {
+  readonly spec: {
+    readonly metrics: readonly { readonly pods: { readonly metric: { readonly name: string } } }[];
+  };
+}
+
 const text = readFileSync(repositoryPath('deploy', 'kubernetes', 'millrace.yaml'), 'utf8');
 const documents = parseAllDocuments(text).map((document) => document.toJS() as Json & { kind: string });
-const ofKind = <T>(kind: string): T => documents.find((one) => one.kind === kind) as T;
+const ofKind = (kind: string): unknown => documents.find((one) => one.kind === kind);
 
 /** CI also checks the fields of every manifest against the schemas of Kubernetes. */
 describe('the Kubernetes manifests', () => {
-  const { spec } = ofKind<Deployment>('Deployment');
+  const { spec } = ofKind('Deployment') as Deployment;
   const pod = spec.template.spec;
   const [container] = pod.containers;
   const valueOf = (name: string): number => Number(container.env.find((one) => one.name === name)?.value);
 
   it('set only settings that exist', () => {
-    const known = Object.values(SETTINGS).map(({ env }) => env as string);
+    const known = Object.values(SETTINGS).map(({ env }) => env);
     expect(container.env.map(({ name }) => name).filter((name) => !known.includes(name))).to.deep.equal([]);
   });
 
@@ -86,24 +92,18 @@ describe('the Kubernetes manifests', () => {
     const labels = spec.template.metadata.labels;
     expect(spec.selector.matchLabels).to.deep.equal(labels);
     type Selecting = { readonly spec: Readonly<Record<string, { readonly matchLabels?: Json }>> };
-    expect(ofKind<Selecting>('Service').spec.selector).to.deep.equal(labels);
-    expect(ofKind<Selecting>('PodDisruptionBudget').spec.selector?.matchLabels).to.deep.equal(labels);
-    expect(ofKind<Selecting>('NetworkPolicy').spec.podSelector?.matchLabels).to.deep.equal(labels);
+    expect((ofKind('Service') as Selecting).spec.selector).to.deep.equal(labels);
+    expect((ofKind('PodDisruptionBudget') as Selecting).spec.selector?.matchLabels).to.deep.equal(labels);
+    expect((ofKind('NetworkPolicy') as Selecting).spec.podSelector?.matchLabels).to.deep.equal(labels);
   });
 
   it('scale by a metric that exists, and monitor the port of the Service', () => {
-    const scaler = ofKind<{
-      readonly spec: {
-        readonly metrics: readonly { readonly pods: { readonly metric: { name: string } } }[];
-      };
-    }>('HorizontalPodAutoscaler');
+    const scaler = ofKind('HorizontalPodAutoscaler') as Scaler;
     for (const { pods } of scaler.spec.metrics) expect(metricOf(pods.metric.name)).not.to.equal(undefined);
     const monitor = parse(
       readFileSync(repositoryPath('deploy', 'kubernetes', 'service-monitor.yaml'), 'utf8'),
     ) as { readonly spec: { readonly endpoints: readonly { readonly port: string }[] } };
-    const service = ofKind<{ readonly spec: { readonly ports: readonly { readonly name: string }[] } }>(
-      'Service',
-    );
+    const service = ofKind('Service') as { readonly spec: Pick<Container, 'ports'> };
     expect(service.spec.ports.map(({ name }) => name)).to.include(monitor.spec.endpoints[0]?.port);
   });
 });

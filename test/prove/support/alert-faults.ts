@@ -17,13 +17,13 @@ export interface AlertStage {
   readonly service: ServiceProcess;
   readonly models: InferenceServer;
   /** Sends rankings to this pipeline too, so many a second. */
-  load(pipeline: string, perSecond?: number): void;
+  readonly load: (pipeline: string, perSecond?: number) => void;
   /** Starts another service on the same Redis. */
-  another(files: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  readonly another: (files: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
   /** Scrapes this service too. */
-  watch(service: ServiceProcess): Promise<void>;
+  readonly watch: (service: ServiceProcess) => Promise<void>;
   /** Runs at the end. */
-  after(work: () => unknown): void;
+  readonly after: (work: () => unknown) => void;
 }
 
 export interface AlertFault {
@@ -33,7 +33,8 @@ export interface AlertFault {
   readonly short?: true;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly make: (stage: AlertStage) => Promise<unknown>;
+  /** Makes the fault. What it returns is awaited. */
+  readonly make: (stage: AlertStage) => unknown;
 }
 
 const ITEMS = 20;
@@ -88,25 +89,25 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     alerts: ['MillraceDown'],
     fault: 'the process is killed',
     short: true,
-    make: ({ service }) => Promise.resolve(service.child.kill('SIGKILL')),
+    make: ({ service }) => service.child.kill('SIGKILL'),
   },
   {
     alerts: ['MillraceStoreNotReady'],
     fault: 'Redis hangs (SIGSTOP)',
     short: true,
-    make: ({ redis }) => Promise.resolve(process.kill(redis.pid(), 'SIGSTOP')),
+    make: ({ redis }) => process.kill(redis.pid(), 'SIGSTOP'),
   },
   {
     alerts: ['MillraceRequestsFail'],
     fault: 'a plugin throws in each request of a pipeline',
-    make: ({ load }) => Promise.resolve(load('broken')),
+    make: ({ load }) => load('broken'),
   },
   {
     alerts: ['MillraceSheds'],
     fault: 'more requests than MILLRACE_MAX_IN_FLIGHT allows',
     short: true,
     env: { MILLRACE_MAX_IN_FLIGHT: '2' },
-    make: ({ load }) => Promise.resolve(load('slow', 50)),
+    make: ({ load }) => load('slow', 50),
   },
   {
     alerts: ['MillraceConnectionsRefused'],
@@ -118,25 +119,25 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     alerts: ['MillraceDegraded'],
     fault: 'a step with on_error: skip fails',
     short: true,
-    make: ({ load }) => Promise.resolve(load('skips')),
+    make: ({ load }) => load('skips'),
   },
   {
     alerts: ['MillraceStepSlow'],
     fault: 'a step takes 150 ms',
-    make: ({ load }) => Promise.resolve(load('slow')),
+    make: ({ load }) => load('slow'),
   },
   {
     alerts: ['MillraceEventLoopBlocked'],
     fault: 'a plugin computes for 400 ms at a time',
     short: true,
-    make: ({ load }) => Promise.resolve(load('blocks', 2)),
+    make: ({ load }) => load('blocks', 2),
   },
   {
     alerts: ['MillraceHeapFull'],
     fault: 'a plugin keeps what it allocates',
     // The limit that Node reports includes the young generation, which is small here.
     env: { NODE_OPTIONS: '--max-old-space-size=150 --max-semi-space-size=1' },
-    make: ({ load }) => Promise.resolve(load('hoards')),
+    make: ({ load }) => load('hoards'),
   },
   {
     alerts: ['MillraceStoreMemoryFull'],
@@ -207,13 +208,13 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     fault: 'the model server answers 500',
     make: ({ load, models }) => {
       models.behaviours = [(answer) => void answer.writeHead(500).end()];
-      return Promise.resolve(load('remote'));
+      load('remote');
     },
   },
   {
     alerts: ['MillracePluginErrors'],
     fault: 'a plugin throws in a late callback',
-    make: ({ load }) => Promise.resolve(load('strays', 2)),
+    make: ({ load }) => load('strays', 2),
   },
   {
     alerts: ['MillraceWorkersRestart'],
@@ -231,7 +232,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
 ];
 
 /** Keeps opening connections that send half a request, so that there is no place for new ones. */
-function openConnections({ service, after }: AlertStage): Promise<void> {
+function openConnections({ service, after }: AlertStage): void {
   const open = new Set<Socket>();
   const timer = setInterval(() => {
     for (let i = 0; i < 10 && open.size < 100; i++) {
@@ -248,7 +249,6 @@ function openConnections({ service, after }: AlertStage): Promise<void> {
     clearInterval(timer);
     for (const socket of open) socket.destroy();
   });
-  return Promise.resolve();
 }
 
 /** Runs a service with stored items under a light load. */

@@ -20,7 +20,7 @@ export interface FiringAlert {
 /** A Prometheus server that scrapes each second, with the alert rules sped up sixty times: a minute is a second. */
 export interface PrivatePrometheus {
   /** Scrapes these services from now on, as the job `millrace`. */
-  watch(urls: readonly string[]): Promise<void>;
+  readonly watch: (urls: readonly string[]) => Promise<void>;
   alerts(): Promise<readonly FiringAlert[]>;
   /** Every sample so far of the metrics that an expression names, a minute for each second, as promtool reads them. */
   series(expression: string): Promise<RecordedSeries>;
