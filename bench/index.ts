@@ -9,14 +9,15 @@ import { modelShapesBench } from './model-shapes.js';
 import { onlineBench } from './online.js';
 import { requestBench } from './request.js';
 import { serviceBench } from './service.js';
+import { sizingBench } from './sizing.js';
 import { storeBench } from './store.js';
 import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
- * the service with that of another checkout.
+ * the service with that of another checkout. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
-const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
+const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
   composite: compositeBench,
@@ -26,15 +27,20 @@ const BENCHES: Readonly<Record<string, (short: boolean) => Promise<void>>> = {
   models: modelsBench,
   shapes: modelShapesBench,
   service: serviceBench,
+  sizing: sizingBench,
   store: storeBench,
   traces: tracesBench,
 };
 
 const { values, positionals: names } = parseArgs({
-  options: { short: { type: 'boolean', default: false }, against: { type: 'string' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    against: { type: 'string' },
+  },
   allowPositionals: true,
 });
-const { short, against } = values;
+const { short, write, against } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {
@@ -43,5 +49,5 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
     break;
   }
   if (against !== undefined && bench === serviceBench) await serviceAgainst(against, short);
-  else await bench(short);
+  else await bench(short, write);
 }

@@ -11,7 +11,8 @@ import type { Scope } from '../runtime/access/scopes.js';
 import { randomNumbers } from '../test/support/random-ensemble.js';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { load, run, startContestant, warmUp, type Contestant } from './service/contestants.js';
-import { bodiesOf, writeProject } from './service/data.js';
+import { bodiesOf, PROJECT } from './service/data.js';
+import { writeItemsProject } from './support/items-project.js';
 import { median, table } from './support/measure.js';
 
 const SERVER = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
@@ -32,7 +33,7 @@ export async function keysBench(short: boolean): Promise<void> {
   const redis = await startRedisServer();
   const missed: string[] = [];
   try {
-    await writeProject(folder);
+    await writeItemsProject(folder, PROJECT);
     const keys = Array.from({ length: KEYS }, (_, i) => newKey(`k${i}`, ['rank', 'features']));
     const keysFile = join(folder, 'keys.json');
     await writeFile(keysFile, keysText(keys.map(({ key }) => key)));

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../test/support/redis-server.js';
 import { measurePair, pairHead, summaryOf, type Pair, type Setup } from './support/pairs.js';
 import { startSink } from './support/trace-sink.js';
-import { writeProject } from './service/data.js';
+import { PROJECT } from './service/data.js';
+import { writeItemsProject } from './support/items-project.js';
 import { table } from './support/measure.js';
 
 /** The settings of the traced service, by the part of the requests that is recorded. */
@@ -24,7 +25,7 @@ export async function tracesBench(short: boolean): Promise<void> {
   const redis = await startRedisServer();
   const sink = await startSink();
   try {
-    await writeProject(folder);
+    await writeItemsProject(folder, PROJECT);
     const rows: string[][] = [];
     for (const count of short ? [100] : [24, 100, 1000]) {
       for (const [part, sampler] of SAMPLED) {

@@ -1,12 +1,13 @@
 /**
- * Writes the tables of the docs and the JSON Schema of millrace.yaml from the code, and the types of plugins' options
- * from their schemas:
+ * Writes the tables of the docs, the JSON Schema of millrace.yaml, the alert rules and the dashboard from the code, and
+ * the types of plugins' options from their schemas:
  * `node dist/scripts/generate.js`. With --check it writes nothing and fails if a file is out of date.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
+import { stringify } from 'yaml';
 import { SCOPES } from '../runtime/access/scopes.js';
 import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { Plugin } from '../runtime/api/plugin.js';
@@ -16,23 +17,16 @@ import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes
 import { SERVICE_ROUTES } from '../runtime/http/routes.js';
 import { explain } from '../runtime/http/routes/explain.js';
 import { rank } from '../runtime/http/routes/rank.js';
-import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
-import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
-import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
-import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
-import { countKeys } from '../runtime/metrics/key-metrics.js';
-import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
-import { countReloads } from '../runtime/metrics/reload-metrics.js';
-import { countResident } from '../runtime/metrics/resident-metrics.js';
-import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
-import { countSpans } from '../runtime/metrics/trace-metrics.js';
-import { countWorkers } from '../runtime/metrics/worker-metrics.js';
 import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
 import type { Pipeline } from '../runtime/pipeline/types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
 import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { SETTINGS } from '../runtime/settings/settings.js';
+import { productionPackages, readLockFile } from './lock-file.js';
+import { registeredMetrics } from './metric-registry.js';
+import { ruleFile } from './observe/alerts.js';
+import { dashboard } from './observe/dashboard.js';
 import { optionTypes } from './option-types.js';
 import { projectSchema } from './project-schema.js';
 
@@ -117,6 +111,7 @@ const ANY_PIPELINE: Pipeline = {
   limitMs: 0,
   requestSchema: {},
   answerSchema: {},
+  steps: [],
   run: () => Promise.reject(new Error('it has only a name')),
   explain: () => Promise.reject(new Error('it has only a name')),
   describe: () => {
@@ -144,28 +139,9 @@ function scopeTable(): string {
 
 /** The metrics of Millrace itself. The metrics of the process are the defaults of prom-client. */
 function metricTable(): string {
-  const { registry } = new HttpMetrics();
-  new OutboundMetrics().register(registry);
-  new StrayMetrics().register(registry);
-  const admission = new AdmissionMetrics(registry);
-  admission.watch({ classes: [], waiting: 0, inFlight: () => 0 });
-  const connections = new ConnectionMetrics(registry);
-  connections.watch(() => 0);
-  connections.watchCertificate({ notAfter: 0 });
-  new EdgeMetrics(registry);
-  countResident(registry, { states: () => [], isCurrent: () => false });
-  countReloads(registry, {
-    counts: { succeeded: 0, failed: 0 },
-    lastFailed: false,
-    current: { version: '', loadedAt: 0, models: [] },
-  });
-  countKeys(registry, { keys: [], isDamaged: false });
-  countSpans(registry, undefined);
-  countWorkers(registry, { states: () => [], restarts: () => 0 });
-  const metrics = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
   return markdownTable(
     ['metric', 'labels', 'meaning'],
-    metrics
+    registeredMetrics()
       .filter(({ name }) => name.startsWith('millrace_'))
       .map(({ name, labelNames, help }) => [
         `\`${name}\``,
@@ -175,10 +151,19 @@ function metricTable(): string {
   );
 }
 
-interface RegisteredMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
+/** The production packages by licence. */
+function licenceTable(): string {
+  const byLicence = new Map<string, Set<string>>();
+  for (const { name, license = 'none' } of productionPackages(
+    readLockFile(join(ROOT, 'package-lock.json')),
+  )) {
+    const names = byLicence.get(license) ?? new Set();
+    byLicence.set(license, names.add(name));
+  }
+  return markdownTable(
+    ['licence', 'packages'],
+    [...byLicence].sort().map(([licence, names]) => [licence, [...names].join(', ')]),
+  );
 }
 
 /** Lists the options of a plugin, from its schema. */
@@ -254,16 +239,16 @@ function fill(file: string, name: string, content: string): string {
 }
 
 /** Writes a file if its content changed; with --check it only records the path. */
-async function update(
-  path: string,
-  content: string,
-  parser: 'markdown' | 'typescript' | 'json',
-): Promise<void> {
+async function update(path: string, content: string, parser: string): Promise<void> {
   const file = join(ROOT, path);
   const wanted = await format(content, { parser, printWidth: 110, singleQuote: true });
   if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return;
-  if (check) stale.push(path);
-  else writeFileSync(file, wanted);
+  if (check) {
+    stale.push(path);
+    return;
+  }
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, wanted);
 }
 
 const check = process.argv.includes('--check');
@@ -288,6 +273,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/settings.md', 'settings', settingTable()],
   ['docs/tracing.md', 'spans', spanTable()],
   ['docs/deploy.md', 'metrics', metricTable()],
+  ['docs/licences.md', 'licences', licenceTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/expressions.md', 'functions', functionTable()],
   ...plugins.map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
@@ -298,6 +284,10 @@ for (const [path, marker, content] of targets) {
   pages.set(path, fill(page, marker, content));
 }
 for (const [path, content] of pages) await update(path, content, 'markdown');
+
+const rules = `# Generated by npm run generate. Change scripts/observe/alerts.ts, not this file.\n${stringify(ruleFile(), { lineWidth: 0 })}`;
+await update('deploy/prometheus/millrace-alerts.yaml', rules, 'yaml');
+await update('deploy/grafana/dashboards/millrace.json', JSON.stringify(dashboard()), 'json');
 
 if (stale.length > 0) {
   console.error(`out of date: ${stale.join(', ')}; run npm run generate`);

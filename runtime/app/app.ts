@@ -24,6 +24,7 @@ import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
+import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
@@ -32,6 +33,7 @@ import { createGeneration, type Generation } from './project/generation.js';
 import { Reloader, type Reload } from './project/reloader.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
+import { StoreCheck } from '../store/store-check.js';
 import type { Store } from '../store/store.js';
 import { openTracing } from '../tracing/open-tracing.js';
 
@@ -92,14 +94,16 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     states: () => reloader.current.resident.states(),
     isCurrent: () => reloader.current.resident.isCurrent(),
   });
-  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor));
+  const store = services.resolve(TOKENS.store);
+  countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));
+  countProcess(metrics.registry, () => reloader.current.version);
   outbound.register(metrics.registry);
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
   countSpans(metrics.registry, tracing?.counts);
   return new ReloadableApp(
     reloader,
-    services.resolve(TOKENS.store),
+    store,
     logger,
     metrics,
     services.resolve(TOKENS.admission),
@@ -108,7 +112,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
       // Effects of the last requests have ended by now.
       const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
       await services.resolve(TOKENS.serviceSchemas)?.close();
-      await services.resolve(TOKENS.store).close();
+      await store.close();
       await flushed;
     },
   );

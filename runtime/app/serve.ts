@@ -5,6 +5,7 @@ import { ServedKeys } from '../access/served-keys.js';
 import { createApp, type App } from './app.js';
 import type { Overrides } from './container/services.js';
 import { ConnectionMetrics } from '../metrics/connection-metrics.js';
+import { countEventLoopDelay } from '../metrics/event-loop-metrics.js';
 import { Instance } from '../http/instance.js';
 import type { ConnectionSource } from '../http/connection-source.js';
 import type { Audience } from '../http/edge/audience.js';
@@ -63,8 +64,9 @@ export async function startService(
     const { files } = app;
     const reload = app.reload.bind(app);
     const watchers = [watch?.({ logger, fileChanges, files, reload }), keys];
+    const endSampling = countEventLoopDelay(app.metrics.registry);
     keys?.watch(logger, settings.reloadPollMs);
-    return serviceOf(app, settings, instance, servers, tls, { fileChanges, watchers });
+    return serviceOf(app, settings, instance, servers, tls, { fileChanges, watchers, endSampling });
   } catch (error) {
     tls?.close();
     await app?.close();
@@ -78,7 +80,7 @@ function serviceOf(
   instance: Instance,
   servers: Servers,
   tls: TlsFiles | undefined,
-  { fileChanges, watchers }: Watching,
+  { fileChanges, watchers, endSampling }: Watching,
 ): RunningService {
   const { clients, operators } = servers;
   const url = urlOf(settings.host, clients.port, tls !== undefined);
@@ -95,15 +97,18 @@ function serviceOf(
       const { drainMs } = settings;
       await Promise.all([clients.close(drainMs, idleMs), operators?.close(drainMs, idleMs)]);
       tls?.close();
+      endSampling();
       await app.close();
     },
   };
 }
 
-/** What polls files while the service runs. */
+/** What observes files and the process while the service runs. */
 interface Watching {
   readonly fileChanges: ProjectFileChanges;
   readonly watchers: readonly ({ stop(): void } | undefined)[];
+  /** Ends the sampling of the event loop. */
+  readonly endSampling: () => void;
 }
 
 /** The listeners of a service. One listener alone serves all routes. */

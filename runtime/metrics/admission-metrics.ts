@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { SeriesHistogram, type Series } from './series-histogram.js';
 
 /** The causes of a refused request: see the help of `millrace_requests_shed_total`. */
 export type ShedCause = 'connections' | 'in_flight' | 'queue' | 'deadline';
@@ -22,7 +23,8 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export class AdmissionMetrics implements AdmissionObserver {
   /** A plain map, because a refusal must be cheap. */
   readonly #counts = new Map<string, number>();
-  readonly #seconds: Histogram<'class'>;
+  readonly #seconds: SeriesHistogram<'class'>;
+  readonly #waits = new Map<string, Series>();
 
   constructor(readonly registry: Registry) {
     const registers = [registry];
@@ -43,7 +45,7 @@ export class AdmissionMetrics implements AdmissionObserver {
         }
       },
     });
-    this.#seconds = new Histogram({
+    this.#seconds = new SeriesHistogram({
       name: 'millrace_queue_duration_seconds',
       help: 'Time that an admitted request waited until it could use the CPU, including the estimated wait in its socket.',
       labelNames: ['class'],
@@ -58,7 +60,12 @@ export class AdmissionMetrics implements AdmissionObserver {
   }
 
   waited(requestClass: string, seconds: number): void {
-    this.#seconds.observe({ class: requestClass }, seconds);
+    let waits = this.#waits.get(requestClass);
+    if (waits === undefined) {
+      waits = this.#seconds.series({ class: requestClass });
+      this.#waits.set(requestClass, waits);
+    }
+    waits.observe(seconds);
   }
 
   /** Adds the gauges of the requests in flight. */

@@ -13,6 +13,8 @@ export class ConnectionMetrics {
       labelNames: ['cause'],
       registers: [registry],
     });
+    // Without a zero, Prometheus could not see the first one as an increase.
+    for (const cause of ['idle', 'refused', 'stalled']) this.#closed.inc({ cause }, 0);
   }
 
   closed(cause: string): void {

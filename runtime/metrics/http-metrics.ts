@@ -4,7 +4,8 @@ import type { OnlineReport } from '../index/online-features.js';
 import { StatusCounts } from '../index/status-counts.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import { STAGES } from '../pipeline/stages.js';
-import type { RunReport } from '../pipeline/types.js';
+import type { Pipeline, RunReport } from '../pipeline/types.js';
+import { SeriesHistogram } from './series-histogram.js';
 
 /**
  * Route label of requests that match no route. The client chooses the path, so a label per path would have no bound.
@@ -20,8 +21,9 @@ export class HttpMetrics {
   readonly registry: Registry;
   readonly #requests: Counter<'route' | 'status'>;
   readonly #seconds: Histogram<'route' | 'status'>;
-  readonly #stages: Histogram<'pipeline' | 'stage'>;
-  readonly #candidates: Histogram<'pipeline'>;
+  readonly #stages: SeriesHistogram<'pipeline' | 'stage'>;
+  readonly #steps: SeriesHistogram<'pipeline' | 'step'>;
+  readonly #candidates: SeriesHistogram<'pipeline'>;
   readonly #duplicates: Counter<'pipeline'>;
   readonly #roundTrips: Counter<'pipeline'>;
   readonly #keysRead: Counter<'pipeline'>;
@@ -67,14 +69,21 @@ export class HttpMetrics {
       buckets: SECONDS,
       registers,
     });
-    this.#stages = new Histogram({
+    this.#stages = new SeriesHistogram({
       name: 'millrace_pipeline_stage_duration_seconds',
       help: 'Time that a request spent in a stage of the pipeline.',
       labelNames: ['pipeline', 'stage'],
       buckets: STAGE_SECONDS,
       registers,
     });
-    this.#candidates = new Histogram({
+    this.#steps = new SeriesHistogram({
+      name: 'millrace_pipeline_step_duration_seconds',
+      help: 'Time that a request spent in a step, with the definitions that the step is the first to read.',
+      labelNames: ['pipeline', 'step'],
+      buckets: STAGE_SECONDS,
+      registers,
+    });
+    this.#candidates = new SeriesHistogram({
       name: 'millrace_pipeline_candidates',
       help: 'Number of candidates in a request.',
       labelNames: ['pipeline'],
@@ -219,16 +228,31 @@ export class HttpMetrics {
     this.#onlineKeysRead.inc(report.keysRead);
   }
 
-  ranked(pipeline: string, report: RunReport): void {
+  /** Resolves the labels of a pipeline. @returns what counts each of its requests */
+  pipeline({ name, steps }: Pick<Pipeline, 'name' | 'steps'>): (report: RunReport) => void {
+    const stages = STAGES.map((stage) => ({
+      name: stage.name,
+      seconds: this.#stages.series({ pipeline: name, stage: stage.name }),
+    }));
+    const stepSeconds = steps.map((step) => this.#steps.series({ pipeline: name, step }));
+    const candidates = this.#candidates.series({ pipeline: name });
+    return (report) => {
+      for (const { name: stage, seconds } of stages) seconds.observe(report.stageMs[stage] / 1000);
+      for (const [i, seconds] of stepSeconds.entries()) {
+        const ms = report.stepMs[i] ?? NaN;
+        if (!Number.isNaN(ms)) seconds.observe(ms / 1000);
+      }
+      candidates.observe(report.candidates);
+      this.#ranked(name, report);
+    };
+  }
+
+  #ranked(pipeline: string, report: RunReport): void {
     const labels = { pipeline };
     this.#statuses.addAll(report.featureStatuses);
     this.#attributeStatuses.addAll(report.attributeStatuses);
     for (const [entity_type, count] of report.missingEntities)
       this.#missingEntities.inc({ entity_type }, count);
-    for (const { name: stage } of STAGES) {
-      this.#stages.observe({ pipeline, stage }, report.stageMs[stage] / 1000);
-    }
-    this.#candidates.observe(labels, report.candidates);
     if (report.duplicates > 0) this.#duplicates.inc(labels, report.duplicates);
     this.#roundTrips.inc(labels, report.roundTrips);
     this.#keysRead.inc(labels, report.keysRead);

@@ -19,6 +19,7 @@ export function mountPipeline(
     name: definition.name,
     route: definition.route.value,
     task: definition.task,
+    steps: plan.steps.map(({ as }) => as),
     limitMs: definition.limits.time,
     requestSchema: requestSchema(definition, entities),
     answerSchema: answerSchema(plan),

@@ -15,13 +15,14 @@ export function reportOf(
   request: RankingRequest,
   batch: BatchRead,
   { features, attributes }: ReadStatuses,
-  { ranking, steps }: RankedCandidates,
+  { ranking, steps, stepMs }: RankedCandidates,
   stageMs: StageTimes,
   lossCode: StoreFailure | undefined,
 ): RunReport {
   const unscored = unscoredOf(steps, ranking);
   return {
     stageMs,
+    stepMs,
     roundTrips: batch.roundTrips,
     keysRead: batch.keysRead,
     outside: batch.outside,

@@ -23,6 +23,8 @@ export interface RequestContext {
 /** The data about one request for the metrics and the explanation. */
 export interface RunReport {
   readonly stageMs: StageTimes;
+  /** Milliseconds of each step, in the order of the plan; NaN for a step that did not run. */
+  readonly stepMs: Float64Array;
   /** Store round trips. */
   readonly roundTrips: number;
   /** Keys read from the store. */
@@ -54,6 +56,8 @@ export interface Pipeline {
   readonly name: string;
   readonly route: string;
   readonly task: 'rank' | 'score';
+  /** The `as` of each step, in order. */
+  readonly steps: readonly string[];
   /** Time limit of a request, milliseconds. */
   readonly limitMs: number;
   /**

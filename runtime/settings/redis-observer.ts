@@ -16,4 +16,6 @@ export interface RedisObserver {
   newMasters(masters: readonly string[]): void;
   /** The eviction policy of the servers when their memory is full; undefined if none of them evicts keys. */
   evicts(policy: string | undefined): void;
+  /** The share of its maxmemory that the fullest server uses; undefined if no server has a maxmemory. */
+  memoryUse(share: number | undefined): void;
 }

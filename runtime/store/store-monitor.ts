@@ -44,6 +44,8 @@ export class StoreMonitor implements RedisObserver {
   retries = 0;
   /** The number of times that a server was lost for longer than GRACE. */
   outages = 0;
+  /** The share of the maxmemory that is used, on the fullest server; undefined without a maxmemory. */
+  memoryUsed: number | undefined;
   readonly #log: StoreLog;
   readonly #outages = new Map<string, Outage>();
   readonly #serverOf = new Map<object, string>();
@@ -111,6 +113,10 @@ export class StoreMonitor implements RedisObserver {
         `maxmemory-policy is ${policy}: a full Redis evicts entities and features, first those that are cached in the ` +
           'process, since nobody reads them. Set it to noeviction',
     );
+  }
+
+  memoryUse(share: number | undefined): void {
+    this.memoryUsed = share;
   }
 
   newMasters(masters: readonly string[]): void {

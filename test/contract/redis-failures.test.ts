@@ -191,6 +191,15 @@ describe('what redis refuses', function () {
     expect(monitor.warnings()).to.deep.equal([]);
   });
 
+  it('reports how much of its maxmemory it uses', async () => {
+    await serve('--maxmemory', '100mb');
+    expect(monitor.memoryUsed).to.be.within(0.001, 0.5);
+    await client.config('SET', 'maxmemory', '0');
+    const again = await connectRedisStore({ url: server.url, limits: QUICK, observer: monitor });
+    await again.close();
+    expect(monitor.memoryUsed).to.equal(undefined);
+  });
+
   it('breaks connections: reads are sent once more, writes are not', async () => {
     await serve();
     await client.set('there', 'v');

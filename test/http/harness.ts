@@ -76,6 +76,7 @@ export const ANSWER = { ranked_candidates: [{ candidate_id: 'p1', ranked_score: 
 
 export const REPORT: RunReport = {
   stageMs: { read: 1, hydrate: 2, features: 0.5, components: 3, page: 0.1 },
+  stepMs: Float64Array.of(2, NaN),
   roundTrips: 2,
   keysRead: 48,
   outside: { roundTrips: 1, keysRead: 24 },
@@ -120,6 +121,7 @@ export function fakePipeline(calls: Calls, over: Partial<Pipeline> = {}): Pipeli
     name: 'ranking',
     route: '/api/v1/ranking',
     task: 'rank',
+    steps: ['title', 'ltr'],
     limitMs: 10_000,
     run: (body, context) => {
       calls.bodies.push(body);

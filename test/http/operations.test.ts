@@ -176,7 +176,7 @@ describe('metrics', () => {
     const other = await start();
     try {
       await post(`${other.url}/api/v1/ranking`, {});
-      expect(await scrape()).not.to.contain('millrace_pipeline_candidates_sum{');
+      expect(await scrape()).to.contain('millrace_pipeline_candidates_sum{pipeline="ranking"} 0\n');
     } finally {
       await other.close();
     }

@@ -1,15 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { repositoryPath } from '../support/repository.js';
 import type { Proof } from './proof.js';
 import { PROOFS } from './proofs.js';
 
-const USAGE = `usage: npm run prove -- NAME … [--short] [--write]
+const USAGE = `usage: npm run prove -- NAME … | all | nightly [--short] [--write]
+
+all      every proof
+nightly  every proof and every torture script, in the full form; a failure does not stop the others
 
 --short  a run of at most a minute for each, as in CI
 --write  put the figures into docs/reliability.md
 
 `;
+
+/** The scripts of test/torture. Their short forms run in CI. */
+const TORTURE = [
+  'embedded-kill',
+  'redis-faults',
+  'redis-cluster',
+  'redis-sentinel',
+  'staleness',
+  'staleness-failover',
+  'reload',
+  'fuzz',
+];
+
+/** How one proof or script ended. */
+interface Outcome {
+  readonly name: string;
+  readonly minutes: number;
+  /** Empty if it holds. */
+  readonly missed: readonly string[];
+}
 
 const PAGE = repositoryPath('docs', 'reliability.md');
 
@@ -18,7 +43,9 @@ async function main(args: readonly string[]): Promise<void> {
   const names = args.filter((arg) => !arg.startsWith('--'));
   const unknown = [
     ...[...flags].filter((flag) => flag !== '--short' && flag !== '--write'),
-    ...names.filter((name) => name !== 'all' && !PROOFS.some((proof) => proof.name === name)),
+    ...names.filter(
+      (name) => name !== 'all' && name !== 'nightly' && !PROOFS.some((proof) => proof.name === name),
+    ),
   ];
   if (names.length === 0 || unknown.length > 0) {
     process.stderr.write(
@@ -28,17 +55,50 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const chosen = names.includes('all') ? PROOFS : PROOFS.filter(({ name }) => names.includes(name));
-  for (const proof of chosen) await prove(proof, flags.has('--short'), flags.has('--write'));
+  const isNightly = names.includes('nightly');
+  const isAll = isNightly || names.includes('all');
+  const short = flags.has('--short') && !isNightly;
+  const outcomes: Outcome[] = [];
+  for (const proof of PROOFS.filter(({ name }) => isAll || names.includes(name)))
+    outcomes.push(await timed(proof.name, () => prove(proof, short, flags.has('--write'))));
+  if (isNightly) for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
+  if (outcomes.length > 1) console.log(summaryOf(outcomes));
+  if (outcomes.some(({ missed }) => missed.length > 0)) process.exitCode = 1;
 }
 
-async function prove(proof: Proof, short: boolean, write: boolean): Promise<void> {
+/** An error is an outcome too, so that the other proofs still run. */
+async function timed(name: string, run: () => Promise<readonly string[]>): Promise<Outcome> {
+  const began = performance.now();
+  const missed = await run().catch((error: unknown) => [
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  ]);
+  for (const line of missed) console.error(`missed: ${line}`);
+  return { name, minutes: (performance.now() - began) / 60_000, missed };
+}
+
+async function prove(proof: Proof, short: boolean, write: boolean): Promise<readonly string[]> {
   console.log(`--- ${proof.name}: ${proof.summary}`);
   const { markdown, missed } = await proof.run({ short });
   console.log(markdown);
-  for (const line of missed) console.error(`missed: ${line}`);
-  if (missed.length > 0) process.exitCode = 1;
   if (write) await writeBlock(proof.name, markdown, short);
+  return missed;
+}
+
+async function torture(name: string): Promise<readonly string[]> {
+  console.log(`--- ${name}: npm run build && node dist/test/torture/${name}.js`);
+  const script = repositoryPath('dist', 'test', 'torture', `${name}.js`);
+  const child = spawn(process.execPath, [script], { stdio: 'inherit' });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  return code === 0 ? [] : [`${name} ended with ${code ?? signal ?? 'nothing'}`];
+}
+
+function summaryOf(outcomes: readonly Outcome[]): string {
+  const lines = outcomes.map(
+    ({ name, minutes, missed }) =>
+      `${minutes.toFixed(1).padStart(6)} min  ${missed.length === 0 ? 'holds ' : 'MISSED'}  ${name}`,
+  );
+  const total = outcomes.reduce((sum, { minutes }) => sum + minutes, 0);
+  return [...lines, `${total.toFixed(1).padStart(6)} min  in all`].join('\n');
 }
 
 /** Replaces the figures between the two markers of this proof in docs/reliability.md. */

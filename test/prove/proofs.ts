@@ -1,3 +1,4 @@
+import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
@@ -22,4 +23,5 @@ export const PROOFS: readonly Proof[] = [
   faults,
   rollback,
   soak,
+  alerts,
 ];

@@ -47,14 +47,14 @@ export function rank(pipeline: Pipeline): PostRoute {
       schema: () => schemaRef(requestName),
       examples: () => ({ request: { summary: 'ids alone', value: exampleOf(requestSchema) } }),
     },
-    handler:
-      ({ metrics }) =>
-      async (req, res) => {
+    handler: ({ metrics }) => {
+      const count = metrics.pipeline(pipeline);
+      return async (req, res) => {
         const work = async (body: unknown): Promise<void> => {
           const { span } = requestState(res);
           span?.set({ 'millrace.pipeline': name });
           const { answer, report } = await pipeline.run(body, pipelineContext(req, res, body));
-          metrics.ranked(name, report);
+          count(report);
           if (span?.isRecorded === true) traceReport(span, report);
           startAnswer(res);
           if (report.degraded.length > 0)
@@ -66,7 +66,8 @@ export function rank(pipeline: Pipeline): PostRoute {
           else await sendLargeJson(res, answer);
         };
         await withWholeBody(req, work, 'candidates');
-      },
+      };
+    },
     operation: () => ({
       operationId: `${task}_${name}`,
       tags: ['Ranking'],

@@ -1,22 +1,10 @@
-import type { ErrorCode } from '../../api/error-codes.js';
-import { MillraceError } from '../../api/errors.js';
-import { afterSilence } from '../../core/after-silence.js';
+import { StoreCheck, type StoreState } from '../../store/store-check.js';
 import { plainJson, type Schema } from '../openapi/types.js';
 import { sendJson } from '../respond.js';
 import type { GetRoute } from '../route.js';
-import type { HttpServices } from '../services.js';
-
-/** The time limit of a readiness check for the store's reply, in milliseconds. */
-const PING_MS = 1000;
-
-interface Check {
-  readonly status: 'OK' | 'FAILED';
-  readonly code?: ErrorCode;
-  readonly reason?: string;
-}
 
 /** Present only while the process shuts down. */
-const SHUTTING_DOWN: Check = { status: 'FAILED', reason: 'shutting_down' };
+const SHUTTING_DOWN: StoreState = { status: 'FAILED', reason: 'shutting_down' };
 
 const READINESS: Schema = {
   type: 'object',
@@ -57,31 +45,32 @@ export const readiness: GetRoute = {
   audience: 'everyone',
   handler: ({ store, keys, logger, projectVersion, instance }) => {
     let failing: string | undefined;
-    const checkStore = onceAtATime(async () => {
-      const check = await pingWithin(store);
+    const checks = new StoreCheck(store);
+    const checkStore = async (): Promise<StoreState> => {
+      const check = await checks.run();
       if (check.reason !== failing) {
         failing = check.reason;
         if (failing === undefined) logger.info({}, 'the readiness check of the store succeeds again');
         else logger.warn({ code: check.code, reason: failing }, 'the readiness check of the store fails');
       }
       return check;
-    });
+    };
     return async (_req, res) => {
       const check = await checkStore();
       // Pipelines are loaded before the service listens. The checks are built after the ping, because the signal may
       // arrive during the ping.
-      const checks: Readonly<Record<string, Check>> = {
+      const parts: Readonly<Record<string, StoreState>> = {
         store: check,
         pipelines: { status: 'OK' },
         ...(instance.isShuttingDown ? { process: SHUTTING_DOWN } : {}),
       };
-      const ready = Object.values(checks).every(({ status }) => status === 'OK');
+      const ready = Object.values(parts).every(({ status }) => status === 'OK');
       const warnings = [...(store.warnings?.() ?? []), ...(keys?.warnings() ?? [])];
       if (!ready) res.setHeader('Retry-After', 1);
       sendJson(res, ready ? 200 : 503, {
         status: ready ? 'OK' : 'NOT_READY',
         project_version: projectVersion,
-        checks,
+        checks: parts,
         ...(warnings.length === 0 ? {} : { warnings }),
       });
     };
@@ -99,32 +88,3 @@ export const readiness: GetRoute = {
     },
   }),
 };
-
-async function pingWithin(store: HttpServices['store']): Promise<Check> {
-  let stop = (): void => undefined;
-  const late = new Promise<Check>((resolve) => {
-    stop = afterSilence(PING_MS, () => {
-      const reason = `the store did not answer within ${PING_MS} ms`;
-      resolve({ status: 'FAILED', code: 'store_unavailable', reason });
-    });
-  });
-  const pinged = store.ping().then(
-    (): Check => ({ status: 'OK' }),
-    (error: unknown): Check =>
-      error instanceof MillraceError
-        ? { status: 'FAILED', code: error.code, reason: error.message }
-        : { status: 'FAILED', code: 'store_unavailable', reason: 'the ping failed' },
-  );
-  return Promise.race([pinged, late]).finally(() => stop());
-}
-
-/** Concurrent calls share one result, so that probes do not pile up on a store that hangs. */
-function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-}

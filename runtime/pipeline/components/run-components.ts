@@ -61,6 +61,8 @@ export interface RankedCandidates {
   readonly ranking: Ranking;
   /** In the order run. */
   readonly steps: readonly StepReport[];
+  /** Milliseconds of each step, in the order of the plan; NaN for a step that did not run. */
+  readonly stepMs: Float64Array;
 }
 
 /**
@@ -79,6 +81,8 @@ export async function runComponents(
   // In a ranking, scores start at 0. The score of a single entity is absent until a step sets it.
   if (plan.definition.task === 'score') ranking.scores.fill(NaN);
   const reports: StepReport[] = [];
+  const stepMs = new Float64Array(plan.steps.length).fill(NaN);
+  let began = performance.now();
   for (const step of plan.steps) {
     deadline.check();
     for (const kernel of step.prepare) kernel(frame);
@@ -91,10 +95,13 @@ export async function runComponents(
       span?.isRecorded === true
         ? await traceStep(span, step, (own) => runStep(step, frame, ranking, deadline, onEffectError, own))
         : await runStep(step, frame, ranking, deadline, onEffectError, span);
+    const ended = performance.now();
+    if (done.outcome !== 'not_asked_for') stepMs[reports.length] = ended - began;
+    began = ended;
     observer?.after(done, ranking);
     reports.push(done);
   }
-  return { ranking, steps: reports };
+  return { ranking, steps: reports, stepMs };
 }
 
 async function runStep(

@@ -8,6 +8,7 @@ const REASON = 'the store could not be read';
 /** The candidates in request order with score 0. No step runs, and no effect runs. */
 export function unranked(plan: Plan, frame: Frame, ids: readonly string[]): RankedCandidates {
   return {
+    stepMs: new Float64Array(plan.steps.length).fill(NaN),
     ranking: new Ranking(frame, plan.candidateType.name, ids),
     steps: plan.steps.map((step) => ({
       step,

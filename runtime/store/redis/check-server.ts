@@ -24,9 +24,18 @@ export async function checkServer(
   }
 }
 
-/** The eviction policy of a server; undefined if it evicts no keys or does not report the policy. */
-export async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
+/** What a server reports of its memory. */
+export interface MemoryState {
+  /** Undefined if it evicts no keys or does not report the policy. */
+  readonly policy: string | undefined;
+  /** The share of its maxmemory that it uses; undefined without a maxmemory. */
+  readonly used: number | undefined;
+}
+
+export async function memoryState(connection: RedisConnection): Promise<MemoryState> {
   const info = await connection.run(1, 0, (redis) => redis.info('memory')).catch(() => '');
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
-  return policy === 'noeviction' ? undefined : policy;
+  const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
+  const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1]);
+  return { policy: policy === 'noeviction' ? undefined : policy, used: most > 0 ? used / most : undefined };
 }

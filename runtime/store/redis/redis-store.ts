@@ -18,7 +18,7 @@ import type { RedisObserver } from '../../settings/redis-observer.js';
 import { KeyScan } from './key-scan.js';
 import { addressText, type RedisMasters } from './masters.js';
 import { MERGE_SCRIPT, MERGE_SHA } from './merge-script.js';
-import { evictionPolicy } from './check-server.js';
+import { memoryState } from './check-server.js';
 import { OneServer } from './one-server.js';
 import type { CommandPipeline, RedisServers } from './servers.js';
 import { unconfirmed } from './reply-reader.js';
@@ -50,12 +50,12 @@ export async function connectRedisStore(settings: RedisSettings): Promise<RedisS
       : new OneServer(topology, access, limits, replicas, prefix);
   await servers.open();
   const store = new ServersStore(servers, access.observer);
-  await store.checkPolicies();
+  await store.checkMemory();
   return store;
 }
 
-/** Minimum interval between reads of the eviction policies, in milliseconds. */
-const POLICIES_AGAIN = 30_000;
+/** Minimum interval between reads of the memory states, in milliseconds. */
+const MEMORY_AGAIN = 5_000;
 
 interface Script {
   readonly text: string;
@@ -72,7 +72,7 @@ class ServersStore implements RedisStore {
   readonly #servers: RedisServers;
   readonly #observer: RedisObserver | undefined;
   readonly #stopListening: () => void;
-  #checkedPolicies = -Infinity;
+  #checkedMemory = -Infinity;
   readonly #scan: KeyScan;
 
   constructor(servers: RedisServers, observer: RedisObserver | undefined) {
@@ -81,17 +81,19 @@ class ServersStore implements RedisStore {
     this.#observer = observer;
     this.#stopListening = servers.masters.on('change', (masters) => {
       observer?.newMasters(masters.map(addressText));
-      this.#checkedPolicies = -Infinity;
+      this.#checkedMemory = -Infinity;
     });
   }
 
-  /** Reports the eviction policy to the observer, unless it was reported recently. */
-  async checkPolicies(): Promise<void> {
+  /** Reports the eviction policy and the use of memory to the observer, unless they were reported recently. */
+  async checkMemory(): Promise<void> {
     const now = performance.now();
-    if (this.#observer === undefined || now - this.#checkedPolicies < POLICIES_AGAIN) return;
-    this.#checkedPolicies = now;
-    const policies = await Promise.all(this.#servers.connections().map(evictionPolicy));
-    this.#observer.evicts(policies.find((policy) => policy !== undefined));
+    if (this.#observer === undefined || now - this.#checkedMemory < MEMORY_AGAIN) return;
+    this.#checkedMemory = now;
+    const states = await Promise.all(this.#servers.connections().map(memoryState));
+    this.#observer.evicts(states.find(({ policy }) => policy !== undefined)?.policy);
+    const used = states.flatMap((state) => state.used ?? []);
+    this.#observer.memoryUse(used.length === 0 ? undefined : Math.max(...used));
   }
 
   get masters(): RedisMasters {
@@ -216,7 +218,7 @@ class ServersStore implements RedisStore {
 
   async ping(): Promise<void> {
     await this.#servers.ping();
-    await this.checkPolicies();
+    await this.checkMemory();
   }
 
   close(): Promise<void> {

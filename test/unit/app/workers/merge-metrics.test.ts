@@ -9,6 +9,9 @@ import {
 import type { MetricsSnapshot } from '../../../../runtime/app/workers/messages.js';
 import { countReloads } from '../../../../runtime/metrics/reload-metrics.js';
 import { countResident } from '../../../../runtime/metrics/resident-metrics.js';
+import { countStore } from '../../../../runtime/metrics/store-metrics.js';
+import { StoreCheck } from '../../../../runtime/store/store-check.js';
+import { StoreMonitor } from '../../../../runtime/store/store-monitor.js';
 
 /** The metrics of a worker that has answered so many requests. */
 async function worker(
@@ -67,5 +70,19 @@ describe('the metrics of several workers', () => {
     expect(text).to.include('millrace_resident_current 0');
     expect(text).to.include('millrace_project_loaded_timestamp_seconds 1\n');
     expect(text).to.include('millrace_project_info{version="v1"} 1\n');
+  });
+
+  it('shows the store as lost if one worker lost it, and its warnings once', async () => {
+    const source = (isLost: boolean) => (registry: Registry) => {
+      const monitor = new StoreMonitor({ info: () => undefined, warn: () => undefined });
+      monitor.evicts('allkeys-lru');
+      monitor.memoryUse(isLost ? 0.5 : 0.25);
+      const ping = (): Promise<void> => (isLost ? Promise.reject(new Error('lost')) : Promise.resolve());
+      countStore(registry, monitor, new StoreCheck({ ping }));
+    };
+    const text = await metricsText([await worker(1, source(false)), await worker(1, source(true))]);
+    expect(text).to.include('millrace_store_up 1\n').and.to.include('millrace_store_ready 0\n');
+    expect(text).to.include('millrace_store_warnings{code="store_evicts"} 1\n');
+    expect(text).to.include('millrace_store_memory_used_ratio 0.5\n');
   });
 });

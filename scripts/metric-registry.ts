@@ -1,0 +1,57 @@
+import type { Registry } from 'prom-client';
+import { AdmissionMetrics } from '../runtime/metrics/admission-metrics.js';
+import { ConnectionMetrics } from '../runtime/metrics/connection-metrics.js';
+import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
+import { countEventLoopDelay } from '../runtime/metrics/event-loop-metrics.js';
+import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
+import { countKeys } from '../runtime/metrics/key-metrics.js';
+import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
+import { countProcess } from '../runtime/metrics/process-metrics.js';
+import { countReloads } from '../runtime/metrics/reload-metrics.js';
+import { countResident } from '../runtime/metrics/resident-metrics.js';
+import { countStore } from '../runtime/metrics/store-metrics.js';
+import { StrayMetrics } from '../runtime/metrics/stray-metrics.js';
+import { countSpans } from '../runtime/metrics/trace-metrics.js';
+import { countWorkers } from '../runtime/metrics/worker-metrics.js';
+import { StoreCheck } from '../runtime/store/store-check.js';
+import { StoreMonitor } from '../runtime/store/store-monitor.js';
+
+export interface RegisteredMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+}
+
+/**
+ * Every metric that a service can have. The table in docs/deploy.md lists the ones of Millrace, and the dashboard and the
+ * alert rules may use no other.
+ */
+export function registeredMetrics(): readonly RegisteredMetric[] {
+  const { registry } = new HttpMetrics();
+  register(registry);
+  return registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
+}
+
+function register(registry: Registry): void {
+  new OutboundMetrics().register(registry);
+  new StrayMetrics().register(registry);
+  new AdmissionMetrics(registry).watch({ classes: [], waiting: 0, inFlight: () => 0 });
+  const connections = new ConnectionMetrics(registry);
+  connections.watch(() => 0);
+  connections.watchCertificate({ notAfter: 0 });
+  new EdgeMetrics(registry);
+  countKeys(registry, { keys: [], isDamaged: false });
+  countSpans(registry, undefined);
+  countEventLoopDelay(registry)();
+  countProcess(registry, () => '');
+  const log = { info: () => undefined, warn: () => undefined };
+  countStore(registry, new StoreMonitor(log), new StoreCheck({ ping: () => Promise.resolve() }));
+  countResident(registry, { states: () => [], isCurrent: () => false });
+  countReloads(registry, {
+    counts: { succeeded: 0, failed: 0 },
+    lastFailed: false,
+    current: { version: '', loadedAt: 0, models: [] },
+  });
+  countWorkers(registry, { states: () => [], restarts: () => 0 });
+}

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { parse, parseAllDocuments } from 'yaml';
+import { SETTINGS } from '../../runtime/settings/settings.js';
+import { routesOf } from '../../runtime/http/routes.js';
+import { metricOf } from '../../scripts/observe/metric.js';
+import { repositoryPath } from '../support/repository.js';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Container {
+  readonly image: string;
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly securityContext: Json;
+}
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold: number;
+}
+interface Deployment {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Json };
+    readonly template: {
+      readonly metadata: { readonly labels: Json };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: Json;
+        readonly containers: readonly [Container];
+      };
+    };
+  };
+}
+
+interface Scaler {
+  readonly spec: {
+    readonly metrics: readonly { readonly pods: { readonly metric: { readonly name: string } } }[];
+  };
+}
+
+const text = readFileSync(repositoryPath('deploy', 'kubernetes', 'millrace.yaml'), 'utf8');
+const documents = parseAllDocuments(text).map((document) => document.toJS() as Json & { kind: string });
+const ofKind = (kind: string): unknown => documents.find((one) => one.kind === kind);
+
+/** CI also checks the fields of every manifest against the schemas of Kubernetes. */
+describe('the Kubernetes manifests', () => {
+  const { spec } = ofKind('Deployment') as Deployment;
+  const pod = spec.template.spec;
+  const [container] = pod.containers;
+  const valueOf = (name: string): number => Number(container.env.find((one) => one.name === name)?.value);
+
+  it('set only settings that exist', () => {
+    const known = Object.values(SETTINGS).map(({ env }) => env);
+    expect(container.env.map(({ name }) => name).filter((name) => !known.includes(name))).to.deep.equal([]);
+  });
+
+  it('probe routes that exist, at the port of the container', () => {
+    const paths = routesOf([]).map(({ path }) => path);
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+      expect(paths).to.include(probe.httpGet.path);
+      expect(container.ports.map(({ name }) => name)).to.include(probe.httpGet.port);
+    }
+    expect(container.livenessProbe.httpGet.path).to.equal('/healthz');
+    expect(readFileSync(repositoryPath('Dockerfile'), 'utf8')).to.match(
+      new RegExp(`PORT=${container.ports[0]?.containerPort}\\b`),
+    );
+  });
+
+  it('notice the lame duck before it ends, and wait for the whole shutdown', () => {
+    const { periodSeconds, timeoutSeconds = 1, failureThreshold } = container.readinessProbe;
+    const lameDuck = valueOf('MILLRACE_LAME_DUCK_MS') / 1000;
+    expect(periodSeconds * failureThreshold + timeoutSeconds).to.be.lessThan(lameDuck);
+    // The process ends at the latest 5 s after both times.
+    const longest = lameDuck + valueOf('MILLRACE_DRAIN_MS') / 1000 + 5;
+    expect(pod.terminationGracePeriodSeconds).to.be.greaterThan(longest);
+  });
+
+  it('give the container no rights that it does not need', () => {
+    expect(pod.securityContext).to.include({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(container.securityContext).to.deep.equal({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  it('select the pods of the Deployment everywhere', () => {
+    const labels = spec.template.metadata.labels;
+    expect(spec.selector.matchLabels).to.deep.equal(labels);
+    type Selecting = { readonly spec: Readonly<Record<string, { readonly matchLabels?: Json }>> };
+    expect((ofKind('Service') as Selecting).spec.selector).to.deep.equal(labels);
+    expect((ofKind('PodDisruptionBudget') as Selecting).spec.selector?.matchLabels).to.deep.equal(labels);
+    expect((ofKind('NetworkPolicy') as Selecting).spec.podSelector?.matchLabels).to.deep.equal(labels);
+  });
+
+  it('scale by a metric that exists, and monitor the port of the Service', () => {
+    const scaler = ofKind('HorizontalPodAutoscaler') as Scaler;
+    for (const { pods } of scaler.spec.metrics) expect(metricOf(pods.metric.name)).not.to.equal(undefined);
+    const monitor = parse(
+      readFileSync(repositoryPath('deploy', 'kubernetes', 'service-monitor.yaml'), 'utf8'),
+    ) as { readonly spec: { readonly endpoints: readonly { readonly port: string }[] } };
+    const service = ofKind('Service') as { readonly spec: Pick<Container, 'ports'> };
+    expect(service.spec.ports.map(({ name }) => name)).to.include(monitor.spec.endpoints[0]?.port);
+  });
+});
