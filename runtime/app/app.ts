@@ -15,6 +15,7 @@ import type { FeatureStore } from '../index/feature-store.js';
 import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
+import type { Forget } from '../privacy/forget.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
@@ -40,6 +41,7 @@ export interface App {
   readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
+  readonly forget: Forget;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -116,6 +118,7 @@ export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
   readonly scans: Scans;
+  readonly forget: Forget;
   close(): Promise<void>;
 }
 
@@ -134,6 +137,7 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
     entities: services.resolve(TOKENS.entityIndex),
     features: services.resolve(TOKENS.featureStore),
     scans: services.resolve(TOKENS.scans),
+    forget: services.resolve(TOKENS.forget),
     close: () => store.close(),
   };
 }
@@ -219,6 +223,10 @@ class ReloadableApp implements App {
 
   get feedback(): Feedback {
     return this.#current.feedback;
+  }
+
+  get forget(): Forget {
+    return this.#current.forget;
   }
 
   get resident(): ResidentTables {

@@ -16,6 +16,7 @@ export interface HttpServices {
   readonly scans: ScanService;
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
+  readonly forget: ForgetService;
   readonly pipelines: readonly Pipeline[];
   readonly store: {
     ping(): Promise<void>;
@@ -77,6 +78,10 @@ export interface OnlineFeatureService {
 
 export interface FeedbackService {
   record(body: unknown): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
+}
+
+export interface ForgetService {
+  run(body: unknown): Promise<unknown>;
 }
 
 /** The maximum sizes of bodies, in bytes after inflating. */

@@ -8,6 +8,7 @@ import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
+import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
 import { redisSettings } from '../../settings/redis-settings.js';
 import type { Settings } from '../../settings/settings.js';
@@ -84,6 +85,11 @@ export function registerData(
           views,
           types,
         }),
+    ),
+  });
+  container.register(TOKENS.forget, {
+    useFactory: instanceCachingFactory(
+      (c) => new Forget({ store: c.resolve(TOKENS.store), prefix, views, types }),
     ),
   });
 }

@@ -8,6 +8,7 @@ import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import type { Forget } from '../../privacy/forget.js';
 import { createHttpApp } from '../../http/app.js';
 import { describeError } from '../../core/describe-error.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
@@ -40,6 +41,7 @@ export interface Generation {
   readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
+  readonly forget: Forget;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -93,6 +95,7 @@ function wire(
   const scans = services.resolve(TOKENS.scans);
   const online = services.resolve(TOKENS.onlineFeatures);
   const feedback = services.resolve(TOKENS.feedback);
+  const forget = services.resolve(TOKENS.forget);
   const resident = services.resolve(TOKENS.resident);
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
@@ -123,6 +126,7 @@ function wire(
     scans,
     online,
     feedback,
+    forget,
     resident,
     warnings: compiled.diagnostics,
     version,
@@ -135,6 +139,7 @@ function wire(
         scans,
         online,
         feedback,
+        forget,
         pipelines,
         store: {
           async ping() {

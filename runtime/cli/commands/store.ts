@@ -15,6 +15,7 @@ import type { Store, StoreRecord } from '../../store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { forgetCommand } from './store-forget.js';
 import type { SettingFlags } from '../../settings/settings.js';
 
 type Flags = SettingFlags & { readonly json?: boolean; readonly force?: boolean };
@@ -40,9 +41,10 @@ export function storeCommand(context: CliContext): Command {
     .description('rebuild a damaged data folder from the records that can be read')
     .option('--json', 'print the result as JSON')
     .action((flags: Flags) => repairStore(context, flags));
-  const command = new Command('store').description('check, back up, restore and repair the store');
+  const command = new Command('store').description('check, back up, restore and repair the store; forget entities');
   for (const child of [check, backup, restore, repair])
     command.addCommand(addSettingFlags(child, ['project', 'store', 'dataDir']));
+  command.addCommand(forgetCommand(context));
   return command;
 }
 
