@@ -13,15 +13,23 @@ export interface HistoryNeeds {
   facetsOf(type: number, subject: string): ReadonlyMap<string, TrackedFacet> | undefined;
 }
 
-/** Combines the needs of all pipelines, by entity type. */
-export function historyNeedsOf(plans: readonly Plan[]): ReadonlyMap<string, HistoryNeeds> {
+/**
+ * Combines the needs of all pipelines, by entity type.
+ * @param retention no window is longer, in milliseconds
+ */
+export function historyNeedsOf(
+  plans: readonly Plan[],
+  retention = Infinity,
+): ReadonlyMap<string, HistoryNeeds> {
   const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
   const byOwner = groupBy(reads, ({ type }) => type);
-  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its)]));
+  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its, retention)]));
 }
 
-function needsOfOwner(reads: readonly HistoryRead[]): HistoryNeeds {
-  const wanted = reads.flatMap(({ wants }) => wants);
+function needsOfOwner(reads: readonly HistoryRead[], retention: number): HistoryNeeds {
+  const wanted = reads
+    .flatMap(({ wants }) => wants)
+    .map((one) => ({ ...one, window: Math.min(one.window, retention) }));
   const longest = Math.max(...wanted.map(({ window }) => window));
   // Events of a kind that no step counts are kept: another version of the project may still count them during a
   // rollout.

@@ -1,4 +1,5 @@
 import type { Plan } from '../compile/plan.js';
+import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
@@ -33,6 +34,8 @@ export interface PipelineServices {
   readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Replaces ids in events; by default it replaces none. */
+  readonly hasher?: IdHasher;
   readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
@@ -77,7 +80,7 @@ export async function runPipeline(
         : unranked(plan, frame, request.ids),
     );
     const { page, answer } = await stages.run('page', () =>
-      answerPage(plan, frame, request, ranked.ranking, trace, loss.code, check),
+      answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
     );
 
     const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);

@@ -9,13 +9,8 @@ import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { allKeys, partsOf } from '../store/keys.js';
 import { CursorError, StoreWriteError, type Erasure } from '../store/store.js';
-import {
-  PERSONAL_DATA,
-  type Forgotten,
-  type PersonalData,
-  type PrivacyParts,
-  type StoredKey,
-} from './personal-data.js';
+import { PERSONAL_DATA } from './every-kind.js';
+import type { Forgotten, PersonalData, PrivacyParts, StoredKey } from './personal-data.js';
 
 /** Most ids of one call. */
 export const MOST_FORGOTTEN = 1000;

@@ -1,9 +1,6 @@
 import type { EntityType, FeatureView } from '../config/project/model.js';
-import type { KeyKind, KeyParts } from '../store/keys.js';
+import type { KeyParts } from '../store/keys.js';
 import type { Store } from '../store/store.js';
-import { entityData } from './entity-data.js';
-import { featureData } from './feature-data.js';
-import { historyData } from './history-data.js';
 
 /** Entities to forget. */
 export interface Forgotten {
@@ -45,12 +42,3 @@ export interface PersonalData {
    */
   forget(keys: readonly StoredKey[], who: Forgotten, parts: PrivacyParts): Promise<Removed>;
 }
-
-/** Every kind of record in the store; undefined if it holds no ids of entities. */
-export const PERSONAL_DATA: Readonly<Record<KeyKind, PersonalData | undefined>> = {
-  entity: entityData,
-  features: featureData,
-  history: historyData,
-  layout: undefined,
-  meta: undefined,
-};

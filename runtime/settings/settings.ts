@@ -6,6 +6,7 @@ import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { checkPrivacy, PRIVACY_SETTINGS } from './privacy-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
@@ -149,6 +150,7 @@ export const SETTINGS = {
     expected: 'host names or addresses, each with an optional port, separated by commas',
     parse: (text) => AllowedHosts.parse(text),
   }),
+  ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
 } as const;
 
@@ -193,6 +195,7 @@ export function loadSettings(
   const dataDir = dataDirGiven ? values.dataDir : join(values.project, SETTINGS.dataDir.default);
   if (values.store === 'redis') checkRedis(values, env);
   checkBodies(values);
+  checkPrivacy(values);
   return Object.freeze({ ...values, dataDir });
 }
 

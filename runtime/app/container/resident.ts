@@ -20,7 +20,8 @@ export async function leaseResidentTables(
   config: ProjectConfig,
 ): Promise<Lease<ResidentTables>> {
   const { resident, residentBytes: bytes } = settings;
-  if (resident !== 'all') for (const name of resident) checkType(name, config);
+  if (resident !== 'all') for (const name of resident) checkType('resident', name, config);
+  for (const name of settings.hashIds) checkType('hashIds', name, config);
   return container.resolve(TOKENS.residentTables).lease(
     (tables) => tables.adopt(plans),
     () => {
@@ -35,13 +36,13 @@ export async function leaseResidentTables(
   );
 }
 
-function checkType(name: string, { entities }: ProjectConfig): void {
+function checkType(setting: 'resident' | 'hashIds', name: string, { entities }: ProjectConfig): void {
   if (entities.has(name)) return;
   const guess = nearest(name, entities.keys());
   const help =
     guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;
   throw new MillraceError(
     'invalid_setting',
-    `${SETTINGS.resident.env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
+    `${SETTINGS[setting].env}: no entity type is called ${JSON.stringify(name)}; ${help}`,
   );
 }

@@ -15,6 +15,7 @@ import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { Usage } from '../../core/usage.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
+import { idHasherOf } from '../../settings/privacy-settings.js';
 import { version as millraceVersion } from '../../settings/version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
@@ -106,6 +107,7 @@ function wire(
       resident,
       sources,
       usage,
+      hasher: idHasherOf(settings),
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),

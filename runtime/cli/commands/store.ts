@@ -41,7 +41,9 @@ export function storeCommand(context: CliContext): Command {
     .description('rebuild a damaged data folder from the records that can be read')
     .option('--json', 'print the result as JSON')
     .action((flags: Flags) => repairStore(context, flags));
-  const command = new Command('store').description('check, back up, restore and repair the store; forget entities');
+  const command = new Command('store').description(
+    'check, back up, restore and repair the store; forget entities',
+  );
   for (const child of [check, backup, restore, repair])
     command.addCommand(addSettingFlags(child, ['project', 'store', 'dataDir']));
   command.addCommand(forgetCommand(context));
