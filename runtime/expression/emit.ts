@@ -51,7 +51,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
 }
 
 /** Functions that can return an argument as it is. */
-const COPYING: ReadonlySet<string> = new Set(['if', 'coalesce', 'min', 'max']);
+const COPYING: ReadonlySet<string> = new Set(['if', 'coalesce', 'clamp', 'min', 'max']);
 
 /**
  * The marks of a value. A text, a list or a vector that an expression makes of a private value is private, and so is a

@@ -1,4 +1,4 @@
-import { INTERACTION_TYPES } from '../api/interactions.js';
+import { INTERACTION_TYPES, LONGEST_WINDOW } from '../api/interactions.js';
 import type { HistoryRead, Plan } from '../compile/plan.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
@@ -9,6 +9,8 @@ export interface HistoryNeeds {
   readonly windows: readonly number[];
   /** The longest window of all kinds, in milliseconds. */
   readonly longest: number;
+  /** How long any history is kept without a write, in milliseconds. */
+  readonly retention: number;
   /** The facets that steps count for a kind of event, by the entity type that the event is about. */
   facetsOf(type: number, subject: string): ReadonlyMap<string, TrackedFacet> | undefined;
 }
@@ -46,5 +48,10 @@ function needsOfOwner(reads: readonly HistoryRead[], retention: number): History
     }
     return bySubject;
   });
-  return { windows, longest, facetsOf: (type, subject) => facets[type]?.get(subject) };
+  return {
+    windows,
+    longest,
+    retention: Math.min(retention, LONGEST_WINDOW),
+    facetsOf: (type, subject) => facets[type]?.get(subject),
+  };
 }

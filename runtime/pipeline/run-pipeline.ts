@@ -34,6 +34,8 @@ export interface PipelineServices {
   readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** How long feedback events count, in milliseconds; by default without end. */
+  readonly historyRetention?: number;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
   readonly onEffectError?: EffectErrorHandler;
@@ -98,7 +100,7 @@ export async function runPipeline(
 }
 
 function readsOf(
-  { store, layouts, resident, readers }: PipelineServices,
+  { store, layouts, resident, readers, historyRetention }: PipelineServices,
   { clock }: StageRunner,
   { time }: StoreLoss,
 ): ReadServices {
@@ -107,6 +109,7 @@ function readsOf(
     layouts,
     resident: resident && new ResidentSession(resident),
     readers,
+    historyRetention,
     clock,
   };
 }

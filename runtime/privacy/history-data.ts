@@ -1,10 +1,11 @@
 import type { ValueType } from '../api/types.js';
 import type { EntityType } from '../config/project/model.js';
 import { decodeHistory, encodeHistory, isOfOtherFormat } from '../store/codec/history-record.js';
-import type { FacetValues, History } from '../store/codec/history.js';
+import type { History } from '../store/codec/history.js';
 import { expiryOf } from '../store/codec/versioned-record.js';
 import { historyKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
+import { keepEvents } from './keep-events.js';
 import type { Forgotten, PersonalData } from './personal-data.js';
 import { removeKeys } from './remove-keys.js';
 
@@ -93,58 +94,27 @@ async function forgetValues(store: Store, key: string, first: Buffer, isGone: Is
   return 0;
 }
 
-/** The history without some values, without the events that have no value left, and without unused texts. */
-export function withoutValues(
+/** The history without some values, and without the events that have no value left. */
+function withoutValues(
   history: History,
   isGone: IsGone,
 ): { readonly left: History; readonly removed: number } {
   const { count, facets } = history;
   let removed = 0;
-  const kept = new Map<string, number[][]>();
   const had = new Uint8Array(count);
   const has = new Uint8Array(count);
-  for (const [name, { offsets, values }] of facets) {
-    const lists: number[][] = [];
-    for (let e = 0; e < count; e++) {
-      const before = [...values.subarray(offsets[e], offsets[e + 1])];
-      const after = before.filter((text) => !isGone(name, history.texts[text] ?? ''));
-      removed += before.length - after.length;
-      if (before.length > 0) had[e] = 1;
-      if (after.length > 0) has[e] = 1;
-      lists.push(after);
-    }
-    kept.set(name, lists);
-  }
-  const events = [...had.keys()].filter((e) => had[e] === 0 || has[e] === 1);
-  const texts: string[] = [];
-  const numbers = new Map<number, number>();
-  const numberOf = (text: number): number => {
-    const known = numbers.get(text);
-    if (known !== undefined) return known;
-    const number = texts.push(history.texts[text] ?? '') - 1;
-    numbers.set(text, number);
-    return number;
-  };
-  const leftFacets = new Map<string, FacetValues>();
-  for (const [name, lists] of kept) {
-    const offsets = new Int32Array(events.length + 1);
-    const values: number[] = [];
-    for (const [i, e] of events.entries()) {
-      for (const text of lists[e] ?? []) values.push(numberOf(text));
-      offsets[i + 1] = values.length;
-    }
-    if (values.length > 0) leftFacets.set(name, { offsets, values: Int32Array.from(values) });
-  }
-  return {
-    removed,
-    left: {
-      count: events.length,
-      types: Uint8Array.from(events, (e) => history.types[e] ?? 0),
-      times: Float64Array.from(events, (e) => history.times[e] ?? 0),
-      quantities: Uint16Array.from(events, (e) => history.quantities[e] ?? 0),
-      identities: Uint32Array.from(events.flatMap((e) => [...history.identities.subarray(2 * e, 2 * e + 2)])),
-      facets: leftFacets,
-      texts,
-    },
-  };
+  for (const [name, { offsets, values }] of facets)
+    for (let e = 0; e < count; e++)
+      for (const text of values.subarray(offsets[e], offsets[e + 1])) {
+        had[e] = 1;
+        if (isGone(name, history.texts[text] ?? '')) removed++;
+        else has[e] = 1;
+      }
+  if (removed === 0) return { left: history, removed };
+  const left = keepEvents(
+    history,
+    (e) => had[e] === 0 || has[e] === 1,
+    (facet, text) => !isGone(facet, text),
+  );
+  return { left, removed };
 }

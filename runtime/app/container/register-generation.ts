@@ -99,7 +99,7 @@ function registerReaders(
   { entities: types, views }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
-  const { prefix, oldestEventTime, onlineMs } = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, onlineMs, historyRetention } = container.resolve(TOKENS.settings);
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -123,7 +123,7 @@ function registerReaders(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          needs: historyNeedsOf(plans),
+          needs: historyNeedsOf(plans, historyRetention),
           oldestEvent: oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),

@@ -108,6 +108,7 @@ function wire(
       sources,
       usage,
       hasher: idHasherOf(settings),
+      historyRetention: settings.historyRetention,
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),

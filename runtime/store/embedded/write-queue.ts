@@ -11,6 +11,8 @@ import type { RecordMemory } from './record-memory.js';
 export type Change =
   | { readonly kind: 'put'; readonly of: readonly StoreRecord[] }
   | { readonly kind: 'remove'; readonly of: readonly string[] }
+  /** Removes all expired records; the list is not used. */
+  | { readonly kind: 'expire'; readonly of: readonly [string] }
   | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] }
   | { readonly kind: 'swap'; readonly of: readonly RecordSwap[] };
 
@@ -82,6 +84,7 @@ export class WriteQueue {
    * continue, except during the last step.
    */
   async rewriteAll(): Promise<void> {
+    await this.commit({ kind: 'expire', of: [''] });
     const touched = new Set<string>();
     this.#touched = touched;
     const rewritten = await this.#folder.startRewrite();
@@ -172,6 +175,8 @@ export class WriteQueue {
     const now = Date.now();
     if (change.kind === 'put') for (const { key, value } of change.of) changed.set(key, value);
     else if (change.kind === 'remove') for (const key of change.of) changed.set(key, undefined);
+    else if (change.kind === 'expire')
+      for (const key of this.#expiring.over(now, Infinity)) changed.set(key, undefined);
     else if (change.kind === 'merge') {
       for (const { key, segment } of change.of) {
         const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment, now);
