@@ -1,6 +1,7 @@
 import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
+import { forget } from './forget.js';
 import type { Proof } from './proof.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
@@ -20,4 +21,5 @@ export const PROOFS: readonly Proof[] = [
   workers,
   faults,
   rollback,
+  forget,
 ];
