@@ -74,6 +74,11 @@ const USER = {
 };
 const ROW = { user_id: 'user-1', note: 'notecanary', spent: 827364591 };
 
+const PLANTED = {
+  ...{ user: USER, row: ROW },
+  hidden: new Set(['email', 'age', 'doctor', 'tags', 'home', 'note', 'spent']),
+};
+
 /** Routes that return stored values to those who may read them: the answers of requests that succeed are not searched. */
 const READS: ReadonlySet<string> = new Set([
   ...['/api/v1/entities/get', '/api/v1/entities/scan', '/api/v1/features/scan'],
@@ -172,13 +177,14 @@ describe('canaries', function () {
         ...{ pipelines: app.pipelines, entityTypes: app.config.entities, views: app.config.views },
         version: '1',
       };
-      for (const body of createRequestBodies(route.body.examples(api), { user: USER, row: ROW }))
+      for (const body of createRequestBodies(route.body.examples(api), PLANTED))
         outputs.push(await send('POST', route.path, body));
       outputs.push(await send('POST', route.path, '{"email":"emailcanary', 'application/json'));
       outputs.push(await send('POST', route.path, '{"email":"emailcanary"} emailcanary'));
       outputs.push(await send('POST', route.path, '{"age":918273645}', 'text/plain'));
-      outputs.push(await send('POST', route.path, `{"email":"${'emailcanary'.repeat(2_000_000)}"}`));
     }
+    const large = `{"email":"${'emailcanary'.repeat(2_000_000)}"}`;
+    outputs.push(await send('POST', '/api/v1/search', large));
     outputs.push(await send('GET', '/nothing/emailcanary?email=emailcanary'));
     return outputs;
   };
@@ -209,7 +215,7 @@ describe('canaries', function () {
     expect(outputs.length).to.be.greaterThan(100);
     const statuses = new Set(outputs.map(({ of }) => / (\d{3}) ←/.exec(of)?.[1]));
     expect([...statuses]).to.include.members(['200', '400', '404', '405', '413', '415', '422']);
-    expect(leaks(outputs, SECRETS)).to.deep.equal([]);
+    expect(leaks(outputs, SECRETS).slice(0, 3)).to.deep.equal([]);
     expect(log.length).to.be.greaterThan(100);
     expect(leaks([{ of: 'the log', text: log.join('') }], [...SECRETS, 'user-1', PUBLIC])).to.deep.equal([]);
   });
@@ -217,11 +223,12 @@ describe('canaries', function () {
   it('are in no answer and no line of the log while records are damaged and the store is lost', async () => {
     await fill();
     const client = new Redis(redis.url, { password: PASSWORD });
+    client.on('error', () => undefined);
     const keys = await client.keys('millrace:*');
     for (const key of keys.filter((name) => !name.includes(':schema:'))) {
       const record = await client.getBuffer(key);
       if (record === null) continue;
-      record.fill(0xee, 8, 16);
+      record.fill(0xee, Math.min(8, record.length), Math.min(16, record.length));
       await client.set(key, record);
     }
     client.disconnect();
@@ -231,11 +238,10 @@ describe('canaries', function () {
     ];
     expect(damaged[0]?.of).to.include(' 500 ');
     await redis.stop();
-    const lost = await everyRoute();
+    const lost = await everyRoute().finally(() => redis.start());
     expect(lost.some(({ of }) => of.includes(' 503 '))).to.equal(true);
-    expect(leaks([...damaged, ...lost], SECRETS)).to.deep.equal([]);
+    expect(leaks([...damaged, ...lost], SECRETS).slice(0, 3)).to.deep.equal([]);
     expect(leaks([{ of: 'the log', text: log.join('') }], [...SECRETS, 'user-1', PUBLIC])).to.deep.equal([]);
-    await redis.start();
   });
 
   it('are in no output of a command', async () => {
@@ -272,9 +278,9 @@ describe('canaries', function () {
       ['entities', 'load', 'user', csv],
       ['features', 'load', 'user_stats', rows],
       ['features', 'delete', 'user_stats', '--key', 'user_id=user-1'],
-      ['rank', 'search', '--explain', '--body', body],
-      ['rank', 'search', '--explain', '--json', '--body', body],
-      ['rank', 'search', '--body', wrong],
+      ['rank', 'search', '--explain', body],
+      ['rank', 'search', '--explain', '--json', body],
+      ['rank', 'search', wrong],
       ['store', 'check'],
       ['store', 'trim'],
       ['store', 'forget', 'user', 'user-1'],
@@ -308,6 +314,6 @@ describe('canaries', function () {
       outputs.push({ of: `millrace with ${JSON.stringify(broken)}`, text: stdout + stderr });
     }
     expect(outputs.find(({ of }) => of.includes('--explain --json'))?.text).to.include(PUBLIC);
-    expect(leaks(outputs, SECRETS)).to.deep.equal([]);
+    expect(leaks(outputs, SECRETS).slice(0, 3)).to.deep.equal([]);
   });
 });

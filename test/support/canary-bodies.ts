@@ -4,6 +4,8 @@ import type { Schema } from './schema-values.js';
 export interface Planted {
   /** Attributes for every object that names a user. */
   readonly user: Readonly<Record<string, unknown>>;
+  /** The names of those that are private. */
+  readonly hidden: ReadonlySet<string>;
   /** Features for every row of a user. */
   readonly row: Readonly<Record<string, unknown>>;
 }
@@ -19,19 +21,16 @@ export function createRequestBodies(examples: Schema, planted: Planted): string[
   for (const { value } of Object.values(examples) as { readonly value: Json }[]) {
     const good = withValues(value, planted);
     bodies.push(value, good, withEvents(good));
-    const values = Object.values({ ...planted.user, ...planted.row });
-    for (const wrong of values) {
-      bodies.push(
-        mapMembers(good, (name, member) => (name in planted.user || name in planted.row ? wrong : member)),
-      );
-      bodies.push(
-        mapMembers(good, (name, member) => (name.endsWith('_id') || name.endsWith('ids') ? wrong : member)),
-      );
-    }
+    const hidden = Object.entries({ ...planted.user, ...planted.row }).filter(([name]) =>
+      planted.hidden.has(name),
+    );
+    const values = hidden.map(([, one]) => one);
+    for (const wrong of values)
+      bodies.push(mapMembers(good, (name, member) => (planted.hidden.has(name) ? wrong : member)));
     bodies.push(renamed(good));
     if (typeof good === 'object' && good !== null)
       for (const name of Object.keys(good))
-        bodies.push({ ...good, [name]: undefined }, { ...good, [name]: planted.user['email'] });
+        bodies.push({ ...good, [name]: undefined }, { ...good, [name]: [7] });
   }
   return bodies.map((body) => JSON.stringify(body));
 }
