@@ -283,8 +283,8 @@ describe('the data folder of the embedded store', () => {
       const added: string[] = [];
       await openOnce(async (opened) => {
         await opened.write(ids.map((id) => ({ key: keyOf(id), value: Buffer.alloc(4000, id) })));
-        let isOver = false;
-        const erasing = Promise.all([opened.erase(), opened.erase()]).finally(() => (isOver = true));
+        const work = { isOver: false };
+        const erasing = Promise.all([opened.erase(), opened.erase()]).finally(() => (work.isOver = true));
         const scanned = new Set<string>();
         const scanning = (async () => {
           let cursor: string | undefined;
@@ -294,7 +294,7 @@ describe('the data folder of the embedded store', () => {
             cursor = page.cursor;
           } while (cursor !== undefined);
         })();
-        while (!isOver) {
+        while (!work.isOver) {
           const id = random();
           await store(opened, [id]);
           added.push(id);
