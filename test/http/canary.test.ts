@@ -120,7 +120,7 @@ describe('canaries', function () {
     const url = redis.url.replace('redis://', `redis://:${PASSWORD}@`);
     env = {
       ...{ REDIS_URL: url, MILLRACE_ID_SALT: SALT, MILLRACE_HASH_IDS: 'user' },
-      ...{ MILLRACE_PROJECT: root, LOG_LEVEL: 'debug', MILLRACE_REDIS_CONNECT_MS: '' },
+      ...{ MILLRACE_PROJECT: root, LOG_LEVEL: 'debug' },
     };
     const settings = loadSettings(env);
     const logger = pino({ level: 'debug' }, { write: (line: string) => log.push(line) });
