@@ -17,6 +17,7 @@ import type { FeatureStore } from '../index/feature-store.js';
 import { checkStoredFit } from '../index/stored-fit.js';
 import type { OnlineFeatures } from '../index/online-features.js';
 import type { Feedback } from '../feedback/feedback.js';
+import type { Forget } from '../privacy/forget.js';
 import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
@@ -48,6 +49,7 @@ export interface App {
   readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
+  readonly forget: Forget;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -145,6 +147,7 @@ export interface DataApp {
   readonly entities: EntityIndex;
   readonly features: FeatureStore;
   readonly scans: Scans;
+  readonly forget: Forget;
   close(): Promise<void>;
 }
 
@@ -163,6 +166,7 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
     entities: services.resolve(TOKENS.entityIndex),
     features: services.resolve(TOKENS.featureStore),
     scans: services.resolve(TOKENS.scans),
+    forget: services.resolve(TOKENS.forget),
     close: () => store.close(),
   };
 }
@@ -249,6 +253,10 @@ class ReloadableApp implements App {
 
   get feedback(): Feedback {
     return this.#current.feedback;
+  }
+
+  get forget(): Forget {
+    return this.#current.forget;
   }
 
   get resident(): ResidentTables {

@@ -145,7 +145,10 @@ export class FeatureBindings {
     if (!read) return { type, scope: binding.scope, slot: 0 };
     let used = binding.used.get(feature);
     if (used === undefined) {
-      used = { feature: definition, slot: this.#layout.add(shape, `${name}:${feature}`) };
+      // What a private reference leads to is private, too.
+      const isPrivate =
+        definition.isPrivate === true || binding.args.some((arg) => this.#hydration.isPrivate(arg));
+      used = { feature: definition, slot: this.#layout.add(shape, `${name}:${feature}`, { isPrivate }) };
       binding.used.set(feature, used);
     }
     return { type, scope: binding.scope, slot: used.slot };

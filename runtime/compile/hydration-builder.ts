@@ -51,6 +51,8 @@ export interface NodeBuilder {
   readonly list: boolean;
   readonly parent: { readonly node: NodeBuilder; readonly path: readonly string[] } | undefined;
   readonly ids: number;
+  /** Whether a private reference leads to it. */
+  readonly isPrivate: boolean;
   readonly wants: WantedAttribute[];
   /** Whether an expression reads the id itself. */
   isIdRead: boolean;
@@ -99,7 +101,8 @@ export class HydrationBuilder {
   ): void {
     const entity = this.#entities.get(type);
     if (entity === undefined) return; // reported when the project was loaded
-    const ids = this.#layout.add({ kind: 'text', scope }, `${name}.${entity.key}`);
+    const marks = { idsOf: entity.name };
+    const ids = this.#layout.add({ kind: 'text', scope }, `${name}.${entity.key}`, marks);
     const node: NodeBuilder = {
       name,
       entity,
@@ -109,6 +112,7 @@ export class HydrationBuilder {
       list: false,
       parent: undefined,
       ids,
+      isPrivate: false,
       wants: [],
       isIdRead: false,
     };
@@ -174,6 +178,16 @@ export class HydrationBuilder {
     return { type, scope: resolved.root.scope, slot: read ? this.want(resolved).slot : 0 };
   }
 
+  /** Whether a private attribute is on the way to the value. */
+  isPrivate({ root, hops, path }: ResolvedPath): boolean {
+    let { entity } = root;
+    for (const hop of hops) {
+      if (entity.attributes.get(hop.path[0] ?? '')?.isPrivate === true) return true;
+      ({ entity } = hop);
+    }
+    return entity.attributes.get(path[0] ?? '')?.isPrivate === true;
+  }
+
   /** Makes the plan read the value of the path. The value is known after `known` round trips. */
   want(resolved: ResolvedPath): { readonly slot: number; readonly known: number; readonly list: boolean } {
     let node = resolved.root;
@@ -198,6 +212,7 @@ export class HydrationBuilder {
       list: parent.list || isMany(hop),
       parent: { node: parent, path: hop.path },
       ids: want.slot,
+      isPrivate: this.#layout.columns[want.slot]?.isPrivate === true,
       wants: [],
       isIdRead: false,
     };
@@ -218,7 +233,11 @@ export class HydrationBuilder {
     const element = columnShape(type, list, node.scope);
     if (shape === undefined || element === undefined)
       throw new Error(`no column can hold ${node.name}.${text}`);
-    const slot = this.#layout.add(shape, `${node.name}.${text}`);
+    const inner = elementOf(type);
+    const slot = this.#layout.add(shape, `${node.name}.${text}`, {
+      isPrivate: node.isPrivate || node.entity.attributes.get(path[0] ?? '')?.isPrivate === true,
+      idsOf: inner.kind === 'ref' ? inner.entity : undefined,
+    });
     const want: WantedAttribute = {
       path,
       type,

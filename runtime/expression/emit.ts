@@ -1,6 +1,6 @@
 import { isKnown } from '../api/status.js';
 import { Frame } from '../frame/frame.js';
-import { FrameLayout } from '../frame/frame-layout.js';
+import { FrameLayout, type ColumnMarks } from '../frame/frame-layout.js';
 import type { CompiledExpression, Kernel } from './environment.js';
 import { broadcast } from './kernels/broadcast.js';
 import type { Operand } from './operand.js';
@@ -18,7 +18,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
     if (operand.tag === 'constant') return constantSlot(operand.value, layout);
     const args = operand.args.map((arg) => place(arg, false));
     const shape = shapeFor(operand.type, operand.scope);
-    const out = isResult ? layout.add(shape) : scratch.take(shape);
+    const out = isResult ? layout.add(shape, undefined, marksOf(operand, layout)) : scratch.take(shape);
     kernels.push(operand.build(out, args));
     // Columns of arguments are released after `out` is taken, so that no kernel writes to a column that it reads.
     operand.args.forEach((arg, i) => {
@@ -38,7 +38,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
     });
   }
   const one = place(root, false);
-  const slot = layout.add(shapeFor(root.type, 'candidate'));
+  const slot = layout.add(shapeFor(root.type, 'candidate'), undefined, marksOf(root, layout));
   kernels.push(broadcast(slot, one));
   if (root.tag === 'operation') scratch.release(one);
   return Object.freeze({
@@ -48,6 +48,31 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
     computed,
     kernels: Object.freeze(kernels),
   });
+}
+
+/** Functions that can return an argument as it is. */
+const COPYING: ReadonlySet<string> = new Set(['if', 'coalesce', 'clamp', 'min', 'max']);
+
+/**
+ * The marks of a value. A text, a list or a vector that an expression makes of a private value is private, and so is a
+ * number that it only copies. A number that it computes is not.
+ */
+function marksOf(operand: Operand, layout: FrameLayout): ColumnMarks {
+  if (operand.tag === 'constant') return {};
+  if (operand.tag === 'source') {
+    const { isPrivate = false, idsOf } = layout.columns[operand.slot] ?? {};
+    return { isPrivate, idsOf };
+  }
+  const { node, type } = operand;
+  const name = node.kind === 'call' ? node.name : '';
+  const isNumber = columnKindFor(type) === 'number';
+  if (isNumber && !COPYING.has(name)) return {};
+  const args = isNumber && name === 'if' ? operand.args.slice(1) : operand.args; // a condition is not copied
+  const marks = args.map((arg) => marksOf(arg, layout));
+  return {
+    isPrivate: marks.some(({ isPrivate }) => isPrivate === true),
+    idsOf: marks.find(({ idsOf }) => idsOf !== undefined)?.idsOf,
+  };
 }
 
 function constantSlot(value: number | string, layout: FrameLayout): number {

@@ -1,4 +1,4 @@
-import { INTERACTION_TYPES } from '../api/interactions.js';
+import { INTERACTION_TYPES, LONGEST_WINDOW } from '../api/interactions.js';
 import type { HistoryRead, Plan } from '../compile/plan.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
@@ -9,19 +9,29 @@ export interface HistoryNeeds {
   readonly windows: readonly number[];
   /** The longest window of all kinds, in milliseconds. */
   readonly longest: number;
+  /** How long any history is kept without a write, in milliseconds. */
+  readonly retention: number;
   /** The facets that steps count for a kind of event, by the entity type that the event is about. */
   facetsOf(type: number, subject: string): ReadonlyMap<string, TrackedFacet> | undefined;
 }
 
-/** Combines the needs of all pipelines, by entity type. */
-export function historyNeedsOf(plans: readonly Plan[]): ReadonlyMap<string, HistoryNeeds> {
+/**
+ * Combines the needs of all pipelines, by entity type.
+ * @param retention no window is longer, in milliseconds
+ */
+export function historyNeedsOf(
+  plans: readonly Plan[],
+  retention = Infinity,
+): ReadonlyMap<string, HistoryNeeds> {
   const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
   const byOwner = groupBy(reads, ({ type }) => type);
-  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its)]));
+  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its, retention)]));
 }
 
-function needsOfOwner(reads: readonly HistoryRead[]): HistoryNeeds {
-  const wanted = reads.flatMap(({ wants }) => wants);
+function needsOfOwner(reads: readonly HistoryRead[], retention: number): HistoryNeeds {
+  const wanted = reads
+    .flatMap(({ wants }) => wants)
+    .map((one) => ({ ...one, window: Math.min(one.window, retention) }));
   const longest = Math.max(...wanted.map(({ window }) => window));
   // Events of a kind that no step counts are kept: another version of the project may still count them during a
   // rollout.
@@ -38,5 +48,10 @@ function needsOfOwner(reads: readonly HistoryRead[]): HistoryNeeds {
     }
     return bySubject;
   });
-  return { windows, longest, facetsOf: (type, subject) => facets[type]?.get(subject) };
+  return {
+    windows,
+    longest,
+    retention: Math.min(retention, LONGEST_WINDOW),
+    facetsOf: (type, subject) => facets[type]?.get(subject),
+  };
 }

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { MillraceError } from '../api/errors.js';
-import { LONGEST_WINDOW } from '../api/interactions.js';
 import type { Store } from '../store/store.js';
 import { expiryOf } from '../store/codec/versioned-record.js';
 import { decodeHistory, encodeHistory, isOfOtherFormat } from '../store/codec/history-record.js';
@@ -66,15 +65,15 @@ export class HistoryWriter {
     const history = before === null ? undefined : decodeHistory(before);
     const merged = mergeEvents(history ?? NO_HISTORY, events, needs.windows, now);
     if (!merged.outcomes.includes('stored')) return merged;
-    const after = encodeHistory(merged.history, expiryAfter(before, now, needs.longest));
+    const after = encodeHistory(merged.history, expiryAfter(before, now, needs));
     const [outcome] = await store.swap([{ key, before, after }]);
     return outcome === 'stored' ? merged : undefined;
   }
 }
 
 /** Never shortens the expiry of a record: another version of the project may count longer windows. */
-function expiryAfter(before: Buffer | null, now: number, longest: number): number {
+function expiryAfter(before: Buffer | null, now: number, { longest, retention }: HistoryNeeds): number {
   const mine = now + longest;
   const other = before === null ? 0 : expiryOf(before);
-  return other > mine && other <= now + LONGEST_WINDOW ? other : mine;
+  return other > mine && other <= now + retention ? other : mine;
 }

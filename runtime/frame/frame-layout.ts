@@ -14,7 +14,15 @@ export type Constant =
   | { readonly kind: 'texts'; readonly value: readonly string[] }
   | { readonly kind: 'numbers'; readonly value: readonly number[] };
 
-export interface LayoutColumn {
+/** What a column holds, for those who show its values. */
+export interface ColumnMarks {
+  /** True if the values must not be shown. */
+  readonly isPrivate?: boolean;
+  /** The entity type whose ids the column holds, or texts that are made of such ids. */
+  readonly idsOf?: string | undefined;
+}
+
+export interface LayoutColumn extends ColumnMarks {
   readonly shape: ColumnShape;
   readonly constant?: Constant;
   /** The name in explain and `millrace plan`. Scratch columns have none. */
@@ -35,8 +43,8 @@ export class FrameLayout {
   }
 
   /** Adds a column and returns its slot. */
-  add(shape: ColumnShape, name?: string): number {
-    this.#columns.push(name === undefined ? { shape } : { shape, name });
+  add(shape: ColumnShape, name?: string, marks: ColumnMarks = {}): number {
+    this.#columns.push({ shape, ...(name === undefined ? {} : { name }), ...marks });
     return this.#columns.length - 1;
   }
 

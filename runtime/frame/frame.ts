@@ -26,6 +26,8 @@ export class Frame {
    * not name the entity.
    */
   readonly histories: (Buffer | null | undefined)[] = [];
+  /** Feedback events up to this time are not counted, epoch milliseconds. */
+  eventsSince = -Infinity;
   #capacity = 0;
   readonly #layout: FrameLayout;
 

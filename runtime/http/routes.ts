@@ -4,6 +4,7 @@ import { deleteEntities, deleteEntitiesFirstPath } from './routes/delete-entitie
 import { deleteFeatures } from './routes/delete-features.js';
 import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
+import { forget } from './routes/forget.js';
 import { getEntities } from './routes/get-entities.js';
 import { getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
@@ -30,6 +31,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
   scanFeatures,
   getOnlineFeatures,
   feedback,
+  forget,
   redoc,
   redocBundle,
   healthz,

@@ -21,6 +21,7 @@ export interface HttpServices {
   readonly scans: ScanService;
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
+  readonly forget: ForgetService;
   readonly pipelines: readonly Pipeline[];
   readonly store: {
     ping(): Promise<void>;
@@ -98,6 +99,10 @@ export interface FeedbackService {
     body: unknown,
     span?: TraceSpan,
   ): Promise<{ readonly answer: unknown; readonly counts: FeedbackCounts }>;
+}
+
+export interface ForgetService {
+  run(body: unknown): Promise<unknown>;
 }
 
 /** The maximum sizes of bodies, in bytes after inflating. */

@@ -1,8 +1,12 @@
 import type { JsonObject, JsonValue } from '../api/types.js';
+import type { AttributeDefinition } from '../config/project/model.js';
 import type { RecordLayout, StoredField } from '../store/codec/record-layout.js';
-import { conflict, isConflict, misfit, own, type Misfit } from '../core/value-fit.js';
+import { conflict, isConflict, misfit, own, showOf, type Misfit } from '../core/value-fit.js';
 import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
+
+/** The attributes of an entity type, by name. */
+type Definitions = ReadonlyMap<string, AttributeDefinition>;
 
 /**
  * Checks an entity's attributes: declared attributes must fit their type or be null, and every value must be storable.
@@ -13,13 +17,14 @@ export function checkAttributes(
   layout: RecordLayout,
   pointer: string,
   violations: Violations,
+  definitions: Definitions,
 ): void {
   for (const name of Object.keys(entity)) {
     const value = entity[name] ?? null;
     const problem =
       name === '__proto__'
         ? { path: [], code: 'reserved_name', detail: 'the name `__proto__` cannot be used' }
-        : (jsonProblem(value) ?? misfitOf(layout.carried.get(name), value));
+        : (jsonProblem(value) ?? misfitOf(layout.carried.get(name), value, definitions.get(name)));
     if (problem !== undefined) {
       violations.add(
         pointerTo(pointer, name, ...problem.path),
@@ -36,6 +41,10 @@ export function checkAttributes(
   }
 }
 
-function misfitOf(field: StoredField | undefined, value: JsonValue): Misfit | undefined {
-  return field === undefined ? undefined : misfit(value, field.type);
+function misfitOf(
+  field: StoredField | undefined,
+  value: JsonValue,
+  definition: AttributeDefinition | undefined,
+): Misfit | undefined {
+  return field === undefined ? undefined : misfit(value, field.type, showOf(definition));
 }

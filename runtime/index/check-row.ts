@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue, ValueType } from '../api/types.js';
+import type { FeatureView } from '../config/project/model.js';
 import { nearest } from '../core/nearest.js';
 import { jsonProblem } from '../core/check-json.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
 import { idProblem, idText, isWellFormed } from '../core/ids.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
-import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
+import { describe, describeKind, isJsonObject, misfit, own, showOf } from '../core/value-fit.js';
 import { EVENT_TIME } from './row-keys.js';
 
 /** A checked row of a view. */
@@ -23,6 +24,7 @@ export interface RowShape {
   readonly view: string;
   readonly keys: readonly string[];
   readonly layout: RecordLayout;
+  readonly features: FeatureView['features'];
 }
 
 /** When the rows arrived, and the accepted range of event times. */
@@ -96,7 +98,10 @@ export function checkRow(
       continue;
     }
     const value = row[name] ?? null;
-    const problem = jsonProblem(value) ?? misfit(value, field.type) ?? illFormed(value, field.type);
+    const problem =
+      jsonProblem(value) ??
+      misfit(value, field.type, showOf(shape.features.get(name))) ??
+      illFormed(value, field.type);
     if (problem !== undefined) {
       violations.add(pointerTo(pointer, name, ...problem.path), problem.code, `${name}: ${problem.detail}`);
     }
@@ -112,7 +117,7 @@ function checkId(row: JsonObject, key: string, pointer: string, violations: Viol
   }
   const problem = idProblem(id);
   if (problem === undefined) return idText(id) ?? '';
-  violations.add(pointerTo(pointer, key), 'invalid_id', `${key}: ${problem}, found ${describe(id)}`);
+  violations.add(pointerTo(pointer, key), 'invalid_id', `${key}: ${problem}, found ${describeKind(id)}`);
   return '';
 }
 

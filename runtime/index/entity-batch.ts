@@ -1,11 +1,12 @@
 import type { Pieces } from '../core/pieces.js';
+import type { EntityType } from '../config/project/model.js';
 import { encodeEntity } from '../store/codec/entity-record.js';
 import { entityKey } from '../store/keys.js';
 import { idProblem, idText } from '../core/ids.js';
 import type { BodyList } from '../core/json-list.js';
 import type { RecordLayout } from '../store/codec/record-layout.js';
 import type { StoreRecord } from '../store/store.js';
-import { describe, isJsonObject, own } from '../core/value-fit.js';
+import { describe, isJsonObject, own, showOf } from '../core/value-fit.js';
 import { checkAttributes } from './check-attributes.js';
 import { pointerTo, shownName, type Violations } from '../core/violations.js';
 
@@ -26,9 +27,9 @@ export interface BatchType {
   readonly name: string;
   /** The field that holds the id. */
   readonly keyField: string;
+  readonly attributes: EntityType['attributes'];
 }
 
-/**
 /**
  * Checks entities of one type and encodes them. An upload may hold 12 MB of entities. Each is encoded before the next one is
  * read, so that the parsed entities of a large body need little memory.
@@ -37,7 +38,7 @@ export interface BatchType {
  */
 export function* packEntities(
   entities: BodyList,
-  { layout, prefix, name, keyField }: BatchType,
+  { layout, prefix, name, keyField, attributes }: BatchType,
   pointer: string,
   violations: Violations,
 ): Pieces<EntityBatch> {
@@ -58,10 +59,10 @@ export function* packEntities(
     const id = idText(sent);
     if (sent === undefined) violations.add(at, 'missing_id', `the entity has no ${shownName(keyField)}`);
     else if (id === undefined || problem !== undefined) {
-      const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${describe(sent)}`;
+      const detail = `${shownName(keyField)}: ${problem ?? ''}, found ${showOf(attributes.get(keyField))(sent)}`;
       violations.add(pointerTo(at, keyField), 'invalid_id', detail);
     }
-    checkAttributes(entity, layout, at, violations);
+    checkAttributes(entity, layout, at, violations, attributes);
     if (violations.count > 0 || id === undefined) {
       records.clear();
       continue;

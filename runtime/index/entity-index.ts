@@ -43,6 +43,7 @@ interface IndexedType {
   readonly name: string;
   readonly key: string;
   readonly layout: RecordLayout;
+  readonly attributes: EntityType['attributes'];
 }
 
 /**
@@ -62,7 +63,12 @@ export class EntityIndex {
     this.#types = new Map(
       [...types.values()].map((type) => [
         type.name,
-        { name: type.name, key: type.key, layout: knownLayouts.add(entityLayout(type)) },
+        {
+          name: type.name,
+          key: type.key,
+          layout: knownLayouts.add(entityLayout(type)),
+          attributes: type.attributes,
+        },
       ]),
     );
   }
@@ -77,8 +83,8 @@ export class EntityIndex {
     const violations = new Violations();
     const { type, list } = this.#read(body, 'entities', violations);
     const keyField = keyFieldOf(body, type, violations);
-    const { layout, name } = type;
-    const batchType = { layout, name, prefix: this.#prefix, keyField };
+    const { layout, name, attributes } = type;
+    const batchType = { layout, name, prefix: this.#prefix, keyField, attributes };
     const { ids, records, duplicates } = await inBackground(
       packEntities(list, batchType, '/entities', violations),
     );

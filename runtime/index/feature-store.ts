@@ -90,6 +90,7 @@ export class FeatureStore {
           id: viewId(definition.name),
           keys: rowKeys(definition, parts.types),
           layout: knownLayouts.add(viewLayout(definition)),
+          features: definition.features,
         },
       ]),
     );

@@ -1,6 +1,6 @@
 import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
-import { describe, own } from '../core/value-fit.js';
+import { own } from '../core/value-fit.js';
 import { decodeEntity, layoutIdOf } from '../store/codec/entity-record.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 
@@ -20,7 +20,7 @@ export async function resolveLayouts(
 /**
  * Decodes an entity as it was uploaded, with the key of its type. An entity uploaded with an `entity_key` has no value
  * under the key of its type, unless the upload contained one.
- * @throws MillraceError record_unreadable
+ * @throws MillraceError record_unreadable; the id is an extension and not in the message, because messages are logged
  */
 export function readEntity(
   record: Buffer,
@@ -31,15 +31,18 @@ export function readEntity(
   const hex = layoutIdOf(record) ?? '';
   const layout = layouts.get(hex);
   if (layout === undefined) {
-    const detail = `${type} ${describe(id)} is stored with layout ${hex}, but the store does not have that layout`;
-    throw new MillraceError('record_unreadable', detail);
+    const detail = `this ${type} is stored with layout ${hex}, but the store does not have that layout`;
+    throw new MillraceError('record_unreadable', detail, {
+      extensions: { entity_type: type, entity_id: id },
+    });
   }
   try {
     const entity = decodeEntity(record, layout, id);
     return own(entity, key) === undefined ? Object.assign(entity, { [key]: id }) : entity;
   } catch (error) {
-    throw new MillraceError('record_unreadable', `the record of ${type} ${describe(id)} is damaged`, {
+    throw new MillraceError('record_unreadable', `the record of this ${type} is damaged`, {
       cause: error,
+      extensions: { entity_type: type, entity_id: id },
     });
   }
 }

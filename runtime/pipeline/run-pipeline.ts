@@ -1,4 +1,5 @@
 import type { Plan } from '../compile/plan.js';
+import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
@@ -34,6 +35,10 @@ export interface PipelineServices {
   readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** How long feedback events count, in milliseconds; by default without end. */
+  readonly historyRetention?: number;
+  /** Replaces ids in events; by default it replaces none. */
+  readonly hasher?: IdHasher;
   readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
@@ -84,7 +89,7 @@ export async function runPipeline(
         : unranked(plan, frame, request.ids),
     );
     const { page, answer } = await stages.run('page', () =>
-      answerPage(plan, frame, request, ranked.ranking, trace, loss.code, check),
+      answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
     );
 
     const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
@@ -102,7 +107,7 @@ export async function runPipeline(
 }
 
 function readsOf(
-  { store, layouts, resident, readers }: PipelineServices,
+  { store, layouts, resident, readers, historyRetention }: PipelineServices,
   stages: StageRunner,
   { time }: StoreLoss,
   span: RequestContext['span'],
@@ -113,6 +118,7 @@ function readsOf(
     layouts,
     resident: resident && new ResidentSession(resident),
     readers,
+    historyRetention,
     clock: stages.clock,
     spans,
   };

@@ -8,6 +8,7 @@ import { ACCESS_SETTINGS } from './access-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { EDGE_SETTINGS } from './edge-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
+import { checkPrivacy, PRIVACY_SETTINGS } from './privacy-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
@@ -162,6 +163,7 @@ export const SETTINGS = {
     list: true,
     parse: (text) => AllowedHosts.parse(text),
   }),
+  ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
   ...TRACE_SETTINGS,
 } as const;
@@ -235,6 +237,7 @@ export function loadSettings(env: Environment, flags: SettingFlags = {}, file?: 
   if (settings.store === 'redis') checkRedis(settings);
   checkBodies(settings);
   checkPorts(settings);
+  checkPrivacy(settings);
   return settings;
 }
 

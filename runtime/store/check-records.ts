@@ -58,6 +58,8 @@ export function checkRecord(
       };
     case 'entity':
       return { counted: [`${type} entities`], problem: entityProblem(record, layouts, id) };
+    case 'meta':
+      return { counted: ['records of the store itself'], problem: undefined };
     case 'history':
       return { counted: [`${type} interactions`], problem: historyProblem(record) };
     case 'features':

@@ -63,9 +63,12 @@ export function isMetaKey(key: string, prefix: string): boolean {
   return key.startsWith(`${prefix}:${META_GROUP}:`);
 }
 
+/** What the record at a key is. `meta` describes the store itself. */
+export type KeyKind = 'entity' | 'layout' | 'history' | 'features' | 'meta';
+
 /** The parts of a key; undefined if it is not a key of the store. */
 export interface KeyParts {
-  readonly kind: 'entity' | 'layout' | 'history' | 'features';
+  readonly kind: KeyKind;
   readonly prefix: string;
   /** The key group of feature views. */
   readonly group: string;
@@ -75,13 +78,19 @@ export interface KeyParts {
   readonly id: string;
 }
 
+const KINDS: ReadonlyMap<string, KeyKind> = new Map([
+  [ENTITY_GROUP, 'entity'],
+  [HISTORY_GROUP, 'history'],
+  [META_GROUP, 'meta'],
+]);
+
 export function partsOf(key: string): KeyParts | undefined {
   const [, prefix, group, rest] = /^([^:]+):([^:]+):(.*)$/s.exec(key) ?? [];
   if (prefix === undefined || group === undefined || rest === undefined) return undefined;
   if (group === LAYOUT_GROUP) return { kind: 'layout', prefix, group, type: '', id: rest };
   const colon = rest.indexOf(':');
   if (colon < 0) return undefined;
-  const kind = group === ENTITY_GROUP ? 'entity' : group === HISTORY_GROUP ? 'history' : 'features';
+  const kind = KINDS.get(group) ?? 'features';
   return { kind, prefix, group, type: rest.slice(0, colon), id: rest.slice(colon + 1) };
 }
 

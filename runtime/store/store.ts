@@ -66,6 +66,12 @@ export interface Store {
   scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage>;
 
   /**
+   * Removes the bytes of all records that were removed or replaced before the call from the files that this process owns.
+   * @throws MillraceError store_unavailable
+   */
+  erase(): Promise<Erasure>;
+
+  /**
    * Resolves if the store answers and accepts writes.
    * @throws MillraceError with a code of STORE_WRITE_FAILURES
    */
@@ -73,6 +79,14 @@ export interface Store {
 
   /** Releases connections and files. Acknowledged writes are kept. */
   close(): Promise<void>;
+}
+
+/** What `Store.erase` did with the files of the store. */
+export interface Erasure {
+  /** `server`: the files belong to a server, which this process does not control. */
+  readonly files: 'rewritten' | 'server';
+  /** Older copies of the files that the operator must delete, as paths. */
+  readonly copies: readonly string[];
 }
 
 export interface KeyPage {

@@ -1,6 +1,7 @@
 import { within, type SpanHolder, type TraceSpan } from '../tracing/trace-span.js';
 import type { RecordBatch } from './codec/record-batch.js';
 import type {
+  Erasure,
   KeyPage,
   RecordSwap,
   SegmentOutcome,
@@ -55,6 +56,10 @@ export class TracedStore implements Store {
 
   scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
     return this.#trip('scan', undefined, () => this.#store.scan(start, cursor, count));
+  }
+
+  erase(): Promise<Erasure> {
+    return this.#trip('erase', undefined, () => this.#store.erase());
   }
 
   ping(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RecordBatch } from './codec/record-batch.js';
 import type {
+  Erasure,
   KeyPage,
   RecordSwap,
   SegmentOutcome,
@@ -72,6 +73,10 @@ class WatchedStore implements Store {
 
   scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
     return this.#store.scan(start, cursor, count);
+  }
+
+  erase(): Promise<Erasure> {
+    return this.#store.erase();
   }
 
   ping(): Promise<void> {

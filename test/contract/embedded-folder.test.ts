@@ -1,6 +1,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -236,6 +237,103 @@ describe('the data folder of the embedded store', () => {
       const error = await failure(openEmbeddedStore({ dataDir }));
       expect(error.code).to.be.oneOf(['data_folder_damaged', 'invalid_setting']);
       expect(error.message).to.contain(dataDir);
+    });
+  });
+
+  describe('erase', () => {
+    /** Texts that neither LevelDB's prefix compression nor Snappy splits. */
+    const random = (): string => randomBytes(24).toString('base64').replace(/\W/g, 'x');
+    const idsOf = (count: number): string[] => Array.from({ length: count }, random);
+    const keyOf = (id: string): string => `millrace:entity:user:${id}`;
+    const valueOf = (id: string): Buffer => Buffer.from(`value of ${id}`);
+
+    /** How many of the texts occur in any file of the folder. */
+    const foundOf = async (texts: readonly string[]): Promise<number> => {
+      const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((entry) =>
+        entry.isFile(),
+      );
+      const bytes = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name))));
+      return texts.filter((text) => bytes.some((file) => file.includes(text.slice(8)))).length;
+    };
+
+    const store = async (opened: Store, ids: readonly string[]): Promise<void> =>
+      opened.write(ids.map((id) => ({ key: keyOf(id), value: valueOf(id) })));
+
+    it('leaves no byte of removed records in any file, whether they were in the log or in tables', async () => {
+      const [inTables, inLog, kept] = [idsOf(300), idsOf(300), idsOf(50)];
+      await openOnce((opened) => store(opened, inTables)); // the next opening writes the log to a table
+      await openOnce(async (opened) => {
+        await store(opened, [...inLog, ...kept]);
+        await opened.remove([...inTables, ...inLog].map(keyOf));
+        expect(await foundOf(inTables), 'before').to.be.greaterThan(290);
+        expect(await foundOf(inLog), 'before').to.be.greaterThan(290);
+        expect(await opened.erase()).to.deep.equal({ files: 'rewritten', copies: [] });
+        expect(await foundOf([...inTables, ...inLog]), 'after').to.equal(0);
+        await store(opened, [inLog[0] ?? '']);
+      });
+      await openOnce(async (opened) => {
+        const values = await opened.read([...kept, inLog[0] ?? ''].map(keyOf));
+        expect(values.map(String)).to.deep.equal([...kept, inLog[0] ?? ''].map((id) => String(valueOf(id))));
+        expect(await opened.read([keyOf(inTables[0] ?? '')])).to.deep.equal([null]);
+      });
+    });
+
+    it('keeps every write that arrives meanwhile, and scans continue', async () => {
+      const ids = idsOf(4000);
+      const added: string[] = [];
+      await openOnce(async (opened) => {
+        await opened.write(ids.map((id) => ({ key: keyOf(id), value: Buffer.alloc(4000, id) })));
+        const work = { isOver: false };
+        const erasing = Promise.all([opened.erase(), opened.erase()]).finally(() => (work.isOver = true));
+        const scanned = new Set<string>();
+        const scanning = (async () => {
+          let cursor: string | undefined;
+          do {
+            const page = await opened.scan('millrace:entity:user:', cursor, 100);
+            for (const key of page.keys) scanned.add(key);
+            cursor = page.cursor;
+          } while (cursor !== undefined);
+        })();
+        while (!work.isOver) {
+          const id = random();
+          await store(opened, [id]);
+          added.push(id);
+          await opened.remove([keyOf(ids[added.length] ?? '')]);
+        }
+        await erasing;
+        await scanning;
+        expect(scanned.has(keyOf(ids.at(-1) ?? ''))).to.equal(true);
+      });
+      await openOnce(async (opened) => {
+        expect(added.length).to.be.greaterThan(0);
+        expect((await opened.read(added.map(keyOf))).map(String)).to.deep.equal(
+          added.map((id) => String(valueOf(id))),
+        );
+        const gone = ids.slice(1, 1 + added.length);
+        expect((await opened.read(gone.map(keyOf))).filter((value) => value !== null)).to.deep.equal([]);
+        expect((await opened.read([keyOf(ids.at(-1) ?? '')]))[0]?.length).to.equal(4000);
+      });
+    });
+
+    it('finishes a replacement that a crash interrupted between its renames', async () => {
+      await openOnce((opened) => store(opened, ['kept']));
+      await cp(join(dataDir, 'records'), join(dataDir, 'records.rewritten'), { recursive: true });
+      await rename(join(dataDir, 'records'), join(dataDir, 'records.erased'));
+      await openOnce(async (opened) => {
+        expect((await opened.read([keyOf('kept')])).map(String)).to.deep.equal([String(valueOf('kept'))]);
+      });
+      expect((await readdir(dataDir)).sort()).to.deep.equal(['records']);
+    });
+
+    it('deletes an unfinished new database, and names the copies that a repair left', async () => {
+      await openOnce((opened) => store(opened, ['kept']));
+      await cp(join(dataDir, 'records'), join(dataDir, 'records.rewritten'), { recursive: true });
+      await cp(join(dataDir, 'records'), join(dataDir, 'records.damaged-2026'), { recursive: true });
+      await openOnce(async (opened) => {
+        const copies = [join(dataDir, 'records.damaged-2026')];
+        expect(await opened.erase()).to.deep.equal({ files: 'rewritten', copies });
+      });
+      expect((await readdir(dataDir)).sort()).to.deep.equal(['records', 'records.damaged-2026']);
     });
   });
 });

@@ -135,6 +135,7 @@ const CASES: readonly Case[] = [
     changesMembers: false,
   },
   { path: '/api/v1/feedback', overrides: { time: PAST } },
+  { path: '/api/v1/privacy/forget', ...SCAN },
 ];
 
 describe('the schema of a body says what the service accepts:', () => {

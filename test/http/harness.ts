@@ -200,6 +200,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
         report: { roundTrips: 1, keysRead: 2, featureStatuses: new StatusCounts() },
       }),
     },
+    forget: { run: () => Promise.resolve({}) },
     feedback: { record: async (body) => ({ answer: await record(body), counts: [] }) },
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,

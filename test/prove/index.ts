@@ -12,7 +12,7 @@ all      every proof
 nightly  every proof and every torture script, in the full form; a failure does not stop the others
 
 --short  a run of at most a minute for each, as in CI
---write  put the figures into docs/reliability.md
+--write  put the figures into the page of the proof
 
 `;
 
@@ -35,8 +35,6 @@ interface Outcome {
   /** Empty if it holds. */
   readonly missed: readonly string[];
 }
-
-const PAGE = repositoryPath('docs', 'reliability.md');
 
 async function main(args: readonly string[]): Promise<void> {
   const flags = new Set(args.filter((arg) => arg.startsWith('--')));
@@ -80,7 +78,7 @@ async function prove(proof: Proof, short: boolean, write: boolean): Promise<read
   console.log(`--- ${proof.name}: ${proof.summary}`);
   const { markdown, missed } = await proof.run({ short });
   console.log(markdown);
-  if (write) await writeBlock(proof.name, markdown, short);
+  if (write) await writeBlock(proof, markdown, short);
   return missed;
 }
 
@@ -102,15 +100,20 @@ function summaryOf(outcomes: readonly Outcome[]): string {
 }
 
 /** Replaces the figures between the two markers of this proof in docs/reliability.md. */
-async function writeBlock(name: string, markdown: string, short: boolean): Promise<void> {
-  const page = await readFile(PAGE, 'utf8');
+async function writeBlock(
+  { name, page: file = 'reliability.md' }: Proof,
+  markdown: string,
+  short: boolean,
+): Promise<void> {
+  const path = repositoryPath('docs', file);
+  const page = await readFile(path, 'utf8');
   const [open, close] = [`<!-- prove:${name} -->`, `<!-- /prove:${name} -->`];
   const [from, to] = [page.indexOf(open), page.indexOf(close)];
-  if (from < 0 || to < from) throw new Error(`docs/reliability.md lacks the marks ${open} and ${close}`);
+  if (from < 0 || to < from) throw new Error(`docs/${file} lacks the marks ${open} and ${close}`);
   const when = new Date().toISOString().slice(0, 10);
   const how = `Measured on ${when}, Node ${process.versions.node}, ${cpus().length} cores, ${short ? 'short' : 'full'} form.`;
   await writeFile(
-    PAGE,
+    path,
     `${page.slice(0, from + open.length)}\n\n${how}\n\n${markdown.trim()}\n\n${page.slice(to)}`,
   );
 }

@@ -1,7 +1,9 @@
 /** A claim of docs/reliability.md and its measurement. */
 export interface Proof {
-  /** The argument of `npm run prove`, and the name of its block in docs/reliability.md. */
+  /** The argument of `npm run prove`, and the name of its block in the page. */
   readonly name: string;
+  /** The page of docs that has its block; by default reliability.md. */
+  readonly page?: string;
   /** One line, for the list that `npm run prove` prints. */
   readonly summary: string;
   /**

@@ -2,6 +2,7 @@ import { alerts } from './alerts.js';
 import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
+import { forget } from './forget.js';
 import type { Proof } from './proof.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
@@ -24,4 +25,5 @@ export const PROOFS: readonly Proof[] = [
   rollback,
   soak,
   alerts,
+  forget,
 ];

@@ -2,6 +2,7 @@ import { mergeSegment } from '../../runtime/store/codec/feature-record.js';
 import type { RecordBatch } from '../../runtime/store/codec/record-batch.js';
 import {
   StoreWriteError,
+  type Erasure,
   type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
@@ -73,6 +74,10 @@ export class MemoryStore implements Store {
 
   ping(): Promise<void> {
     return Promise.resolve();
+  }
+
+  erase(): Promise<Erasure> {
+    return Promise.resolve({ files: 'server', copies: [] });
   }
 
   close(): Promise<void> {

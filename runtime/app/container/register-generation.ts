@@ -8,6 +8,7 @@ import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
 import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
+import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
 import { redisSettings } from '../../settings/redis-settings.js';
 import type { Settings } from '../../settings/settings.js';
@@ -86,6 +87,11 @@ export function registerData(
         }),
     ),
   });
+  container.register(TOKENS.forget, {
+    useFactory: instanceCachingFactory(
+      (c) => new Forget({ store: c.resolve(TOKENS.store), prefix, views, types }),
+    ),
+  });
 }
 
 function registerReaders(
@@ -93,7 +99,7 @@ function registerReaders(
   { entities: types, views }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
-  const { prefix, oldestEventTime, onlineMs } = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, onlineMs, historyRetention } = container.resolve(TOKENS.settings);
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -117,7 +123,7 @@ function registerReaders(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          needs: historyNeedsOf(plans),
+          needs: historyNeedsOf(plans, historyRetention),
           oldestEvent: oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),

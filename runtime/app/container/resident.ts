@@ -20,7 +20,7 @@ export async function leaseResidentTables(
   config: ProjectConfig,
 ): Promise<Lease<ResidentTables>> {
   const { resident, residentBytes: bytes } = settings;
-  checkResidentTypes(settings, config);
+  checkEntityTypes(settings, config);
   return container.resolve(TOKENS.residentTables).lease(
     (tables) => tables.adopt(plans),
     () => {
@@ -36,14 +36,24 @@ export async function leaseResidentTables(
 }
 
 /** @throws MillraceError invalid_setting if the settings name an unknown entity type */
-export function checkResidentTypes(settings: Settings, { entities }: ProjectConfig): void {
-  const name = [...(settings.resident === 'all' ? [] : settings.resident)].find((one) => !entities.has(one));
-  if (name === undefined) return;
+export function checkEntityTypes(settings: Settings, config: ProjectConfig): void {
+  const { resident, hashIds } = settings;
+  if (resident !== 'all') for (const name of resident) checkType('resident', name, settings, config);
+  for (const name of hashIds) checkType('hashIds', name, settings, config);
+}
+
+function checkType(
+  setting: 'resident' | 'hashIds',
+  name: string,
+  settings: Settings,
+  { entities }: ProjectConfig,
+): void {
+  if (entities.has(name)) return;
   const guess = nearest(name, entities.keys());
   const help =
     guess === undefined ? `there are ${[...entities.keys()].join(', ')}` : `did you mean ${guess}?`;
   throw new MillraceError(
     'invalid_setting',
-    `${nameOf('resident', settings)}: no entity type is called ${JSON.stringify(name)}; ${help}`,
+    `${nameOf(setting, settings)}: no entity type is called ${JSON.stringify(name)}; ${help}`,
   );
 }

@@ -8,6 +8,7 @@ import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import type { Forget } from '../../privacy/forget.js';
 import type { Admission } from '../../http/admission/admission.js';
 import type { Edge } from '../../http/edge/edge.js';
 import type { BodyMemory } from '../../http/bodies/body-memory.js';
@@ -54,6 +55,7 @@ export const TOKENS = {
   scans: token<Scans>('scans'),
   onlineFeatures: token<OnlineFeatures>('online features'),
   feedback: token<Feedback>('feedback'),
+  forget: token<Forget>('forget'),
 } as const;
 
 /** Holds services by token; a child also finds those of its parent. */

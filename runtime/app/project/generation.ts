@@ -8,6 +8,7 @@ import type { Scans } from '../../index/export/scans.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
 import type { Feedback } from '../../feedback/feedback.js';
+import type { Forget } from '../../privacy/forget.js';
 import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
@@ -16,6 +17,7 @@ import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { Usage } from '../../core/usage.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
+import { idHasherOf } from '../../settings/privacy-settings.js';
 import { version as millraceVersion } from '../../settings/version.js';
 import { projectVersion, ProjectInvalidError, type CompiledProject } from './compile-project.js';
 
@@ -42,6 +44,7 @@ export interface Generation {
   readonly scans: Scans;
   readonly online: OnlineFeatures;
   readonly feedback: Feedback;
+  readonly forget: Forget;
   readonly resident: ResidentTables;
   readonly warnings: readonly Diagnostic[];
   /** See `projectVersion`. */
@@ -99,6 +102,7 @@ function wire(
   const scans = services.resolve(TOKENS.scans);
   const online = services.resolve(TOKENS.onlineFeatures);
   const feedback = services.resolve(TOKENS.feedback);
+  const forget = services.resolve(TOKENS.forget);
   const resident = services.resolve(TOKENS.resident);
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
@@ -109,6 +113,8 @@ function wire(
       resident,
       sources,
       usage,
+      hasher: idHasherOf(settings),
+      historyRetention: settings.historyRetention,
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
@@ -120,6 +126,7 @@ function wire(
     scans,
     online,
     feedback,
+    forget,
     pipelines,
     store: {
       async ping() {
@@ -158,6 +165,7 @@ function wire(
     scans,
     online,
     feedback,
+    forget,
     resident,
     warnings: compiled.diagnostics,
     version,

@@ -1,9 +1,12 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
+import { setTimeout as pause } from 'node:timers/promises';
 import { MillraceError } from '../../api/errors.js';
+import { ProjectInvalidError } from '../../app/app.js';
 import { openEngine } from '../../app/container/store-engines.js';
 import { loadSchemas } from '../../config/project/load-project.js';
 import { printable } from '../../core/display-width.js';
+import { trimStore } from '../../privacy/trim.js';
 import type { Settings } from '../../settings/settings.js';
 import { BackupFileError, isEmpty, recordsOf, restoreBackup, writeBackup } from '../../store/backup.js';
 import { checkRecord, layoutAtKey } from '../../store/check-records.js';
@@ -15,9 +18,13 @@ import type { Store, StoreRecord } from '../../store/store.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { forgetCommand } from './store-forget.js';
 import type { SettingFlags } from '../../settings/settings.js';
 
 type Flags = SettingFlags & { readonly json?: boolean; readonly force?: boolean };
+
+/** The tombstones of expired rows may be dropped after this time, in milliseconds. */
+const EXPIRED_AFTER = 1100;
 
 /** Maximum number of damaged keys that are printed. */
 const KEYS_SHOWN = 100;
@@ -40,9 +47,16 @@ export function storeCommand(context: CliContext): Command {
     .description('rebuild a damaged data folder from the records that can be read')
     .option('--json', 'print the result as JSON')
     .action((flags: Flags) => repairStore(context, flags));
-  const command = new Command('store').description('check, back up, restore and repair the store');
-  for (const child of [check, backup, restore, repair])
+  const trim = new Command('trim')
+    .description('remove feedback events beyond the retention, and expired feature rows')
+    .option('--json', 'print the counts as JSON')
+    .action((flags: Flags) => trimRecords(context, flags));
+  const command = new Command('store').description(
+    'check, back up, restore, repair and trim the store; forget entities',
+  );
+  for (const child of [check, backup, restore, repair, trim])
     command.addCommand(addSettingFlags(child, ['project', 'store', 'dataDir']));
+  command.addCommand(forgetCommand(context));
   return command;
 }
 
@@ -132,6 +146,24 @@ async function restoreStore(context: CliContext, file: string, flags: Flags): Pr
     context.stdout.write(
       `${count(restored)} records restored into the ${settings.store} store, ${count(expired)} expired since the backup\n`,
     );
+  });
+}
+
+async function trimRecords(context: CliContext, flags: Flags): Promise<void> {
+  const settings = await settingsOf(context, flags);
+  const { config, diagnostics } = await loadSchemas(settings.project, context.env);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  await withStore(settings, async (store) => {
+    const rules = { views: config.views, retention: settings.historyRetention, now: Date.now() };
+    const trimmed = await trimStore(store, settings.prefix, rules);
+    await pause(EXPIRED_AFTER);
+    const { files } = await store.erase();
+    if (flags.json === true) printJson(context, { ...trimmed, files });
+    else
+      for (const [name, number] of Object.entries(trimmed))
+        context.stdout.write(
+          `${count(number as number).padStart(11)}  ${name.replaceAll('_', ' ')} removed\n`,
+        );
   });
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { compileProject } from '../../app/app.js';
-import { checkResidentTypes } from '../../app/container/resident.js';
+import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
@@ -27,7 +27,7 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   await compiled.close();
   const { config, pipelines } = compiled;
   const diagnostics = [...ofSettings, ...compiled.diagnostics];
-  if (config !== undefined) checkResidentTypes(settings, config);
+  if (config !== undefined) checkEntityTypes(settings, config);
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
     printJson(context, {

@@ -4,6 +4,7 @@ import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
 import { explainPath } from '../../http/explain-path.js';
 import { deleteFeatures } from '../../http/routes/delete-features.js';
+import { forget } from '../../http/routes/forget.js';
 import { openapi } from '../../http/routes/openapi.js';
 import { pushFeatures } from '../../http/routes/push-features.js';
 import { scanEntities } from '../../http/routes/scan-entities.js';
@@ -12,6 +13,7 @@ import { uploadEntities } from '../../http/routes/upload-entities.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
 import { CommandFailure } from '../failure.js';
+import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
@@ -95,6 +97,11 @@ export class HttpTarget implements DataTarget {
       changed: typeof changed === 'number' ? changed : 0,
       cursor: typeof cursor === 'string' ? cursor : undefined,
     };
+  }
+
+  async forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer> {
+    const body = JSON.stringify({ entity_type: entityType, entity_ids: ids, cursor });
+    return (await this.#call('POST', forget.path, body)) as ForgetAnswer;
   }
 
   async run(pipeline: string, body: unknown): Promise<PipelineAnswer> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createApp, createDataApp, type App, type DataApp } from '../../app/app.js';
+import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
@@ -63,6 +64,10 @@ export class LocalTarget implements DataTarget {
   async scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage> {
     const { rows, ...page } = await this.#app.scans.features({ ...pageOf(cursor), view });
     return { ...page, records: rows, cursor: page.cursor ?? undefined };
+  }
+
+  async forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer> {
+    return await this.#app.forget.run({ entity_type: entityType, entity_ids: ids, cursor });
   }
 
   async run(name: string, body: unknown): Promise<PipelineAnswer> {

@@ -4,6 +4,7 @@ import { nearest } from '../../core/nearest.js';
 import type { UploadAnswer } from '../../index/entity-index.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
+import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import type { BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
@@ -39,6 +40,8 @@ export interface DataTarget {
   scanEntities(entityType: string, cursor: string | undefined): Promise<ScannedPage>;
   /** Reads a page of feature rows. @throws as `scanEntities` */
   scanFeatures(view: string, cursor: string | undefined): Promise<ScannedPage>;
+  /** Forgets entities; see `Forget.run`. @throws MillraceError */
+  forget(entityType: string, ids: readonly string[], cursor: string | null): Promise<ForgetAnswer>;
   /** Returns the answer of the pipeline's route. @throws MillraceError */
   run(pipeline: string, body: unknown): Promise<PipelineAnswer>;
   /** Explains the answer to the request. @throws MillraceError */

@@ -1,9 +1,10 @@
-import type { Node } from 'yaml';
-import { NAME_PATTERN, type ValueType } from '../../api/types.js';
+import { isMap, type Node } from 'yaml';
+import { NAME_PATTERN } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { AttributeDefinition, EntityType } from './model.js';
 import { checkSpellings, readType, TYPE_KINDS, type TypeContext } from './parse-type.js';
-import type { SourceFile } from '../yaml/source.js';
+import { readTypedEntry, type TypedEntry } from './typed-entry.js';
+import type { SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, entryOf, locatedText, memberOf, textOf } from '../yaml/tree.js';
 import type { ParsedFile } from '../yaml/yaml-file.js';
 
@@ -81,8 +82,26 @@ export function readAttributes(
   const attributes = new Map<string, AttributeDefinition>();
   for (const { key, keyAt, value } of entriesOf(file, node)) {
     if (!NAME_PATTERN.test(key)) continue;
-    const type: ValueType | undefined = readType(keyAt, value, context);
-    if (type !== undefined) attributes.set(key, { name: key, type, at: keyAt });
+    const found = readAttribute(keyAt, key, value, context);
+    if (found !== undefined) attributes.set(key, { name: key, ...found, at: keyAt });
   }
   return attributes;
+}
+
+/** An attribute is a type, an inline record, or a mapping with a type that also says that the attribute is private. */
+function readAttribute(
+  at: Span,
+  name: string,
+  node: Node | undefined,
+  context: TypeContext,
+): TypedEntry | undefined {
+  if (
+    isMap(node) &&
+    entryOf(at.file, node, 'private') === undefined &&
+    entryOf(at.file, node, 'type') === undefined
+  ) {
+    const type = readType(at, node, context);
+    return type && { type };
+  }
+  return readTypedEntry(at, name, node, [], '{ type: string, private: true }', context);
 }

@@ -4,8 +4,8 @@ import { parseDuration } from '../../api/duration.js';
 import { readDefault } from './read-default.js';
 import { readFeastSource } from './load-feast-source.js';
 import type { EntityType, FeatureDefinition, FeatureView } from './model.js';
-import { nearest } from '../../core/nearest.js';
-import { readType, type TypeContext } from './parse-type.js';
+import type { TypeContext } from './parse-type.js';
+import { isRecordType, readTypedEntry } from './typed-entry.js';
 import { DEFAULT_GROUP, ROW_FIELDS, STORE_GROUPS } from './reserved-names.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, entryOf, itemsOf, locatedText, memberOf, spanOf, textOf } from '../yaml/tree.js';
@@ -119,42 +119,20 @@ function readFeature(
 ): FeatureDefinition | undefined {
   const { file } = at;
   const { diagnostics } = context;
-  const isRecord =
-    isMap(node) && (entryOf(file, node, 'list') ?? entryOf(file, node, 'record')) !== undefined;
-  if (isRecord) {
+  if (isRecordType(file, node)) {
     diagnostics.error(
       'invalid_type',
-      spanOf(file, node),
+      node === undefined ? at : spanOf(file, node),
       'a feature cannot contain records',
       'declare one feature per value, or an attribute of the entity',
     );
     return undefined;
   }
-  if (!isMap(node)) {
-    const type = readType(at, node, context);
-    return type && { name, type, default: undefined, at };
-  }
-  for (const { key, keyAt } of entriesOf(file, node)) {
-    if (key === 'type' || key === 'default') continue;
-    const guess = nearest(key, ['type', 'default']);
-    const help = guess === undefined ? 'the keys here are type and default' : `did you mean \`${guess}\`?`;
-    diagnostics.error('unknown_key', keyAt, `\`${key}\` is not allowed here`, help);
-  }
-  const typeEntry = entryOf(file, node, 'type');
-  if (typeEntry === undefined) {
-    diagnostics.error(
-      'missing_key',
-      at,
-      `\`${name}\`: the key \`type\` is missing`,
-      'for example { type: int, default: 0 }',
-    );
-    return undefined;
-  }
-  const type = readType(typeEntry.keyAt, typeEntry.value, context);
-  if (type === undefined) return undefined;
-  const given = entryOf(file, node, 'default');
-  const value = given && readDefault(given, type, diagnostics);
-  return { name, type, default: value, at };
+  const found = readTypedEntry(at, name, node, ['default'], '{ type: int, default: 0 }', context);
+  if (found === undefined) return undefined;
+  const given = isMap(node) ? entryOf(file, node, 'default') : undefined;
+  const value = given && readDefault(given, found.type, diagnostics);
+  return { name, ...found, default: value, at };
 }
 
 /** A pushed row contains the keys of its entities and the features side by side, so their names must differ. */

@@ -19,6 +19,8 @@ export interface EntityType {
 export interface AttributeDefinition {
   readonly name: string;
   readonly type: ValueType;
+  /** True if explanations, events, logs and messages must not show its values. */
+  readonly isPrivate?: true;
   readonly at: Span;
 }
 
@@ -61,6 +63,8 @@ export interface FeatureDefinition {
   readonly type: ValueType;
   /** Replaces a missing, null or expired value. Undefined if no default is declared. */
   readonly default: JsonValue | undefined;
+  /** As for an attribute. */
+  readonly isPrivate?: true;
   readonly at: Span;
 }
 

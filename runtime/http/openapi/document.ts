@@ -15,6 +15,7 @@ const TAGS = [
   { name: 'Entities', description: 'The index that requests are filled from.' },
   { name: 'Features', description: 'Batch features, kept beside the index.' },
   { name: 'Feedback', description: 'What users did with what they were shown.' },
+  { name: 'Privacy', description: 'Remove what is known about an entity.' },
   { name: 'Service', description: 'For those who run it.' },
 ];
 

@@ -66,6 +66,8 @@ export const PROBLEM_SCHEMA: Schema = {
     },
     violation_count: { type: 'integer', description: 'Of all violations; `errors` lists the first 50.' },
     scope: { type: 'string', description: 'The scope that the key lacks.' },
+    entity_type: { type: 'string', description: 'Of a record that cannot be read: the type of its entity.' },
+    entity_id: { type: 'string', description: 'Of a record that cannot be read: the id of its entity.' },
     stored_ids: { ...IDS, description: 'Of an upload that failed midway: what is stored.' },
     deleted_ids: { ...IDS, description: 'Of a delete that failed midway: what is deleted.' },
     unconfirmed_ids: { ...IDS, description: 'What may or may not be done.' },

@@ -19,6 +19,7 @@ import type { Trace } from '../components/trace.js';
 import { STAGES } from '../stages.js';
 import type { RunReport } from '../types.js';
 import type { PipelineAnswer } from '../answer-types.js';
+import { PRIVATE } from '../page/private-value.js';
 
 const MOST_UNKNOWN_FIELDS = 50;
 const MOST_REMOVED_IDS = 20;
@@ -71,17 +72,25 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       values,
     })),
     steps: run.steps.map((step) => explainStep(step, run)),
-    request: valuesOf(plan.shown.request, frame, 0),
+    request: valuesOf(plan, plan.shown.request, frame, 0),
     ...(plan.definition.task === 'rank'
       ? {}
       : {
           answered: Object.fromEntries(
-            plan.answer.values.map(({ name, slot }) => [name, explainCell(frame, slot, 0)]),
+            plan.answer.values.map(({ name, slot }) => [name, explainCell(plan, frame, slot, 0)]),
           ),
         }),
     page: yield* explainPage(run),
-    answer: run.answer,
+    answer: shownAnswer(run),
   };
+}
+
+/** The answer, without the private values of `answer:`. The route itself answers with them. */
+function shownAnswer({ plan, answer }: FinishedRun): PipelineAnswer {
+  const hidden = plan.answer.values.filter(({ slot }) => plan.layout.columns[slot]?.isPrivate === true);
+  return hidden.length === 0
+    ? answer
+    : { ...answer, ...Object.fromEntries(hidden.map(({ name }) => [name, PRIVATE])) };
 }
 
 function explainStep(report: StepReport, run: FinishedRun): ExplainedStep {
@@ -196,7 +205,7 @@ function* explainPage({
       ranked_score: finiteOrNull(score),
       score: finiteOrNull(ranking.scores[row] ?? 0),
       changes: changes.get(row) ?? [],
-      values: valuesOf(plan.shown.candidate, frame, row),
+      values: valuesOf(plan, plan.shown.candidate, frame, row),
     });
     yield;
   }
@@ -205,19 +214,21 @@ function* explainPage({
 
 /** The values that the plan reads and computes for one row; `score` is shown separately. */
 function valuesOf(
+  plan: Plan,
   columns: readonly NamedColumn[],
   frame: Frame,
   row: number,
 ): Record<string, ExplainedValue> {
   const values: Record<string, ExplainedValue> = {};
-  for (const { name, slot } of columns) values[name] = explainCell(frame, slot, row);
+  for (const { name, slot } of columns) values[name] = explainCell(plan, frame, slot, row);
   return values;
 }
 
-function explainCell(frame: Frame, slot: number, row: number): ExplainedValue {
+function explainCell(plan: Plan, frame: Frame, slot: number, row: number): ExplainedValue {
   const { value, status, cause } = readCell(frame, slot, row);
   const more = cause === undefined ? {} : { cause };
   if (value === undefined) return { value: null, status, ...more };
+  if (plan.layout.columns[slot]?.isPrivate === true) return { value: PRIVATE, status, ...more };
   if (typeof value === 'number') return { value, status, ...more };
   const most = typeof value === 'string' ? MOST_CHARACTERS : MOST_ELEMENTS;
   const length = value.length > most ? { length: value.length } : {};

@@ -44,7 +44,7 @@ export interface Explanation {
   readonly answered?: Readonly<Record<string, ExplainedValue>>;
   /** The candidates of the answered page, in order; for a pipeline that scores, the scored entity. */
   readonly page: readonly ExplainedCandidate[];
-  /** The answer that the route would have returned. */
+  /** The answer that the route would have returned, except that private values are PRIVATE. */
   readonly answer: PipelineAnswer;
 }
 
@@ -104,7 +104,7 @@ export type ExplainedChange = { readonly step: number; readonly as: string } & (
 );
 
 export interface ExplainedValue {
-  /** Null if the status is not a known one. A bool is 0 or 1; a time is epoch milliseconds. */
+  /** Null if the status is not a known one. A bool is 0 or 1; a time is epoch milliseconds; PRIVATE if it is private. */
   readonly value: number | string | readonly (number | string | null)[] | null;
   readonly status: StatusName;
   /** If the status is `defaulted`: why the default was used. */

@@ -14,6 +14,8 @@ export interface ReadServices {
   readonly resident: ResidentSession | undefined;
   /** Readers of features outside the store. */
   readonly readers?: SourceReaders | undefined;
+  /** How long feedback events count, in milliseconds; by default without end. */
+  readonly historyRetention?: number | undefined;
   /** Undefined if the stages are not timed. */
   readonly clock?: Pick<StageClock, 'count'> | undefined;
   /** Undefined if the request is not recorded. */

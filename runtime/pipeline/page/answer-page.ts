@@ -1,5 +1,6 @@
 import type { StoreFailure } from '../../api/error-codes.js';
 import { inTurns } from '../../core/pieces.js';
+import type { IdHasher } from '../../core/id-hasher.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { PipelineAnswer } from '../answer-types.js';
@@ -19,6 +20,7 @@ export interface AnsweredPage {
 /**
  * Orders the candidates, cuts the page and writes the answer, with events if the request asks for them.
  * @param lossCode why the candidates are unranked; undefined if they are ranked
+ * @param hasher replaces ids in events
  * @param check called before each slice of a long answer; an exception ends the request
  */
 export async function answerPage(
@@ -28,11 +30,12 @@ export async function answerPage(
   ranking: Ranking,
   trace: Trace | undefined,
   lossCode: StoreFailure | undefined,
+  hasher: IdHasher,
   check: () => void,
 ): Promise<AnsweredPage> {
   const page = cutPage(ranking, request.paging);
   const answer = answerOf(plan, frame, request, page);
   if (trace === undefined || !request.includeEvents) return { page, answer };
-  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace, lossCode), check);
+  const events = await inTurns(eventsOf(plan, frame, ranking, request, page, trace, lossCode, hasher), check);
   return { page, answer: { ...answer, events } };
 }

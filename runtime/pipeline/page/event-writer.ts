@@ -57,8 +57,14 @@ function statusTextsOf(field: string): readonly string[] {
 /**
  * The cells of a column as members of `event_data`: the value (null if unknown), its status, and the cause of a
  * default. The content is the same as that of `readCell`.
+ * @param show returns the JSON of a known value; by default the value as it is
  */
-export function cellTexts(column: Column, valueField: string, statusField: string): (row: number) => string {
+export function cellTexts(
+  column: Column,
+  valueField: string,
+  statusField: string,
+  show?: (value: ReturnType<typeof valueAt>) => string,
+): (row: number) => string {
   const statuses = statusTextsOf(statusField);
   const head = `"${valueField}":`;
   const { status, stride } = column;
@@ -66,9 +72,10 @@ export function cellTexts(column: Column, valueField: string, statusField: strin
     column.kind === 'number'
       ? (at: number) => numberText(column.values[at] as number)
       : (at: number) => JSON.stringify(valueAt(column, at) ?? null);
+  const shown = show === undefined ? text : (at: number) => show(valueAt(column, at));
   return (row) => {
     const at = row * stride;
     const byte = statusAt(status, at);
-    return `${head}${isKnown(byte) ? text(at) : 'null'}${statuses[byte] ?? ''}`;
+    return `${head}${isKnown(byte) ? shown(at) : 'null'}${statuses[byte] ?? ''}`;
   };
 }

@@ -7,6 +7,8 @@ import type { JsonText } from '../../core/json-writer.js';
 import { degradationText } from './degraded.js';
 import { cellTexts, EventWriter, numberText } from './event-writer.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
+import type { IdHasher } from '../../core/id-hasher.js';
+import { PRIVATE } from './private-value.js';
 import type { RankingRequest } from '../request/read-request.js';
 import { keyOf } from '../components/step-view.js';
 import type { Trace } from '../components/trace.js';
@@ -28,6 +30,7 @@ export function* eventsOf(
   page: readonly RankedRow[],
   trace: Trace,
   lossCode: StoreFailure | undefined,
+  hasher: IdHasher,
 ): Pieces<JsonText<readonly JsonObject[]>> {
   const writer = new EventWriter({
     request_id: request.requestId,
@@ -36,7 +39,7 @@ export function* eventsOf(
     event_timestamp: new Date(frame.now).toISOString(),
     ...(lossCode === undefined ? {} : { degraded: degradationText({ cause: 'unranked', value: lossCode }) }),
   });
-  const events = new RequestEvents(writer, plan, frame, request);
+  const events = new RequestEvents(writer, plan, frame, request, hasher);
   for (const attribute of plan.attributes) yield* events.attribute(attribute);
   for (const { features } of plan.levels) for (const read of features) yield* events.features(read);
   if (lossCode !== undefined) {
@@ -67,18 +70,22 @@ class RequestEvents {
   readonly #plan: Plan;
   readonly #frame: Frame;
   readonly #request: RankingRequest;
+  readonly #hasher: IdHasher;
+  /** JSON of the ids that were hashed for this request, by type and id. */
+  readonly #hashed = new Map<string, Map<string, string>>();
   /** The ids of the candidates as JSON, by row. */
   readonly #ids: readonly string[];
   /** The members that identify the candidate, by row. */
   readonly #entities: readonly string[];
 
-  constructor(writer: EventWriter, plan: Plan, frame: Frame, request: RankingRequest) {
+  constructor(writer: EventWriter, plan: Plan, frame: Frame, request: RankingRequest, hasher: IdHasher) {
     this.#writer = writer;
     this.#plan = plan;
     this.#frame = frame;
     this.#request = request;
+    this.#hasher = hasher;
     this.sent = Int32Array.from({ length: frame.count }, (_, row) => row);
-    this.#ids = request.ids.map((id) => JSON.stringify(id));
+    this.#ids = request.ids.map((id) => this.#idText(plan.candidateType.name, id));
     const type = JSON.stringify(plan.candidateType.name);
     this.#entities = this.#ids.map((id) => `"entity_identifier":${id},"entity_identifier_type":${type}`);
   }
@@ -88,13 +95,14 @@ class RequestEvents {
    */
   *attribute({ name, slot, type, ids, scope, shared }: AttributeColumn): Pieces<void> {
     const { values, stride } = this.#frame.text(ids);
+    const idText = this.#idTexts(ids);
     const cell = this.#cells(slot);
     const of = featureOf(type, name);
     const rows = scope === 'candidate' ? this.#frame.count : 1;
     const seen = new Set<string>();
     for (let row = 0; row < rows; row++) {
       if (row % PIECE === PIECE - 1) yield;
-      const data = `"feature_identifier":${JSON.stringify(values[row * stride] ?? '')}${of}${cell(row)}`;
+      const data = `"feature_identifier":${idText(values[row * stride] ?? '')}${of}${cell(row)}`;
       if (shared) {
         if (seen.has(data)) continue;
         seen.add(data);
@@ -110,11 +118,12 @@ class RequestEvents {
   *features({ ids, scope, types, wants }: FeatureRead): Pieces<void> {
     const keys = ids.map((slot) => this.#frame.text(slot));
     const rows = scope === 'candidate' ? this.#frame.count : 1;
+    const shown = ids.map((slot) => this.#idShown(slot));
     const type = types.join(':');
     const columns = wants.map(({ name, slot }) => ({ of: featureOf(type, name), cell: this.#cells(slot) }));
     const seen = new Set<string>();
     for (let row = 0; row < rows; row++) {
-      const key = keys.map((column) => column.values[row * column.stride] ?? '');
+      const key = keys.map((column, i) => shown[i]?.(column.values[row * column.stride] ?? '') ?? '');
       const text = keyOf(key);
       if (seen.has(text)) continue;
       seen.add(text);
@@ -147,7 +156,7 @@ class RequestEvents {
   }
 
   *predictions({ as, version }: PlannedStep, slot: number, rows: Int32Array): Pieces<void> {
-    const cell = cellTexts(this.#column(slot), 'model_output', 'model_output_status');
+    const cell = cellTexts(this.#column(slot), 'model_output', 'model_output_status', this.#show(slot));
     const of = `"model_name":${JSON.stringify(as)},"model_version":${JSON.stringify(version ?? null)},`;
     let next = PIECE;
     for (const row of rows) {
@@ -186,7 +195,38 @@ class RequestEvents {
   }
 
   #cells(slot: number): (row: number) => string {
-    return cellTexts(this.#column(slot), 'feature_value', 'feature_status');
+    return cellTexts(this.#column(slot), 'feature_value', 'feature_status', this.#show(slot));
+  }
+
+  /** How the known values of a column are shown, as JSON; undefined if they are shown as they are. */
+  #show(slot: number): Parameters<typeof cellTexts>[3] {
+    const { isPrivate, idsOf } = this.#plan.layout.columns[slot] ?? {};
+    if (isPrivate === true) return () => JSON.stringify(PRIVATE);
+    if (idsOf === undefined || !this.#hasher.hides(idsOf)) return undefined;
+    return (value) =>
+      typeof value === 'object'
+        ? `[${value.map((id) => this.#idText(idsOf, String(id))).join(',')}]`
+        : this.#idText(idsOf, String(value));
+  }
+
+  /** How the ids of a column are shown, as JSON. */
+  #idTexts(slot: number): (id: string) => string {
+    return this.#show(slot) ?? ((id) => JSON.stringify(id));
+  }
+
+  /** How the ids of a column are shown as a part of a joined identifier. */
+  #idShown(slot: number): (id: string) => string {
+    const show = this.#show(slot);
+    return show === undefined ? (id) => id : (id) => JSON.parse(show(id)) as string;
+  }
+
+  #idText(type: string, id: string): string {
+    if (!this.#hasher.hides(type)) return JSON.stringify(id);
+    let ofType = this.#hashed.get(type);
+    if (ofType === undefined) this.#hashed.set(type, (ofType = new Map<string, string>()));
+    let text = ofType.get(id);
+    if (text === undefined) ofType.set(id, (text = JSON.stringify(this.#hasher.shown(type, id))));
+    return text;
   }
 
   #column(slot: number): Frame['columns'][number] {

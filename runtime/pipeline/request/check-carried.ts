@@ -5,11 +5,13 @@ import { idProblem, idText } from '../../core/ids.js';
 import {
   conflict,
   describe,
+  describeKind,
   isConflict,
   isJsonList,
   isJsonObject,
   misfit,
   own,
+  type Show,
 } from '../../core/value-fit.js';
 import { carriedId } from './carried.js';
 
@@ -52,6 +54,8 @@ export interface CarriedPlace {
   readonly violations: Violations;
   readonly unknown: UnknownFields;
   readonly depth?: number;
+  /** How messages describe the values here; by default `describe`. */
+  readonly show?: Show;
 }
 
 type Entities = ReadonlyMap<string, EntityType>;
@@ -68,15 +72,17 @@ export function checkCarried(
   entities: Entities,
   place: CarriedPlace,
 ): boolean {
-  const typeOf = (name: string): ValueType | undefined =>
-    (extra.get(name) ?? entity.attributes.get(name))?.type;
-  return checkFields(object, typeOf, entity.key, entities, place);
+  const definitionOf = (name: string): FieldDefinition | undefined =>
+    extra.get(name) ?? entity.attributes.get(name);
+  return checkFields(object, definitionOf, entity.key, entities, place);
 }
+
+type FieldDefinition = Pick<AttributeDefinition, 'type' | 'isPrivate'>;
 
 /** @param key the field of the id, which is checked separately; undefined for a record */
 function checkFields(
   object: JsonObject,
-  typeOf: (name: string) => ValueType | undefined,
+  definitionOf: (name: string) => FieldDefinition | undefined,
   key: string | undefined,
   entities: Entities,
   place: CarriedPlace,
@@ -84,10 +90,10 @@ function checkFields(
   let carries = false;
   for (const name of Object.keys(object)) {
     if (name === key) continue;
-    const type = typeOf(name);
+    const type = definitionOf(name)?.type;
     // `brand_id` is the other spelling of `brand: ref(brand)`.
     const reference = type === undefined && name.endsWith('_id') ? name.slice(0, -'_id'.length) : undefined;
-    const spelt = reference === undefined ? undefined : typeOf(reference);
+    const spelt = reference === undefined ? undefined : definitionOf(reference)?.type;
     const found = type ?? (spelt?.kind === 'ref' ? spelt : undefined);
     if (found === undefined) {
       place.unknown.add(fieldBelow(place, name), pointerTo(place.pointer, name));
@@ -96,7 +102,13 @@ function checkFields(
     carries = true;
     const value = own(object, name);
     if (value === null || value === undefined) continue;
-    const inner = { ...place, pointer: pointerTo(place.pointer, name), field: fieldBelow(place, name) };
+    const isPrivate = (definitionOf(name) ?? definitionOf(reference ?? ''))?.isPrivate === true;
+    const inner = {
+      ...place,
+      pointer: pointerTo(place.pointer, name),
+      field: fieldBelow(place, name),
+      ...(isPrivate ? { show: describeKind } : {}),
+    };
     if (reference !== undefined && spelt?.kind === 'ref')
       checkSpelling(object, reference, value, spelt, entities, inner);
     else checkTyped(value, found, entities, inner);
@@ -136,16 +148,22 @@ function checkInline(value: JsonObject, type: string, entities: Entities, place:
     return;
   }
   const id = own(value, entity.key);
-  if (id !== undefined && id !== null) readId(id, pointerTo(place.pointer, entity.key), place.violations);
+  if (id !== undefined && id !== null)
+    readId(id, pointerTo(place.pointer, entity.key), place.violations, place.show);
   checkCarried(value, entity, new Map(), entities, { ...place, depth });
 }
 
 /** The text of an id; an invalid id is reported and returns undefined. */
-export function readId(value: unknown, pointer: string, violations: Violations): string | undefined {
+export function readId(
+  value: unknown,
+  pointer: string,
+  violations: Violations,
+  show: Show = describe,
+): string | undefined {
   const problem = idProblem(value);
   if (problem === undefined) return idText(value);
   if (value === undefined) violations.add(pointer, 'missing_id', 'expected an id, but it is missing');
-  else violations.add(pointer, 'invalid_id', `${problem}, found ${describe(value)}`);
+  else violations.add(pointer, 'invalid_id', `${problem}, found ${show(value)}`);
   return undefined;
 }
 
@@ -157,7 +175,11 @@ function checkTyped(value: JsonValue, type: ValueType, entities: Entities, place
     checkInline(value, type.entity, entities, place);
   } else if (type.kind === 'list' && type.of.kind !== 'string') {
     if (!isJsonList(value)) {
-      place.violations.add(place.pointer, 'wrong_type', `expected a list, found ${describe(value)}`);
+      place.violations.add(
+        place.pointer,
+        'wrong_type',
+        `expected a list, found ${(place.show ?? describe)(value)}`,
+      );
       return;
     }
     for (const [i, element] of value.entries())
@@ -167,8 +189,8 @@ function checkTyped(value: JsonValue, type: ValueType, entities: Entities, place
   }
 }
 
-function checkFits(value: JsonValue, type: ValueType, { pointer, violations }: CarriedPlace): void {
-  const found = misfit(value, type);
+function checkFits(value: JsonValue, type: ValueType, { pointer, violations, show }: CarriedPlace): void {
+  const found = misfit(value, type, show);
   if (found !== undefined) violations.add(pointerTo(pointer, ...found.path), found.code, found.detail);
 }
 
@@ -190,6 +212,16 @@ function checkRecord(
   entities: Entities,
   place: CarriedPlace,
 ): void {
-  if (isJsonObject(value)) checkFields(value, (name) => fields.get(name), undefined, entities, place);
-  else place.violations.add(place.pointer, 'wrong_type', `expected an object, found ${describe(value)}`);
+  if (isJsonObject(value)) checkFields(value, (name) => fieldOf(fields, name), undefined, entities, place);
+  else
+    place.violations.add(
+      place.pointer,
+      'wrong_type',
+      `expected an object, found ${(place.show ?? describe)(value)}`,
+    );
+}
+
+function fieldOf(fields: ReadonlyMap<string, ValueType>, name: string): FieldDefinition | undefined {
+  const type = fields.get(name);
+  return type && { type };
 }

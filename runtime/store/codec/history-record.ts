@@ -94,8 +94,32 @@ export function noEvents(status: number): InteractionEvents {
   };
 }
 
-/** The events of a record with their values of one facet, for components; nothing else is decoded. */
-export function decodeEvents(record: Buffer, facetName: string): InteractionEvents {
+/**
+ * The events of a record with their values of one facet, for components; nothing else is decoded.
+ * @param since events up to this time are left out, epoch milliseconds
+ */
+export function decodeEvents(record: Buffer, facetName: string, since = -Infinity): InteractionEvents {
+  const events = decodeAllEvents(record, facetName);
+  return events.count === 0 || (events.times[0] as number) > since ? events : eventsAfter(events, since);
+}
+
+function eventsAfter(events: InteractionEvents, since: number): InteractionEvents {
+  const { times, types, quantities, offsets, values } = events;
+  let first = 0;
+  while (first < events.count && (times[first] as number) <= since) first++;
+  const base = offsets[first] ?? 0;
+  return {
+    ...events,
+    count: events.count - first,
+    times: times.subarray(first),
+    types: types.subarray(first),
+    quantities: quantities.subarray(first),
+    offsets: offsets.subarray(first).map((offset) => offset - base),
+    values: values.subarray(base),
+  };
+}
+
+function decodeAllEvents(record: Buffer, facetName: string): InteractionEvents {
   const found = locate(record);
   if (found === undefined) return noEvents(Status.failed);
   const { count, textCount } = found;

@@ -1,4 +1,4 @@
-import type { Database } from './data-folder.js';
+import type { DataFolder } from './data-folder.js';
 import type { RecordMemory } from './record-memory.js';
 
 /** The minimum number of replaced and deleted bytes that starts a compaction. */
@@ -13,15 +13,15 @@ const LAST_KEY = '\u{10ffff}';
  * outweigh the live records, so the size of the folder stays within a small multiple of its content.
  */
 export class Compaction {
-  readonly #database: Database;
+  readonly #folder: DataFolder;
   readonly #records: RecordMemory;
   readonly #leastGarbage: number;
   #garbage = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(database: Database, records: RecordMemory, leastGarbage = LEAST_GARBAGE) {
-    this.#database = database;
+  constructor(folder: DataFolder, records: RecordMemory, leastGarbage = LEAST_GARBAGE) {
+    this.#folder = folder;
     this.#records = records;
     this.#leastGarbage = leastGarbage;
   }
@@ -46,7 +46,7 @@ export class Compaction {
     for (const to of [...this.#boundaries(), LAST_KEY]) {
       if (this.#stopped) return;
       try {
-        await this.#database.compactRange(from, to);
+        await this.#folder.database.compactRange(from, to);
       } catch {
         return; // the database is closed or was just reopened; a later compaction removes the garbage
       }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../api/errors.js';
@@ -11,10 +11,27 @@ export type Database = ClassicLevel<string, Buffer>;
 /** Folder names of the database, and of a repaired database before it replaces the original. */
 export const RECORDS = 'records';
 export const REPAIRED = 'records.repaired';
+/** Folder names of a new database before it replaces the original, and of the original until it is deleted. */
+const REWRITTEN = 'records.rewritten';
+const ERASED = 'records.erased';
 
 /** A data folder that this process owns. */
 export interface DataFolder {
+  /** The current database; `replace` changes it. */
   readonly database: Database;
+  /** Settles when the replacement in progress ends; undefined if there is none. */
+  readonly replacing: Promise<void> | undefined;
+  /** Creates an empty database beside the current one. */
+  startRewrite(): Promise<Database>;
+  /**
+   * Puts a complete, synced database in the place of the current one, and deletes the old files. Nothing may be written
+   * meanwhile.
+   */
+  replace(rewritten: Database): Promise<void>;
+  /** Closes the new database, and deletes it if it has not replaced the current one. */
+  endRewrite(rewritten: Database): Promise<void>;
+  /** Paths of older copies of the records that repairs left in the folder. */
+  copies(): Promise<string[]>;
   /** Closes the database and releases the folder. */
   release(): Promise<void>;
 }
@@ -38,23 +55,97 @@ export async function openDataFolder(dataDir: string, sync: boolean): Promise<Da
   let opened: Database | undefined;
   try {
     const made = await mkdir(dataDir, { recursive: true });
+    await finishReplacement(dataDir);
     await checkFiles(dataDir);
     opened = openDatabase(location);
     await opened.open();
     await announceOwner(dataDir);
+    for (const left of [REWRITTEN, ERASED]) await rm(join(dataDir, left), { recursive: true, force: true });
     if (sync) await syncFolders(dataDir, made);
   } catch (error) {
     await opened?.close().catch(() => undefined);
     throw await openFailure(error, dataDir, join(location, 'LOCK'));
   }
-  const database = opened;
-  return {
-    database,
-    async release() {
-      await withdrawOwner(dataDir);
-      await database.close();
-    },
-  };
+  return new OpenFolder(dataDir, opened);
+}
+
+class OpenFolder implements DataFolder {
+  readonly #dataDir: string;
+  #database: Database;
+  #replacing: Promise<void> | undefined;
+
+  constructor(dataDir: string, database: Database) {
+    this.#dataDir = dataDir;
+    this.#database = database;
+  }
+
+  get database(): Database {
+    return this.#database;
+  }
+
+  get replacing(): Promise<void> | undefined {
+    return this.#replacing;
+  }
+
+  async startRewrite(): Promise<Database> {
+    const location = join(this.#dataDir, REWRITTEN);
+    await rm(location, { recursive: true, force: true });
+    const database = openDatabase(location);
+    await database.open();
+    return database;
+  }
+
+  replace(rewritten: Database): Promise<void> {
+    const replacing = this.#replace(rewritten).finally(() => (this.#replacing = undefined));
+    this.#replacing = replacing;
+    return replacing;
+  }
+
+  /** LevelDB creates files by path, so both databases are closed while the folders are renamed. */
+  async #replace(rewritten: Database): Promise<void> {
+    const at = (name: string): string => join(this.#dataDir, name);
+    await rm(at(ERASED), { recursive: true, force: true });
+    await rewritten.close();
+    await this.#database.close();
+    try {
+      await rename(at(RECORDS), at(ERASED));
+      await rename(at(REWRITTEN), at(RECORDS));
+      await syncFolders(this.#dataDir, undefined);
+    } finally {
+      await finishReplacement(this.#dataDir);
+      this.#database = openDatabase(at(RECORDS));
+      await this.#database.open();
+    }
+    await rm(at(ERASED), { recursive: true, force: true });
+  }
+
+  async endRewrite(rewritten: Database): Promise<void> {
+    await rewritten.close();
+    await rm(join(this.#dataDir, REWRITTEN), { recursive: true, force: true });
+  }
+
+  async copies(): Promise<string[]> {
+    const names = await readdir(this.#dataDir);
+    return names
+      .filter((name) => name.startsWith(`${RECORDS}.`) && name !== REWRITTEN && name !== ERASED)
+      .map((name) => join(this.#dataDir, name));
+  }
+
+  async release(): Promise<void> {
+    await this.#replacing?.catch(() => undefined);
+    await withdrawOwner(this.#dataDir);
+    await this.#database.close();
+  }
+}
+
+/**
+ * Finishes a replacement that a crash interrupted between its two renames. The new database was complete before the
+ * first one.
+ */
+export async function finishReplacement(dataDir: string): Promise<void> {
+  const names = new Set(await readdir(dataDir));
+  if (names.has(RECORDS) || !names.has(ERASED)) return;
+  await rename(join(dataDir, names.has(REWRITTEN) ? REWRITTEN : ERASED), join(dataDir, RECORDS));
 }
 
 /** Creates the database of a folder. It opens itself in the next turn of the event loop, so check the files before. */

@@ -5,6 +5,7 @@ import type { RecordBatch } from '../codec/record-batch.js';
 import {
   CursorError,
   StoreWriteError,
+  type Erasure,
   type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
@@ -40,7 +41,7 @@ export async function openEmbeddedStore({ dataDir, sync = false }: EmbeddedSetti
     const { records, digest, damage, laterFormat } = await loadRecords(folder.database);
     if (laterFormat !== undefined) throw newer(dataDir, laterFormat);
     if (damage !== undefined) throw damaged(dataDir, damage);
-    return new EmbeddedStore(folder, records, new WriteQueue(folder.database, records, digest, sync));
+    return new EmbeddedStore(folder, records, new WriteQueue(folder, records, digest, sync));
   } catch (error) {
     await folder.release();
     // At this point the folder is open, so anything that LevelDB cannot read is damage.
@@ -55,6 +56,9 @@ class EmbeddedStore implements Store {
   #closed = false;
   /** The reason why the last write failed; undefined if it succeeded. */
   #failure: StoreWriteError | undefined;
+  /** The rewrite in progress, and the one that starts after it for all callers in the meantime. */
+  #erasing: Promise<void> | undefined;
+  #eraseNext: Promise<void> | undefined;
 
   constructor(folder: DataFolder, records: RecordMemory, queue: WriteQueue) {
     this.#folder = folder;
@@ -126,13 +130,41 @@ class EmbeddedStore implements Store {
     if (this.#closed) throw closedError();
     if (cursor !== undefined && !cursor.startsWith(start))
       throw new CursorError('the cursor is of another scan');
-    try {
-      const keys = await scanKeys(this.#folder.database, start, cursor, count);
-      return { keys, cursor: keys.length < count ? undefined : keys.at(-1) };
-    } catch (error) {
-      const detail = `The embedded store could not list its keys: ${reasonOf(error)}`;
-      throw new MillraceError('store_unavailable', detail, { cause: error });
+    for (;;) {
+      await this.#folder.replacing;
+      const { database } = this.#folder;
+      try {
+        const keys = await scanKeys(database, start, cursor, count);
+        return { keys, cursor: keys.length < count ? undefined : keys.at(-1) };
+      } catch (error) {
+        if (this.#folder.replacing !== undefined || database !== this.#folder.database) continue;
+        const detail = `The embedded store could not list its keys: ${reasonOf(error)}`;
+        throw new MillraceError('store_unavailable', detail, { cause: error });
+      }
     }
+  }
+
+  async erase(): Promise<Erasure> {
+    if (this.#closed) throw closedError();
+    try {
+      await this.#rewrite();
+      return { files: 'rewritten', copies: await this.#folder.copies() };
+    } catch (error) {
+      const detail = `The embedded store could not rewrite its files: ${reasonOf(error)}`;
+      throw new MillraceError(failureOf(reasonOf(error)), detail, { cause: error });
+    }
+  }
+
+  /** A rewrite in progress may have copied a record before it was removed, so a later call needs another one. */
+  #rewrite(): Promise<void> {
+    if (this.#erasing === undefined)
+      return (this.#erasing = this.#queue.rewriteAll().finally(() => (this.#erasing = undefined)));
+    return (this.#eraseNext ??= this.#erasing
+      .catch(() => undefined)
+      .then(() => {
+        this.#eraseNext = undefined;
+        return this.#rewrite();
+      }));
   }
 
   async ping(): Promise<void> {
@@ -149,6 +181,7 @@ class EmbeddedStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     await this.#queue.stop();
+    await this.#erasing?.catch(() => undefined);
     await this.#folder.release();
     this.#records.clear();
   }

@@ -26,10 +26,10 @@ export class ExpiringKeys {
     if (this.#expiry(key) < Infinity) this.#keys.add(key);
   }
 
-  /** Returns the keys of some expired records. @param now epoch milliseconds */
-  over(now: number): string[] {
+  /** Returns the keys of some expired records. @param now epoch milliseconds @param most records to check */
+  over(now: number, most = LOOKS): string[] {
     const over: string[] = [];
-    let looks = Math.min(LOOKS, this.#keys.size);
+    let looks = Math.min(most, this.#keys.size);
     for (const key of this.#keys) {
       if (looks-- === 0) break;
       if (this.#expiry(key) <= now) over.push(key);

@@ -7,6 +7,7 @@ import type { RecordLayout } from '../codec/record-layout.js';
 import {
   damaged,
   damagedLogs,
+  finishReplacement,
   newer,
   openDatabase,
   openDataFolder,
@@ -64,6 +65,7 @@ export async function repairFolder(dataDir: string, stamp: string): Promise<Repa
   const [records, repaired] = [join(dataDir, RECORDS), join(dataDir, REPAIRED)];
   const copy = join(dataDir, 'records.copy');
   const aside = join(dataDir, `records.damaged-${stamp}`);
+  if (await exists(dataDir)) await finishReplacement(dataDir);
   if (!(await exists(records))) {
     if (!(await exists(repaired))) throw damaged(dataDir, 'it has no records');
     await rename(repaired, records); // an earlier repair was interrupted before its last rename

@@ -2,7 +2,7 @@ import { mergeSegment } from '../codec/feature-record.js';
 import type { RecordSwap, SegmentOutcome, SegmentWrite, StoreRecord, SwapOutcome } from '../store.js';
 import { versionOf } from '../codec/versioned-record.js';
 import { Compaction } from './compaction.js';
-import type { Database } from './data-folder.js';
+import type { DataFolder } from './data-folder.js';
 import { DIGEST_KEY, type Digest } from './digest.js';
 import { ExpiringKeys } from './expiring-keys.js';
 import type { RecordMemory } from './record-memory.js';
@@ -11,6 +11,8 @@ import type { RecordMemory } from './record-memory.js';
 export type Change =
   | { readonly kind: 'put'; readonly of: readonly StoreRecord[] }
   | { readonly kind: 'remove'; readonly of: readonly string[] }
+  /** Removes all expired records; the list is not used. */
+  | { readonly kind: 'expire'; readonly of: readonly [string] }
   | { readonly kind: 'merge'; readonly of: readonly SegmentWrite[] }
   | { readonly kind: 'swap'; readonly of: readonly RecordSwap[] };
 
@@ -26,6 +28,9 @@ interface Commit {
 /** Maximum number of records in one batch, unless a single commit has more. */
 const BATCH_RECORDS = 4096;
 
+/** Bytes that `rewriteAll` copies before other work on the event loop may run. */
+const REWRITE_BYTES = 1024 * 1024;
+
 /**
  * The only way to change the records. Commits that arrive while a batch is being written form the next batch. Memory is
  * updated after the disk, so a reader never sees a write that a crash would undo, and both apply writes in the same
@@ -36,23 +41,28 @@ const BATCH_RECORDS = 4096;
  * restored from memory.
  */
 export class WriteQueue {
-  readonly #database: Database;
+  readonly #folder: DataFolder;
   readonly #records: RecordMemory;
   readonly #sync: boolean;
   readonly #compaction: Compaction;
   readonly #expiring: ExpiringKeys;
   #digest: Digest;
   #waiting: Commit[] = [];
+  /** Work that waits for the end of the current batch. */
+  readonly #between: (() => Promise<void>)[] = [];
+  /** The keys written since `rewriteAll` started to copy records; undefined if none is running. */
+  #touched: Set<string> | undefined;
+  #stopped = false;
   #writing: Promise<void> | undefined;
   /** Keys of failed batches. Their values on disk may differ from memory. */
   readonly #doubtful = new Set<string>();
 
-  constructor(database: Database, records: RecordMemory, digest: Digest, sync: boolean) {
-    this.#database = database;
+  constructor(folder: DataFolder, records: RecordMemory, digest: Digest, sync: boolean) {
+    this.#folder = folder;
     this.#records = records;
     this.#digest = digest;
     this.#sync = sync;
-    this.#compaction = new Compaction(database, records);
+    this.#compaction = new Compaction(folder, records);
     this.#expiring = new ExpiringKeys(records);
   }
 
@@ -68,15 +78,70 @@ export class WriteQueue {
     });
   }
 
+  /**
+   * Copies all records from memory into a new database and puts it in the place of the old one. So nothing remains of
+   * what was removed or replaced before: no value, no key in a table or a manifest, no line of LevelDB's own log. Writes
+   * continue, except during the last step.
+   */
+  async rewriteAll(): Promise<void> {
+    await this.commit({ kind: 'expire', of: [''] });
+    const touched = new Set<string>();
+    this.#touched = touched;
+    const rewritten = await this.#folder.startRewrite();
+    try {
+      let batch = rewritten.batch();
+      let size = 0;
+      for (const key of this.#records.keys()) {
+        const value = this.#records.get(key);
+        if (value === undefined) continue;
+        batch.put(key, value);
+        size += value.length + key.length;
+        if (size < REWRITE_BYTES) continue;
+        await batch.write();
+        if (this.#stopped) throw new Error('The embedded store is closed');
+        batch = rewritten.batch();
+        size = 0;
+      }
+      await batch.write();
+      await this.#pause(async () => {
+        const last = rewritten.batch();
+        for (const key of touched) {
+          const value = this.#records.get(key);
+          if (value === undefined) last.del(key);
+          else last.put(key, value);
+        }
+        last.put(DIGEST_KEY, this.#digest.encode());
+        await last.write({ sync: true });
+        await this.#folder.replace(rewritten);
+        this.#doubtful.clear(); // the new database was written from memory
+      });
+    } finally {
+      this.#touched = undefined;
+      await this.#folder.endRewrite(rewritten);
+    }
+  }
+
+  /** Runs work while nothing is written. */
+  #pause(work: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#between.push(() => work().then(resolve, reject));
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
   /** Resolves when no write is queued and nothing accesses the database. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#writing;
     await this.#compaction.stop();
   }
 
   async #writeAll(): Promise<void> {
     await Promise.resolve(); // collects all commits of this turn of the event loop
-    while (this.#waiting.length > 0) await this.#writeBatch(this.#takeBatch());
+    while (this.#waiting.length > 0 || this.#between.length > 0) {
+      const work = this.#between.shift();
+      await (work === undefined ? this.#writeBatch(this.#takeBatch()) : work());
+    }
     this.#writing = undefined;
   }
 
@@ -110,6 +175,8 @@ export class WriteQueue {
     const now = Date.now();
     if (change.kind === 'put') for (const { key, value } of change.of) changed.set(key, value);
     else if (change.kind === 'remove') for (const key of change.of) changed.set(key, undefined);
+    else if (change.kind === 'expire')
+      for (const key of this.#expiring.over(now, Infinity)) changed.set(key, undefined);
     else if (change.kind === 'merge') {
       for (const { key, segment } of change.of) {
         const { record, outcome } = mergeSegment(this.#current(key, changed) ?? null, segment, now);
@@ -146,13 +213,15 @@ export class WriteQueue {
     for (const [key, value] of changed) {
       garbage += value === undefined ? this.#records.delete(key) : this.#records.put(key, value);
       this.#expiring.note(key);
+      this.#touched?.add(key);
     }
     this.#compaction.note(garbage);
   }
 
   async #recover(): Promise<void> {
-    if (this.#database.status === 'open') await this.#database.close();
-    await this.#database.open();
+    const { database } = this.#folder;
+    if (database.status === 'open') await database.close();
+    await database.open();
     const restored = new Map<string, Buffer | undefined>();
     for (const key of this.#doubtful) restored.set(key, this.#records.get(key));
     await this.#toDisk(restored, this.#digest, true);
@@ -165,7 +234,7 @@ export class WriteQueue {
     sync: boolean,
   ): Promise<void> {
     // A chained batch takes a tenth of the time of a list of operations.
-    const batch = this.#database.batch();
+    const batch = this.#folder.database.batch();
     for (const [key, value] of changed) {
       if (value === undefined) batch.del(key);
       else batch.put(key, value);

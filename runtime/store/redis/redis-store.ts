@@ -3,6 +3,7 @@ import { RecordBatch } from '../codec/record-batch.js';
 import {
   CursorError,
   StoreWriteError,
+  type Erasure,
   type KeyPage,
   type RecordSwap,
   type SegmentOutcome,
@@ -214,6 +215,10 @@ class ServersStore implements RedisStore {
     } catch (error) {
       throw error instanceof CursorError ? error : this.#servers.unavailable(error);
     }
+  }
+
+  erase(): Promise<Erasure> {
+    return Promise.resolve({ files: 'server', copies: [] });
   }
 
   async ping(): Promise<void> {

@@ -440,7 +440,8 @@ describe('the entity index', () => {
     store.records.set(key, Buffer.alloc(40, 1));
     const error = await failure(index.get({ entity_type: 'product', entity_ids: ['p1'] }));
     expect(error.code).to.equal('record_unreadable');
-    expect(error.message).to.contain('"p1"');
+    expect(error.message).to.contain('this product').and.not.contain('p1'); // messages of 5xx are logged
+    expect(error.extensions).to.deep.equal({ entity_type: 'product', entity_id: 'p1' });
   });
 
   it('fails with no other error for any body', async () => {

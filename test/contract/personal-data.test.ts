@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedStore } from '../../runtime/store/embedded/embedded-store.js';
+import { connectRedisStore } from '../../runtime/store/redis/redis-store.js';
+import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
+import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
+import { personalDataContract } from './personal-data.js';
+
+let folder = '';
+personalDataContract('embedded', {
+  async start() {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-privacy-'));
+  },
+  open: () => openEmbeddedStore({ dataDir: folder }),
+  stop: () => rm(folder, { recursive: true, force: true }),
+});
+
+let server: PrivateRedis | undefined;
+personalDataContract('redis', {
+  async start(context) {
+    needRedisServer(context);
+    server = await startRedisServer();
+  },
+  open: () => connectRedisStore({ url: server?.url ?? '' }),
+  stop: async () => server?.remove(),
+});
+
+let cluster: PrivateCluster | undefined;
+personalDataContract('redis cluster', {
+  async start(context) {
+    context.timeout(30_000);
+    needRedisServer(context);
+    cluster = await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+  },
+  open: () => connectRedisStore({ cluster: cluster?.addresses.slice(0, 1) ?? [] }),
+  stop: async () => cluster?.remove(),
+});
