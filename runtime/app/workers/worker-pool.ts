@@ -5,14 +5,7 @@ import { IDLE_MS } from '../process/end-on-signal.js';
 import type { Reload } from '../project/reloader.js';
 import { BackOff } from './back-off.js';
 import { countsOf, mergeMetrics } from './merge-metrics.js';
-import type {
-  Loaded,
-  MetricsSnapshot,
-  Ports,
-  ProjectFileContent,
-  ToPrimary,
-  ToWorker,
-} from './messages.js';
+import type { Loaded, MetricsSnapshot, Ports, ProjectFileContent, ToPrimary, ToWorker } from './messages.js';
 import { WorkerFailedError } from './worker-failed.js';
 import { WorkerHandle, type Accepted, type WorkerEnd } from './worker-handle.js';
 

@@ -178,10 +178,7 @@ function notOne(
   return new CommandFailure(`there is no key ${wanted}`, help);
 }
 
-async function filesOf(
-  context: CliContext,
-  flags: SettingFlags,
-): Promise<{ file: string; project: string }> {
+async function filesOf(context: CliContext, flags: SettingFlags): Promise<{ file: string; project: string }> {
   const { keysFile: file, project } = await settingsOf(context, flags);
   if (file === '')
     throw new UsageError(
