@@ -38,8 +38,12 @@ export function readBody(
     });
     const span = requestState(res).span?.start('receive', 'receive');
     const collecting = collectBody(req, limit, share);
-    const { chunks, length } = await (span === undefined ? collecting : within(span, () => collecting));
-    span?.set({ 'millrace.body_bytes': length });
+    const traced = async (): Promise<CollectedBody> => {
+      const body = await collecting;
+      span?.set({ 'millrace.body_bytes': body.length });
+      return body;
+    };
+    const { chunks, length } = await (span === undefined ? collecting : within(span, traced));
     bodies.set(req, { chunks, length, check: checkFor(res) });
     next();
   };

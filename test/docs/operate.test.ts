@@ -50,7 +50,12 @@ function stepsOf(page: string): Step[] {
 async function run(steps: readonly Step[]): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-operate-'));
   const ports = new Map<string, string>();
-  for (const port of PORTS) ports.set(port, String(await freePort()));
+  // The page sorts lines by port, so the free ports have the order of the ports that they replace.
+  const free: number[] = [];
+  for (let i = 0; i < PORTS.length; i++) free.push(await freePort());
+  free.sort((one, other) => one - other);
+  for (const [i, port] of [...PORTS].sort((one, other) => Number(one) - Number(other)).entries())
+    ports.set(port, String(free[i]));
   const replaced = (text: string, pairs: Iterable<readonly [string, string]>): string =>
     [...pairs].reduce((all, [from, to]) => all.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to), text);
   const mark = '=== end of a block ===';

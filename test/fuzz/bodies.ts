@@ -241,7 +241,9 @@ export const bodies: FuzzTarget = {
   async open() {
     const root = await writeProject(FILES);
     const logged: string[] = [];
-    const logger = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
+    const isAudit = (line: string): boolean => (JSON.parse(line) as { audit?: true }).audit === true;
+    const write = (line: string): void => void (isAudit(line) || logged.push(line));
+    const logger = pino({ level: 'error' }, { write });
     const app = await createApp(loadSettings({}, { project: root }), {
       store: new MemoryStore(),
       logger,

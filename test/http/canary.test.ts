@@ -284,14 +284,20 @@ describe('canaries', function () {
       ['store', 'check'],
       ['store', 'trim'],
       ['store', 'forget', 'user', 'user-1'],
+      ['settings'],
+      ['settings', '--json'],
+      ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],
+      ['keys', 'list', '--keys-file', join(root, 'keys.json')],
+      ['keys', 'revoke', 'shop', '--keys-file', join(root, 'keys.json')],
     ];
+    const groups = ['entities', 'features', 'store', 'keys'];
     const help = await Promise.all(
-      ['', 'entities', 'features', 'store'].map((name) => millrace([...(name ? [name] : []), '--help'])),
+      ['', ...groups].map((name) => millrace([...(name ? [name] : []), '--help'])),
     );
-    const commands = ['', 'entities', 'features', 'store'].flatMap((name, i) =>
+    const commands = ['', ...groups].flatMap((name, i) =>
       [...(help[i]?.stdout.split(/^Commands:$/m)[1] ?? '').matchAll(/^ {2}([a-z][a-z-]+)(?= |$)/gm)]
         .map(([, command = '']) => `${name} ${command}`.trim())
-        .filter((command) => !/(?:^| )help$|^(?:entities|features|store)$/.test(command)),
+        .filter((command) => !/(?:^| )help$/.test(command) && !groups.includes(command)),
     );
     const tried = new Set(lines.map((line) => commands.find((name) => line.join(' ').startsWith(name))));
     expect(

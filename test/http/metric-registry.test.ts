@@ -18,8 +18,8 @@ components:
     with: { where: product.price > 1, multiply: 2 }
 `,
 };
-/** Metrics of the primary process, and of plugins that nothing guards in this test. */
-const ELSEWHERE = /^millrace_(?:worker|plugin_stray)/;
+/** Metrics of the primary process, of keys, of TLS, and of plugins that nothing guards in this test. */
+const ELSEWHERE = /^millrace_(?:worker|plugin_stray|keys_file|key_expires|tls_certificate)/;
 
 describe('the registry of metrics', () => {
   it('has exactly the metrics of a service, so that the docs list all of them', () =>

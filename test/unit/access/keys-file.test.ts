@@ -77,7 +77,7 @@ describe('a keys file', () => {
     [entry({ expires: 'soon' }), 'keys[0].expires is "soon"; expected a date and time of ISO 8601'],
     [
       entry({ rate: '5' }),
-      'keys[0].rate is "5"; expected a number of requests per time, e.g. 100/s, 600/m or 5000/12h',
+      'keys[0].rate is "5"; expected a rate such as 100/s, 600/m or 5000/12h',
     ],
     [entry({ pipelines: 'search' }), 'keys[0].pipelines is a string; expected a list'],
     [entry({ id: 7 }), 'keys[0].id is a number; expected 8 letters or digits'],

@@ -41,8 +41,8 @@ describe('settings of the edge', () => {
     const rate = (text: string): unknown => settingOf('ratePerAddress', 'MILLRACE_RATE_PER_ADDRESS', text);
     expect(rate('')).to.equal('off');
     expect(rate('100/s')).to.deep.equal({ requests: 100, seconds: 1 });
-    expect(rate('5000/h')).to.deep.equal({ requests: 5000, seconds: 3600 });
-    for (const text of ['0/s', '100', '100/d', '1.5/s', '-1/s', '100/sec'])
+    expect(rate('5000/12h')).to.deep.equal({ requests: 5000, seconds: 43_200 });
+    for (const text of ['0/s', '100', '100/w', '1.5/s', '-1/s', '100/sec'])
       expect(() => rate(text), text).to.throw('expected a rate such as 100/s');
   });
 

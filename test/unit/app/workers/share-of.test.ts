@@ -29,7 +29,7 @@ describe('shareOf', () => {
   it('divides a rate, and leaves one that is off', () => {
     const share = (rate: string): unknown =>
       shareOf(loadSettings({ MILLRACE_RATE_PER_ADDRESS: rate }), 4).ratePerAddress;
-    expect(share('101/min')).to.deep.equal({ requests: 26, seconds: 60 });
+    expect(share('101/m')).to.deep.equal({ requests: 26, seconds: 60 });
     expect(share('off')).to.equal('off');
   });
 
