@@ -9,7 +9,8 @@ import { PROOFS } from './proofs.js';
 const USAGE = `usage: npm run prove -- NAME … | all | nightly [--short] [--write]
 
 all      every proof
-nightly  every proof and every torture script, in the full form; a failure does not stop the others
+nightly  every proof and torture script in the full form, and the tests on Node 22; a failure does not
+         stop the others
 
 --short  a run of at most a minute for each, as in CI
 --write  put the figures into the page of the proof
@@ -59,7 +60,10 @@ async function main(args: readonly string[]): Promise<void> {
   const outcomes: Outcome[] = [];
   for (const proof of PROOFS.filter(({ name }) => isAll || names.includes(name)))
     outcomes.push(await timed(proof.name, () => prove(proof, short, flags.has('--write'))));
-  if (isNightly) for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
+  if (isNightly) {
+    for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
+    outcomes.push(await timed('Node 22', () => testOn('22')));
+  }
   if (outcomes.length > 1) console.log(summaryOf(outcomes));
   if (outcomes.some(({ missed }) => missed.length > 0)) process.exitCode = 1;
 }
@@ -82,10 +86,19 @@ async function prove(proof: Proof, short: boolean, write: boolean): Promise<read
   return missed;
 }
 
-async function torture(name: string): Promise<readonly string[]> {
+function torture(name: string): Promise<readonly string[]> {
   console.log(`--- ${name}: npm run build && node dist/test/torture/${name}.js`);
-  const script = repositoryPath('dist', 'test', 'torture', `${name}.js`);
-  const child = spawn(process.execPath, [script], { stdio: 'inherit' });
+  return script(name, [repositoryPath('dist', 'test', 'torture', `${name}.js`)]);
+}
+
+/** CI runs the tests on the oldest and the newest version of Node. */
+function testOn(version: string): Promise<readonly string[]> {
+  console.log(`--- npm run test:node -- ${version}`);
+  return script(`Node ${version}`, [repositoryPath('scripts', 'test-on-node.mjs'), version]);
+}
+
+async function script(name: string, args: readonly string[]): Promise<readonly string[]> {
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   return code === 0 ? [] : [`${name} ended with ${code ?? signal ?? 'nothing'}`];
 }
