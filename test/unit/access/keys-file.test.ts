@@ -75,10 +75,7 @@ describe('a keys file', () => {
     [entry({ hash: 'md5:00' }), 'keys[0].hash is "md5:00"; expected `sha256:` and 64 hex digits'],
     [entry({ hash: createKey().text }), 'keys[0].hash is a key; expected `sha256:` and 64 hex digits'],
     [entry({ expires: 'soon' }), 'keys[0].expires is "soon"; expected a date and time of ISO 8601'],
-    [
-      entry({ rate: '5' }),
-      'keys[0].rate is "5"; expected a rate such as 100/s, 600/m or 5000/12h',
-    ],
+    [entry({ rate: '5' }), 'keys[0].rate is "5"; expected a rate such as 100/s, 600/m or 5000/12h'],
     [entry({ pipelines: 'search' }), 'keys[0].pipelines is a string; expected a list'],
     [entry({ id: 7 }), 'keys[0].id is a number; expected 8 letters or digits'],
     [keysText([key, { ...keyOf('other'), id: key.id }]), 'keys[0] and keys[1] have the same id'],
