@@ -11,17 +11,23 @@ import { repositoryPath } from '../support/repository.js';
 import type { Proof, ProofResult } from './proof.js';
 
 const STORES = ['embedded', 'redis'] as const;
-/** The heap is measured after this time, because caches and compiled code grow first. */
-const WARM_SHARE = 0.2;
+/** The slope counts from this part of the time on, because caches, histories and compiled code grow first. */
+const WARM_SHARE = 0.3;
 const SAMPLE_MS = 5_000;
 /** The greatest slope of the heap, bytes per hour. */
 const MOST_SLOPE = 1_000_000;
+/** The number of samples between two reloads: five minutes in the full form. */
+const RELOAD_EVERY = 60;
 const PRODUCTS = 2_000;
-const USERS = 500;
+/** Few users, so that their histories are soon full. */
+const USERS = 20;
 const CANDIDATES = 24;
 
-/** Answers with one of these statuses are expected: bad bodies are a part of the load. */
-const EXPECTED: ReadonlySet<number> = new Set([200, 400, 404, 415, 422]);
+/**
+ * Answers with one of these statuses are expected: bad bodies are a part of the load, and on a busy machine some requests
+ * miss their time limit. The table shows how many.
+ */
+const EXPECTED: ReadonlySet<number> = new Set([200, 400, 404, 415, 422, 503]);
 
 /** Sends every kind of request for a long time, and measures the heap after forced collections. */
 export const soak: Proof = {
@@ -82,7 +88,7 @@ async function soakOn(store: (typeof STORES)[number], ms: number, short: boolean
     while (performance.now() - start < ms) {
       await pause(short ? SAMPLE_MS / 5 : SAMPLE_MS);
       // A reload replaces the whole project. What the old one held must be released.
-      if (samples.length % 12 === 6) {
+      if (samples.length % RELOAD_EVERY === RELOAD_EVERY / 2) {
         await writeFile(ranking, `${yaml}# ${++reloads}\n`);
         service.send('reload');
         await once(service, 'message');
