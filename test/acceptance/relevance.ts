@@ -7,6 +7,7 @@
  * rating). Without --url the script starts a service of this build for each store; without --store it uses both
  * stores. It fails if the mean NDCG@10 is below the threshold, or if two stores rank differently.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ndcg } from '../support/ndcg.js';
@@ -168,11 +169,20 @@ async function rank(url: string, query: string, ids: readonly string[]): Promise
   return ranked;
 }
 
+/** Attempts of a request that the service refuses for now, as a client that follows Retry-After makes them. */
+const ATTEMPTS = 5;
+
 async function post(url: string, body: string): Promise<unknown> {
-  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 2000)}`);
-  return JSON.parse(text);
+  for (let attempt = 1; ; attempt++) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    const text = await answer.text();
+    if (answer.ok) return JSON.parse(text);
+    const wait = Number(answer.headers.get('retry-after') ?? NaN);
+    if (answer.status !== 503 || Number.isNaN(wait) || attempt === ATTEMPTS)
+      throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 2000)}`);
+    await pause(1000 * wait);
+  }
 }
 
 function sameRankings(rankings: ReadonlyMap<string, readonly string[]>): boolean {

@@ -12,6 +12,7 @@ import { RANKING_LIMIT, startTortureService } from './support/torture-service.js
  */
 const STOPPED = process.argv.includes('--short') ? 5_000 : 30_000;
 const CALM = process.argv.includes('--short') ? 3_000 : 10_000;
+const WARM = 3_000;
 /** What the machine itself may add to a deadline: it is shared with the load and with Redis. */
 const SLACK = 250;
 
@@ -28,7 +29,10 @@ try {
   });
   await load.prepare();
   load.start();
-  await pause(CALM); // buffers and code are warm before memory is compared
+  // Buffers and code are warm before answers and memory are compared.
+  await pause(WARM);
+  load.rankings.length = 0;
+  await pause(CALM);
   const calm = load.rankings.splice(0);
   load.uploads.length = 0;
   const before = await service.memory();
@@ -55,7 +59,7 @@ try {
   const answers = [...stopped, ...load.rankings];
   const slowest = Math.max(...answers.map(({ milliseconds }) => milliseconds));
   const odd = answers.filter(
-    ({ status, code }) => status !== 200 && !/^(store_unavailable|deadline_exceeded)$/.test(code),
+    ({ status, code }) => status !== 200 && !/^(store_unavailable|deadline_exceeded|overloaded)$/.test(code),
   );
   const healthy = lastFailureAfter(load.rankings, resumed);
   const isAnswered = await load.check();
