@@ -97,7 +97,9 @@ export const slowConnections: Proof = {
           rows.push(`| ${cells.join(' | ')} |`);
           if (cpu > MOST_CPU)
             missed.push(`${kind.name}: CPU a ranking × ${cpu.toFixed(2)}, above ${MOST_CPU}`);
-          if (p99 > MOST_P99) missed.push(`${kind.name}: p99 × ${p99.toFixed(2)}, above ${MOST_P99}`);
+          // The p99 of a short run is its slowest ranking or two, which says nothing.
+          if (!short && p99 > MOST_P99)
+            missed.push(`${kind.name}: p99 × ${p99.toFixed(2)}, above ${MOST_P99}`);
         }
       });
     } finally {
