@@ -61,7 +61,7 @@ describe('millrace serve with keys', function () {
     return response.status;
   };
 
-  it('listens on other addresses only with keys, or if it is told that none are needed', async () => {
+  it('listens on other addresses only with keys or with MILLRACE_AUTH=none', async () => {
     const text = await refused({ HOST: '0.0.0.0' });
     expect(text).to.contain('error[invalid_setting]: HOST is 0.0.0.0, which other machines may reach');
     expect(text).to.contain('MILLRACE_KEYS').and.contain('MILLRACE_AUTH=none');
@@ -80,7 +80,7 @@ describe('millrace serve with keys', function () {
     expect(text).to.contain('HOST is 0.0.0.0, which other machines may reach');
   });
 
-  it('does not start without the file that it is told to use, or with a damaged one', async () => {
+  it('does not start if the keys file is missing or damaged', async () => {
     expect(await refused({ MILLRACE_KEYS: file })).to.contain('error[keys_missing]');
     expect(await refused({ MILLRACE_AUTH: 'keys' })).to.contain('MILLRACE_KEYS is not set');
     await writeFile(file, '{"version":1,"keys":[');
