@@ -1,4 +1,3 @@
-import { MillraceError } from '../api/errors.js';
 import { LONGEST_WINDOW } from '../api/interactions.js';
 import { parseDuration } from '../api/duration.js';
 import { NAME_PATTERN } from '../api/types.js';
@@ -47,18 +46,6 @@ export const PRIVACY_SETTINGS = {
     },
   }),
 } as const;
-
-/** @throws MillraceError invalid_setting if ids are to be hashed without a salt */
-export function checkPrivacy(values: {
-  readonly hashIds: ReadonlySet<string>;
-  readonly idSalt: string;
-}): void {
-  if (values.hashIds.size > 0 && values.idSalt === '')
-    throw new MillraceError(
-      'invalid_setting',
-      `${PRIVACY_SETTINGS.hashIds.env} is set, but ${PRIVACY_SETTINGS.idSalt.env} is not; set it to a secret text, e.g. the output of \`openssl rand -hex 16\``,
-    );
-}
 
 export function idHasherOf(values: {
   readonly hashIds: ReadonlySet<string>;

@@ -8,7 +8,7 @@ import { ACCESS_SETTINGS } from './access-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { EDGE_SETTINGS } from './edge-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
-import { checkPrivacy, PRIVACY_SETTINGS } from './privacy-settings.js';
+import { PRIVACY_SETTINGS } from './privacy-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
@@ -289,12 +289,21 @@ function checkBodies(settings: Settings): void {
 }
 
 /** @throws MillraceError invalid_setting if both listeners have the same port */
-function checkPorts({ port, adminPort }: Settings): void {
+function checkPorts(settings: Settings): void {
+  const { port, adminPort } = settings;
   if (adminPort === 0 || adminPort !== port) return;
-  const { adminPort: admin, port: own } = SETTINGS;
   throw new MillraceError(
     'invalid_setting',
-    `${admin.env} and ${own.env} are both ${port}; the two listeners need different ports`,
+    `${nameOf('adminPort', settings)} and ${nameOf('port', settings)} are both ${port}; the two listeners need different ports`,
+  );
+}
+
+/** @throws MillraceError invalid_setting if ids are to be hashed without a salt */
+function checkPrivacy(settings: Settings): void {
+  if (settings.hashIds.size === 0 || settings.idSalt !== '') return;
+  throw new MillraceError(
+    'invalid_setting',
+    `${nameOf('hashIds', settings)} is set, but ${nameOf('idSalt', settings)} is not; set it to a secret text, e.g. the output of \`openssl rand -hex 16\``,
   );
 }
 

@@ -144,7 +144,7 @@ describe('millrace serve with two listeners and TLS', function () {
     const same = await millrace(['serve', '--project', root, '--port', '5999'], {
       env: { MILLRACE_ADMIN_PORT: '5999' },
     });
-    expect(same.stderr).to.contain('MILLRACE_ADMIN_PORT and PORT are both 5999');
+    expect(same.stderr).to.contain('MILLRACE_ADMIN_PORT and --port are both 5999');
     const { admin } = await serve({});
     const taken = await millrace(['serve', '--project', root, '--port', '0'], {
       env: { REDIS_URL: redis.url, MILLRACE_ADMIN_PORT: new URL(admin).port },

@@ -163,6 +163,15 @@ describe('millrace.yaml', () => {
       );
     });
 
+    it('for two listeners on one port, and for hashes without a salt', async () => {
+      expect(await messageOf('admin_port: 6001', { PORT: '6001' })).to.equal(
+        'admin_port (millrace.yaml:2) and PORT are both 6001; the two listeners need different ports',
+      );
+      expect(await messageOf('hash_ids: [user]')).to.equal(
+        'hash_ids (millrace.yaml:2) is set, but MILLRACE_ID_SALT is not; set it to a secret text, e.g. the output of `openssl rand -hex 16`',
+      );
+    });
+
     it('for limits that depend on each other', async () => {
       expect(await messageOf('body_memory: 2000000', { MILLRACE_MAX_UPLOAD_BYTES: '3000000' })).to.equal(
         'body_memory (millrace.yaml:2) is 2000000; expected at least MILLRACE_MAX_RANKING_BYTES, which is 2097152',
