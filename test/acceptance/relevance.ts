@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ndcg } from '../support/ndcg.js';
-import { shuffled } from '../support/shuffle.js';
+import { shuffled } from '../../runtime/core/shuffle.js';
 import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
 import { startPrivateService, type Engine } from './private-service.js';
 
