@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { demoCommand } from './commands/demo.js';
 import { entitiesCommand } from './commands/entities.js';
+import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
 import { planCommand } from './commands/plan.js';
@@ -48,6 +49,7 @@ function makeProgram(context: CliContext, version: string): Command {
     keysCommand(context),
     textStatsCommand(context),
     rankCommand(context),
+    evaluateCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);
