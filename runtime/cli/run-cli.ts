@@ -10,6 +10,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
 import { styleOf, type CliContext } from './context.js';
@@ -50,6 +51,7 @@ function makeProgram(context: CliContext, version: string): Command {
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),
+    tuneCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

@@ -48,6 +48,21 @@ export function better(a: Optimum, b: Optimum): Optimum {
   return b.value > a.value + LEAST_GAIN ? b : a;
 }
 
+/** The same optimum with each param as it was at the start, if its change gains nothing. */
+export async function withoutIdleChanges(
+  objective: Objective,
+  { point, value }: Optimum,
+  start: Point,
+): Promise<Optimum> {
+  let simpler: Optimum = { point, value };
+  for (const at of start.keys()) {
+    const changed = simpler.point.with(at, start[at] ?? NaN);
+    const reached = await objective(changed);
+    if (reached >= simpler.value - LEAST_GAIN) simpler = { point: changed, value: reached };
+  }
+  return simpler;
+}
+
 /** Searches one param, with all others as they are. */
 async function bestAlong(
   params: readonly TunedParam[],

@@ -1,7 +1,7 @@
 import { Random } from '../core/random.js';
 import { shuffled } from '../core/shuffle.js';
 import { bootstrapInterval, mean, type Interval } from '../evaluation/statistics.js';
-import { better, climb, rounded, type Optimum, type Point, type TunedParam } from './coordinate-ascent.js';
+import { better, climb, rounded, withoutIdleChanges, type Optimum, type Point, type TunedParam } from './coordinate-ascent.js';
 
 /** The measure of each query with the values of a point; undefined if the point is not possible. */
 export type MeasureQueries = (point: Point) => Promise<Float64Array | undefined>;
@@ -63,13 +63,14 @@ export async function tune(
   const total = (FOLDS + 1) * starts.length;
   let done = 0;
   const best = async (on: readonly number[]): Promise<Optimum> => {
+    const objective = async (point: Point): Promise<number> => meanOf(await measured.at(point), on);
     let found: Optimum | undefined;
     for (const from of starts) {
-      const climbed = await climb(params, async (point) => meanOf(await measured.at(point), on), from);
+      const climbed = await climb(params, objective, from);
       found = found === undefined ? climbed : better(found, climbed);
       onProgress?.(++done, total, measured.evaluations);
     }
-    return found ?? { point: start, value: meanOf(today, on) };
+    return withoutIdleChanges(objective, found ?? { point: start, value: meanOf(today, on) }, start);
   };
 
   const after = new Float64Array(today);

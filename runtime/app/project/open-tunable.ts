@@ -41,10 +41,10 @@ export async function openTunable(
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(diagnostics);
     const plan = compiled.pipelines[0]?.plan;
-    const process = await registerServices(rootContainer.createChildContainer(), settings, overrides);
-    const store = process.resolve(TOKENS.store);
+    const root = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+    const store = root.resolve(TOKENS.store);
     closeStore = () => store.close();
-    const services = process.createChildContainer();
+    const services = root.createChildContainer();
     release = await registerGeneration(services, config, plan === undefined ? [] : [plan]);
     const sources = services.resolve(TOKENS.featureSources);
     return {

@@ -23,6 +23,11 @@ export interface RequestShape {
   bodyOf(query: JudgedQuery, candidates: readonly JudgedCandidate[]): JsonObject;
 }
 
+/** A pipeline, and the project whose entity types it names. */
+interface ShapedPipeline extends Pick<Contestant, 'definition'> {
+  readonly project: Pick<Contestant['project'], 'config'>;
+}
+
 type FieldOf = Contestant['definition']['request']['fields'] extends ReadonlyMap<string, infer F> ? F : never;
 type Put = (text: string) => JsonObject;
 
@@ -41,7 +46,7 @@ const QUERY_TYPE = 'query';
  * @param queryField the field that the user names for the query: `FIELD` or `FIELD.ATTRIBUTE`
  * @throws CommandFailure if the field is unknown, or if none is named and several are possible
  */
-export function requestShape(contestant: Contestant, queryField: string | undefined): RequestShape {
+export function requestShape(contestant: ShapedPipeline, queryField: string | undefined): RequestShape {
   const { definition, project } = contestant;
   const { entities } = project.config;
   const entity = entities.get(definition.candidateType.value);
@@ -81,7 +86,7 @@ function putOf(field: FieldOf, entities: ReadonlyMap<string, EntityType>): Put {
   return (text) => ({ [field.name]: { [key]: text } });
 }
 
-function targetOf(contestant: Contestant, wanted: string | undefined): Target | undefined {
+function targetOf(contestant: ShapedPipeline, wanted: string | undefined): Target | undefined {
   const { definition, project } = contestant;
   const { entities } = project.config;
   const fields = [...definition.request.fields.values()];
@@ -105,7 +110,7 @@ function toTarget(field: FieldOf, entities: ReadonlyMap<string, EntityType>): Ta
   return { field: field.name, place: `${field.name}.${key}`, type: field.entity, put };
 }
 
-function namedTarget({ definition, project }: Contestant, wanted: string): Target {
+function namedTarget({ definition, project }: ShapedPipeline, wanted: string): Target {
   const { entities } = project.config;
   const [name = '', attribute, ...rest] = wanted.split('.');
   const field = definition.request.fields.get(name);
