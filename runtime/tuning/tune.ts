@@ -1,7 +1,15 @@
 import { Random } from '../core/random.js';
 import { shuffled } from '../core/shuffle.js';
 import { bootstrapInterval, mean, type Interval } from '../evaluation/statistics.js';
-import { better, climb, rounded, withoutIdleChanges, type Optimum, type Point, type TunedParam } from './coordinate-ascent.js';
+import {
+  better,
+  climb,
+  rounded,
+  withoutIdleChanges,
+  type Optimum,
+  type Point,
+  type TunedParam,
+} from './coordinate-ascent.js';
 
 /** The measure of each query with the values of a point; undefined if the point is not possible. */
 export type MeasureQueries = (point: Point) => Promise<Float64Array | undefined>;

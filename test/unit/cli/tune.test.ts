@@ -112,7 +112,13 @@ describe('millrace tune', () => {
       2,
       'did you mean `ndcg@10`?',
     ],
-    ['an error in the project', PIPELINE('{ w: 1 }', 'w * title:overlapp'), [], 1, 'did you mean `title:overlap`?'],
+    [
+      'an error in the project',
+      PIPELINE('{ w: 1 }', 'w * title:overlapp'),
+      [],
+      1,
+      'did you mean `title:overlap`?',
+    ],
   ];
   for (const [what, pipeline, flags, code, text] of failures) {
     it(`says what is wrong with ${what}`, async () => {
