@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { demoCommand } from './commands/demo.js';
+import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
@@ -52,6 +53,7 @@ function makeProgram(context: CliContext, version: string): Command {
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    diffCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

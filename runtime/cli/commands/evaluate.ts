@@ -1,7 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ValueType } from '../../api/types.js';
 import type { Gate } from '../../evaluation/gate.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
@@ -12,12 +11,14 @@ import { mean, quantile } from '../../evaluation/statistics.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import { InputError } from '../input/rows.js';
+import { startProgress } from '../load/progress.js';
 import { namedBy, openContestants, type Contestants, type Named } from '../judge/contestants.js';
 import { evaluationJson, type Evaluation } from '../judge/evaluation.js';
 import { evaluationText } from '../judge/evaluation-text.js';
 import { checkGate, parseGates } from '../judge/gates.js';
 import { junitReport } from '../judge/junit.js';
+import { numberOption, wholeOption } from '../judge/options.js';
+import { writeOutput } from '../judge/output.js';
 import {
   pipelineRanker,
   rankJudged,
@@ -164,7 +165,7 @@ async function evaluateOpen(
   const rankers: Ranker[] = all.map((one, at) => pipelineRanker(one, shapes[at] ?? shape));
   if (run !== undefined) rankers.push(runRanker(baseline?.text ?? '', run));
   const counts = rankers.map(() => new RankingCounts());
-  const rankings = await rankAll(flags, judgments, rankers, counts, slices, main.label);
+  const rankings = await rankAll(context, flags, judgments, rankers, counts, slices, main.label);
   const metrics = allMetrics(flags.metrics, gates);
   const options = {
     gain: flags.gain,
@@ -227,6 +228,7 @@ function judgmentsOptions(
 }
 
 async function rankAll(
+  { stderr }: CliContext,
   flags: Flags,
   { queries }: Judgments,
   rankers: readonly Ranker[],
@@ -245,16 +247,22 @@ async function rankAll(
   const judgedRankings = rankJudged(queries, rankers, counts, flags, (ranker, { query }, shuffle, ranked) => {
     if (ranker === 0 && shuffle === 0) output?.write(trecRunLines(query, ranked, tag));
   });
-  for await (const { query, rankings: byRanker } of judgedRankings) {
-    const [own = [], baseline] = byRanker;
-    rankings.push({
-      query: query.query,
-      slice: slices?.get(query.query),
-      rankings: own,
-      ...(baseline === undefined ? {} : { baseline }),
-    });
+  const progress = startProgress(stderr, 'ranking', queries.length, 'queries');
+  try {
+    for await (const { query, rankings: byRanker } of judgedRankings) {
+      const [own = [], baseline] = byRanker;
+      rankings.push({
+        query: query.query,
+        slice: slices?.get(query.query),
+        rankings: own,
+        ...(baseline === undefined ? {} : { baseline }),
+      });
+      progress.update(rankings.length, rankings.length);
+    }
+  } finally {
+    progress.stop();
+    output?.end();
   }
-  output?.end();
   await failed;
   return rankings;
 }
@@ -278,31 +286,5 @@ function parseMetrics(text: string): readonly Metric[] {
     const metric = parseMetric(name.trim());
     if ('problem' in metric) throw new UsageError(`--metrics ${text}: ${metric.problem}; ${metric.help}`);
     return metric;
-  });
-}
-
-function numberOption(flags: string, text: string, otherwise?: number): Option {
-  const option = new Option(flags, text).argParser((value: string) => {
-    const number = Number(value);
-    if (value.trim() === '' || !Number.isFinite(number) || number <= 0)
-      throw new InvalidArgumentError('Expected a number above 0.');
-    return number;
-  });
-  return otherwise === undefined ? option : option.default(otherwise);
-}
-
-function wholeOption(flags: string, text: string, otherwise: number): Option {
-  return new Option(flags, text)
-    .argParser((value: string) => {
-      if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError('Expected a whole number, 0 or more.');
-      return Number(value);
-    })
-    .default(otherwise);
-}
-
-/** @throws InputError if it cannot be written */
-async function writeOutput(path: string, content: string): Promise<void> {
-  await writeFile(path, content).catch((error: unknown) => {
-    throw new InputError(`cannot write ${path}: ${(error as Error).message}`, { cause: error });
   });
 }

@@ -6,7 +6,7 @@ export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly col
 
 /** Receives the progress of a long operation. */
 export interface Progress {
-  /** `done` has the unit of the bar's total; `rows` is the number that the user sees. */
+  /** `done` has the unit of the bar's total; `rows` is the number of rows, or other items, that the user sees. */
   update(done: number, rows: number): void;
   stop(): void;
 }
