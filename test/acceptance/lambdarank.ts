@@ -38,7 +38,9 @@ ${inputs}  - use: score
 const { values } = parseArgs({ options: { model: { type: 'string' }, data: { type: 'string' } } });
 if (values.model === undefined || values.data === undefined)
   throw new Error('pass --model, a file of train-lambdarank.py, and --data, the folder with rank.test');
-const expected = JSON.parse(await readFile(`${values.model}.json`, 'utf8')) as Readonly<Record<string, number>>;
+const expected = JSON.parse(await readFile(`${values.model}.json`, 'utf8')) as Readonly<
+  Record<string, number>
+>;
 const root = await writeProject(await projectOf(values.model));
 try {
   await mkdir(join(root, 'models'));
@@ -46,7 +48,16 @@ try {
   const { stdout, stderr, code } = await millrace([
     'evaluate',
     'ranking',
-    ...['--judgments', join(values.data, 'rank.test'), '--format', 'libsvm', '--shuffles', '0', '--empty', '1'],
+    ...[
+      '--judgments',
+      join(values.data, 'rank.test'),
+      '--format',
+      'libsvm',
+      '--shuffles',
+      '0',
+      '--empty',
+      '1',
+    ],
     ...['--metrics', Object.keys(expected).join(','), '--json', '--project', root, '--store', 'embedded'],
   ]);
   if (code !== 0) throw new Error(stderr);

@@ -8,10 +8,12 @@ const page = readFileSync(repositoryPath('docs', 'evaluation.md'), 'utf8');
 
 /** The commands of the page's console blocks, in order, each with the output below it. */
 function shownCommands(): { readonly argv: readonly string[]; readonly output: string }[] {
-  return [...page.matchAll(/^```console\n\$ millrace (.*)\n([\s\S]*?)^```$/gm)].map(([, line = '', output = '']) => ({
-    argv: Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word]) => quoted ?? word ?? ''),
-    output,
-  }));
+  return [...page.matchAll(/^```console\n\$ millrace (.*)\n([\s\S]*?)^```$/gm)].map(
+    ([, line = '', output = '']) => ({
+      argv: Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word]) => quoted ?? word ?? ''),
+      output,
+    }),
+  );
 }
 
 /** Times differ from run to run. */

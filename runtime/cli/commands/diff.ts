@@ -126,20 +126,18 @@ async function diffRequest(
     ['a', a],
     ['b', b],
   ] as const;
-  let hasFailed = false;
   const attempt = async <T>(side: 'a' | 'b', work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof MillraceError || error instanceof CommandFailure)) throw error;
-      hasFailed = true;
       collector.fail({ line, side: side === 'a' ? 'A' : 'B', message: messageOf(error) });
       return undefined;
     }
   };
   const explainedA = await attempt('a', () => explainWhole(a, whole, requestId));
   const explainedB = await attempt('b', () => explainWhole(b, whole, requestId));
-  if (hasFailed || explainedA === undefined || explainedB === undefined) return;
+  if (explainedA === undefined || explainedB === undefined) return;
   const timed: { readonly side: 'a' | 'b'; readonly ms: number; readonly degraded: readonly string[] }[] = [];
   for (const [side, contestant] of isAFirst ? sides : sides.toReversed()) {
     const run = await attempt(side, () => timedRun(contestant, body, requestId));
@@ -163,17 +161,17 @@ async function timedRun(
   }, requestId);
 }
 
+const PAGING = new Set([
+  'user_page',
+  'user_page_size',
+  'candidate_page',
+  'candidate_page_size',
+  'include_events',
+]);
+
 /** The whole rankings are compared, whatever page the request asks for. */
 function withoutPaging(body: JsonObject): JsonObject {
-  const {
-    user_page: _page,
-    user_page_size: _size,
-    candidate_page: _candidates,
-    candidate_page_size: _sent,
-    include_events: _events,
-    ...rest
-  } = body;
-  return rest;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !PAGING.has(name)));
 }
 
 function messageOf(error: MillraceError | CommandFailure): string {

@@ -46,7 +46,10 @@ export function compareExplained(
   b: ExplainedRanking,
   { k, p }: { readonly k: number; readonly p: number },
 ): RankingDiff {
-  const [idsA, idsB] = [a, b].map(({ ranked }) => ranked.map(({ candidate_id: id }) => id)) as [string[], string[]];
+  const [idsA, idsB] = [a, b].map(({ ranked }) => ranked.map(({ candidate_id: id }) => id)) as [
+    string[],
+    string[],
+  ];
   const inB = new Map(b.ranked.map((one) => [one.candidate_id, one]));
   const pairs = a.ranked.flatMap((before): [ExplainedCandidate, ExplainedCandidate][] => {
     const after = inB.get(before.candidate_id);
@@ -107,7 +110,9 @@ function movesOf(
   reads: ExplainedRanking['reads'],
 ): Move[] {
   const effects = pairs.map(([before, after]) => [effectsOf(before), effectsOf(after)] as const);
-  const steps = new Set(effects.flatMap(([before, after]) => [...before.scores.keys(), ...after.scores.keys()]));
+  const steps = new Set(
+    effects.flatMap(([before, after]) => [...before.scores.keys(), ...after.scores.keys()]),
+  );
   const gains = new Map<string, readonly number[]>();
   for (const step of steps) {
     // A step that adds the same to every candidate moves none: what counts is the difference to the middle candidate.
@@ -156,7 +161,8 @@ function short(value: number): number {
 }
 
 function placedBy(a: Effects, b: Effects): { readonly step: string; readonly why: string } | undefined {
-  for (const [step, what] of b.placed) if (a.placed.get(step) !== what) return { step, why: `${step} ${what}` };
+  for (const [step, what] of b.placed)
+    if (a.placed.get(step) !== what) return { step, why: `${step} ${what}` };
   for (const [step, what] of a.placed)
     if (!b.placed.has(step)) return { step, why: `${step} of A ${what}, that of B does not` };
   return undefined;

@@ -139,7 +139,9 @@ function movesSection({ moves, allMoves, steps }: DiffReport): string[] {
 
 function lostSection(title: string, { count, first, byFilter }: LostReport): string[] {
   if (count === 0) return [];
-  const filters = byFilter.map(({ filter, count: times }) => `${filter ?? 'not known'} (${times})`).join(', ');
+  const filters = byFilter
+    .map(({ filter, count: times }) => `${filter ?? 'not known'} (${times})`)
+    .join(', ');
   return section(
     `${title}: ${count}; filters: ${filters}`,
     table(

@@ -193,17 +193,30 @@ function latencyOf(sorted: Float64Array): Latency {
 
 /** The JSON that `--json` prints. */
 export function diffJson(report: DiffReport): unknown {
-  const { requests, failed, degraded, places: _places, times: _times, tau, overlap, rbo, ...rest } = report;
+  const { a, b, k, p, requests, failed, degraded } = report;
   return {
-    ...rest,
-    overlap: finite(overlap),
-    rbo: finite(rbo),
-    tau: finite(tau),
-    degraded: { a: Object.fromEntries(degraded.a), b: Object.fromEntries(degraded.b) },
-    failed,
+    a,
+    b,
+    k,
+    p,
     same: requests.filter(({ isSame }) => isSame).length,
-    requests: requests.map(({ isSame, tau: own = null, ...one }) => ({ ...one, same: isSame, tau: own })),
+    overlap: finite(report.overlap),
+    rbo: finite(report.rbo),
+    tau: finite(report.tau),
+    moves: report.moves,
+    all_moves: report.allMoves,
+    steps: report.steps,
+    removed: lostJson(report.removed),
+    added: lostJson(report.added),
+    degraded: { a: Object.fromEntries(degraded.a), b: Object.fromEntries(degraded.b) },
+    latency: report.latency,
+    failed,
+    requests: requests.map(({ isSame, tau = null, ...one }) => ({ ...one, same: isSame, tau })),
   };
+}
+
+function lostJson({ count, byFilter, first }: LostReport): unknown {
+  return { count, by_filter: byFilter, first };
 }
 
 /** Of no values there is neither a mean nor a lowest. */

@@ -21,7 +21,12 @@ export function diffText(report: DiffReport, width: number): string {
     measures(report),
     ...(moves.length === 0
       ? []
-      : [`\nLargest moves, of ${allMoves}\n`, moveTable(report), '\nSteps that moved candidates\n', stepTable(report)]),
+      : [
+          `\nLargest moves, of ${allMoves}\n`,
+          moveTable(report),
+          '\nSteps that moved candidates\n',
+          stepTable(report),
+        ]),
     ...lostText('Only in A, removed by B', removed),
     ...lostText('Only in B, removed by A', added),
     '\n',
@@ -79,7 +84,9 @@ function stepTable({ steps }: DiffReport): string {
 
 function lostText(title: string, { count, byFilter, first }: LostReport): string[] {
   if (count === 0) return [];
-  const filters = byFilter.map(({ filter, count: times }) => `${filter ?? 'not known'} (${times})`).join(', ');
+  const filters = byFilter
+    .map(({ filter, count: times }) => `${filter ?? 'not known'} (${times})`)
+    .join(', ');
   return [
     `\n${title}: ${count}; filters: ${filters}\n`,
     renderTable(

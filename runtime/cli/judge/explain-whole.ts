@@ -37,7 +37,9 @@ export async function explainWhole(
   return {
     ranked,
     degraded: (first?.degraded ?? []).map(degradationText),
-    removedBy: new Map(removing.flatMap(({ as, removed }) => (removed?.ids ?? []).map((id) => [id, as] as const))),
+    removedBy: new Map(
+      removing.flatMap(({ as, removed }) => (removed?.ids ?? []).map((id) => [id, as] as const)),
+    ),
     filters: removing.map(({ as }) => as),
     reads: readsOf(first?.steps ?? []),
   };
