@@ -94,6 +94,7 @@ export async function openContestants(
         if (project === undefined) throw new Error('the project was not opened');
         return contestant(one, project, one.kind === 'pipeline' ? one.text : name);
       });
+      checkSameType(all);
       return { all, close };
     } catch (error) {
       await opened.close();
@@ -103,6 +104,17 @@ export async function openContestants(
     await leave();
     throw error;
   }
+}
+
+/** @throws CommandFailure if the pipelines rank entities of different types */
+function checkSameType(all: readonly Contestant[]): void {
+  const [first, ...others] = all;
+  const typeOf = ({ definition }: Contestant): string => definition.candidateType.value;
+  const other = others.find((one) => first !== undefined && typeOf(one) !== typeOf(first));
+  if (first !== undefined && other !== undefined)
+    throw new CommandFailure(
+      `${first.label} ranks ${typeOf(first)} and ${other.label} ranks ${typeOf(other)}, so they cannot be compared`,
+    );
 }
 
 async function rootOf(named: Named, project: string, checkedOut: CheckedOut[]): Promise<string> {

@@ -98,7 +98,8 @@ function countsText(evaluation: Evaluation, width: number): string {
 }
 
 function candidatesText({ sent, unjudged, removed, missing }: RankingCounts): string {
-  return `${count(sent, 'candidate', 'candidates')}, ${unjudged} unjudged, ${removed} removed, ${missing} not in the store`;
+  const [ungraded, filtered, unknown] = [unjudged, removed, missing].map((one) => one.toLocaleString('en'));
+  return `${count(sent, 'candidate', 'candidates')}, ${ungraded} unjudged, ${filtered} removed, ${unknown} not in the store`;
 }
 
 function degradedText({ degradedRankings, degraded }: RankingCounts): string[] {

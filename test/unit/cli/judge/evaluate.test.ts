@@ -36,6 +36,8 @@ const FILES = {
     'pipeline: answer\nscore: product\ncomponents:\n  - use: score\n    with: { value: product.price }\n',
   'pipelines/people.yaml':
     'pipeline: people\nrank: product\nrequest: { user: user, device: string }\ncomponents:\n  - use: score\n    with: { value: 0 - product.price }\n',
+  'pipelines/visitors.yaml':
+    'pipeline: visitors\nrank: user\ncomponents:\n  - use: score\n    with: { value: 1 }\n',
   'products.jsonl': [1, 2, 3, 4, 5, 6, 7, 8]
     .map((price) => `{"product_id":"00${price}","price":${price},"stock":${price === 8 ? 0 : 1}}\n`)
     .join(''),
@@ -317,6 +319,9 @@ mrr       0.6667  +0.0833  [-0.5000, +0.6667]  1.0000
   it('refuses pipelines without a ranking, and names that do not exist', async () => {
     expect((await evaluate('answer', 'judgments.csv')).stderr).to.contain(
       'scores one entity and has no ranking',
+    );
+    expect((await evaluate('cheap', 'judgments.csv', '--against', 'visitors')).stderr).to.contain(
+      'cheap ranks product and visitors ranks user, so they cannot be compared',
     );
     expect((await evaluate('cheep', 'judgments.csv')).stderr).to.contain('did you mean cheap?');
     expect((await evaluate('cheap', 'judgments.csv', '--against', './none')).code).to.equal(2);
