@@ -121,7 +121,7 @@ export class TunablePipeline {
   async #run(step: PlannedStep, frame: Frame, ranking: Ranking): Promise<void> {
     for (const slot of step.outputs.values()) frame.clear(slot);
     for (const kernel of step.prepare) kernel(frame);
-    await runStep(step, frame, ranking, this.#deadline, () => undefined);
+    await runStep(step, frame, ranking, this.#deadline, () => undefined, undefined);
   }
 
   /** The steps to run again, with components that have the values in their options. */

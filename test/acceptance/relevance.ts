@@ -8,6 +8,8 @@
  * stores. It fails if the mean NDCG@10 is below the threshold, if two stores rank differently, or if
  * `millrace evaluate` computes another mean from the same judgments.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -71,7 +71,7 @@ export function tuneCommand(context: CliContext): Command {
 }
 
 async function tunePipeline(context: CliContext, name: string, flags: Flags): Promise<void> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   // The log goes to standard output, which must contain only the command's answer.
   const opened = await openTunable({ ...settings, logLevel: 'silent', resident: new Set<string>() }, name);

@@ -62,7 +62,7 @@ export async function openContestants(
   flags: SettingFlags,
   named: readonly Named[],
 ): Promise<Contestants> {
-  const settings = settingsOf(context, flags);
+  const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   const checkedOut: CheckedOut[] = [];
   const leave = async (): Promise<void> => {
