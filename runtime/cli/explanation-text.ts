@@ -31,6 +31,7 @@ export function explanationText(explanation: Explanation, width: number): string
       'Values that the answer contains in addition to the score',
       valueTable(explanation.answered ?? {}, width),
     ),
+    ...section('Params', paramText(explanation, width)),
     ...section('The request', valueTable(request, width)),
     ...section(
       'Steps, in the order they ran',
@@ -61,6 +62,11 @@ function duplicatesText({ count, ids }: Explanation['candidates']['duplicates'],
   if (count === 0) return [];
   const list = ids.map((id) => shorten(id, 40)).join(', ');
   return [wrap(`Candidates left out because their id appeared earlier: ${count} (${list})`, 0, width)];
+}
+
+function paramText({ params }: Explanation, width: number): string {
+  const values = Object.entries(params).map(([name, value]) => `${name} ${value}`);
+  return values.length === 0 ? '' : wrap(values.join(', '), 0, width);
 }
 
 function section(title: string, body: string): string[] {

@@ -1,8 +1,17 @@
+import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
+
 /** The command line itself is invalid: exit code 2. */
 export class UsageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'UsageError';
+  }
+}
+
+/** Expressions on the command line are invalid: exit code 2. Each diagnostic shows the place in its expression. */
+export class DiagnosedUsageError extends UsageError {
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics[0]?.message ?? '');
   }
 }
 

@@ -7,7 +7,7 @@ import { renderDiagnostics } from '../config/diagnostics/render.js';
 import { wrapAfter } from '../core/wrap.js';
 import { WorkerFailedError } from '../app/workers/worker-failed.js';
 import { styleOf, type CliContext } from './context.js';
-import { CommandFailure, UsageError } from './failure.js';
+import { CommandFailure, DiagnosedUsageError, UsageError } from './failure.js';
 
 /** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */
 export type ExitCode = 0 | 1 | 2;
@@ -38,7 +38,7 @@ function fold(line: string, { stderr }: CliContext): string {
 }
 
 function linesOf(error: unknown, context: CliContext): readonly string[] {
-  if (error instanceof DiagnosticsError)
+  if (error instanceof DiagnosticsError || error instanceof DiagnosedUsageError)
     return [renderDiagnostics(error.diagnostics, styleOf(context, context.stderr))];
   if (error instanceof WorkerFailedError) return [`error: ${error.message}`];
   if (error instanceof UsageError) return [`error: ${printable(error.message)}`];

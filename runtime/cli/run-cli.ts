@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { demoCommand } from './commands/demo.js';
+import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
+import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
 import { planCommand } from './commands/plan.js';
@@ -9,6 +11,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
 import { styleOf, type CliContext } from './context.js';
@@ -48,6 +51,9 @@ function makeProgram(context: CliContext, version: string): Command {
     keysCommand(context),
     textStatsCommand(context),
     rankCommand(context),
+    evaluateCommand(context),
+    tuneCommand(context),
+    diffCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

@@ -11,6 +11,7 @@ import type { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { OptionFiles } from './option-files.js';
 import type { NamedColumn, PlannedStep } from './plan.js';
+import { RecordedInputs } from './recorded-inputs.js';
 import { nameOf } from './step-order.js';
 
 /** What a step says in the YAML file, compiled. */
@@ -22,6 +23,7 @@ export interface BoundStep {
   /** The kernels that compute the options. */
   readonly inputs: readonly Kernel[];
   readonly computes: readonly NamedColumn[];
+  readonly recorded: RecordedInputs;
 }
 
 export interface BoundOptions {
@@ -54,6 +56,7 @@ export async function bindStep(
 
   const inputs: Kernel[] = [];
   const computes: NamedColumn[] = [];
+  const recorded = new RecordedInputs();
   const bindOption = (
     text: Located<string>,
     type: ExpressionMarkType,
@@ -66,13 +69,17 @@ export async function bindStep(
     const { slot, computed, kernels } = compiled;
     if (computed) computes.push({ name: `${label}:with.${path.join('.')}`, slot });
     inputs.push(...kernels);
-    return inputOf(compiled, text.value, reads.layout);
+    return recorded.addOption(path, text.value, inputOf(compiled, text.value, reads.layout));
   };
-  const checked = checkOptions(step.with, plugin.options, diagnostics, step.at);
+  const checked = checkOptions(step.with, plugin.options, diagnostics, step.at, definition.params);
+  for (const name of checked?.params ?? []) {
+    use.reads.add(name);
+    names.params.use(name);
+  }
   const value = checked && (await bindOptions(checked, files, bindOption, diagnostics));
 
   if (checked === undefined || value === undefined) return undefined;
-  const bound = { options: { checked, value }, prepare, inputs, computes };
+  const bound = { options: { checked, value }, prepare, inputs, computes, recorded };
   if (step.when === undefined) return { ...bound, when: undefined };
   if (condition === undefined) return undefined;
   const { slot, computed } = condition;

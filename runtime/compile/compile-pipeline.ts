@@ -15,6 +15,8 @@ import { shownColumns } from './shown-columns.js';
 export interface CompileSettings extends StepSettings {
   /** Start of every store key. */
   readonly prefix: string;
+  /** Whether to leave the params open, so that tuning can change them without compiling again. */
+  readonly tunable?: boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function compilePipeline(
   diagnostics: Diagnostics,
 ): Promise<Plan | undefined> {
   const problems = new Diagnostics();
-  const pipeline = openPipeline(definition, config, plugins, problems);
+  const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable === true);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   const answer = compileAnswer(pipeline);
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
@@ -53,6 +55,14 @@ export async function compilePipeline(
     shown: shownColumns(layout, definitions, steps),
     steps: Object.freeze(steps),
     answer: Object.freeze(answer),
+    ...(settings.tunable === true
+      ? {
+          open: Object.freeze({
+            slots: pipeline.names.params.slots,
+            readsOfDefinitions: pipeline.names.readsOfDefinitions,
+          }),
+        }
+      : {}),
     prefix: settings.prefix,
     frames: new FramePool(layout),
   });

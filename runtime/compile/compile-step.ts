@@ -2,6 +2,7 @@ import type { Component, FeatureComponent, ModelComponent } from '../api/plugin.
 import type { StepDefinition } from '../config/project/model.js';
 import { bindStep } from './bind-step.js';
 import { createComponent } from './create-component.js';
+import { rebuildOf } from './rebuild-step.js';
 import { findPlugin } from './find-plugin.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { NameUse } from './name-use.js';
@@ -25,7 +26,7 @@ export async function compileStep(
   if (plugin === undefined) return undefined;
   const bound = await bindStep(step, index, plugin, use, pipeline, tools.files);
   if (bound === undefined) return undefined;
-  const created = await createComponent(step, plugin, bound.options, use, pipeline, tools);
+  const created = await createComponent(step, plugin, bound.options, use, pipeline, tools, bound.recorded);
   if (created === undefined) return undefined;
 
   const { names } = pipeline;
@@ -51,6 +52,7 @@ export async function compileStep(
     outputs,
     needs,
     reads: Object.freeze([...use.reads]),
+    ...rebuildOf(step, plugin, bound, pipeline, tools),
   });
 }
 

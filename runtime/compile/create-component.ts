@@ -11,6 +11,7 @@ import { ANYTHING, compileText, inputOf } from './compile-input.js';
 import { closeComponents } from './component-life.js';
 import type { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
+import type { RecordedInputs } from './recorded-inputs.js';
 import { neededFeature } from './pipeline-reads.js';
 import type { NeededFeature } from './plan.js';
 import { nameOf } from './step-order.js';
@@ -26,6 +27,7 @@ export interface CreatedComponent {
 
 /**
  * Calls a plugin's `create`, and checks what it returns.
+ * @param recorded learns the columns that the component asks for
  * @returns undefined if there were errors, which are reported, or if the step waits for another
  */
 export async function createComponent(
@@ -35,6 +37,7 @@ export async function createComponent(
   use: NameUse,
   { definition, names, reads, diagnostics }: OpenPipeline,
   { plugins, services }: StepTools,
+  recorded: RecordedInputs,
 ): Promise<CreatedComponent | undefined> {
   const environment = names.environment(use);
   const inputs: Kernel[] = [];
@@ -52,7 +55,7 @@ export async function createComponent(
   };
 
   try {
-    const created: unknown = await plugin.create(value as never, {
+    const build = recorded.recording({
       name: nameOf(step),
       candidateType: definition.candidateType.value,
       need: (name, place) => need(name, place),
@@ -63,6 +66,7 @@ export async function createComponent(
       http: services.http({ pipeline: definition.name, step: nameOf(step) }),
       findPackage: (wanted) => services.findPackage(wanted),
     });
+    const created: unknown = await plugin.create(value as never, build);
     const faults = componentFaults(created, plugin.kind);
     if (use.waitsFor !== undefined) {
       // The plugin went on without a name that it needs. It gets the name when the step is compiled again.

@@ -17,6 +17,10 @@ export function warnOfDeadParts(
     const message = `the definition \`${name}\` has no effect: no step or answer uses it`;
     diagnostics.warning('unused_definition', keyBefore(at, name), message, 'remove the line, or use it');
   }
+  for (const { name, at } of names.params.unused) {
+    const message = `the param \`${name}\` has no effect: no step or answer uses it`;
+    diagnostics.warning('unused_param', at, message, 'remove the line, or use it');
+  }
   for (const step of steps) {
     const [first] = step.outputs.keys();
     if (first === undefined || names.outputs.isRead(step.as)) continue;

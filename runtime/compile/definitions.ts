@@ -57,10 +57,14 @@ export class Definitions {
 
   /**
    * The value of a definition, as a source of an expression.
-   * @param environment what names mean in it
+   * @param environment makes what names mean in it; called if it is compiled now
    * @param use who uses it; undefined if it is only checked
    */
-  source(name: string, environment: Environment, use: NameUse | undefined): CompiledExpression | NameProblem {
+  source(
+    name: string,
+    environment: () => Environment,
+    use: NameUse | undefined,
+  ): CompiledExpression | NameProblem {
     const text = this.#texts.get(name);
     if (text === undefined) throw new Error(`there is no definition ${name}`);
     const known = this.#used.get(name) ?? this.#checked.get(name);
@@ -76,7 +80,7 @@ export class Definitions {
 
     const states = use === undefined ? this.#checked : this.#used;
     states.set(name, 'in progress');
-    const compiled = compileText(text, ANYTHING, environment, this.#diagnostics);
+    const compiled = compileText(text, ANYTHING, environment(), this.#diagnostics);
     if (use?.waitsFor !== undefined) {
       states.delete(name); // it is compiled again, together with the step that waits
       return FAILED;

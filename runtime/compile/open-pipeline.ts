@@ -17,19 +17,27 @@ export interface OpenPipeline {
   readonly diagnostics: Diagnostics;
 }
 
-/** Gives every name of a pipeline its meaning. Outputs of steps get theirs when the step is compiled. */
+/**
+ * Gives every name of a pipeline its meaning. Outputs of steps get theirs when the step is compiled.
+ * @param isTunable whether the plan is for tuning
+ */
 export function openPipeline(
   definition: PipelineDefinition,
   config: ProjectConfig,
   plugins: PluginRegistry,
   diagnostics: Diagnostics,
+  isTunable: boolean,
 ): OpenPipeline {
   for (const [name, text] of definition.define) {
     if (FUNCTIONS.has(name))
       diagnostics.error('reserved_name', text.at, `\`${name}\` is the name of a function`);
   }
+  for (const { name, at } of definition.params.values()) {
+    if (FUNCTIONS.has(name))
+      diagnostics.error('reserved_name', at, `\`${name}\` is the name of a function`, 'choose another name');
+  }
   const reads = openReads(definition, config, diagnostics);
   const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
-  const names = new PipelineNames(definition, reads, order, diagnostics);
+  const names = new PipelineNames(definition, reads, order, diagnostics, isTunable);
   return { definition, reads, names, diagnostics };
 }

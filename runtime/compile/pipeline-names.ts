@@ -4,12 +4,14 @@ import {
   FAILED_ELSEWHERE,
   type Environment,
   type Kernel,
+  type NamedNumber,
   type NameProblem,
   type Source,
 } from '../expression/environment.js';
 import { FrameLayout } from '../frame/frame-layout.js';
 import { Definitions } from './definitions.js';
 import type { NameUse } from './name-use.js';
+import { Params } from './params.js';
 import type { PipelineReads } from './pipeline-reads.js';
 import type { NamedColumn } from './plan.js';
 import { addScoreColumn, type ScoreColumn } from './score-column.js';
@@ -21,16 +23,22 @@ import { unknownName, unknownProducer, unknownRoot, type KnownNames } from './un
 export class PipelineNames {
   readonly outputs = new StepOutputs();
   readonly score: ScoreColumn;
+  readonly params: Params;
   readonly #definitions: Definitions;
+  /** By definition: the names that it uses. */
+  readonly #readsOf = new Map<string, Set<string>>();
   readonly #reads: PipelineReads;
   readonly #order: StepOrder;
 
+  /** @param isTunable whether params are columns of their own */
   constructor(
-    { define }: PipelineDefinition,
+    { define, params }: PipelineDefinition,
     reads: PipelineReads,
     order: StepOrder,
     diagnostics: Diagnostics,
+    isTunable: boolean,
   ) {
+    this.params = new Params(params, isTunable ? reads.layout : undefined);
     this.#definitions = new Definitions(define, diagnostics);
     this.#reads = reads;
     this.#order = order;
@@ -46,7 +54,7 @@ export class PipelineNames {
           use.readsScore = true;
           return this.score.source;
         }
-        if (this.#definitions.has(name)) use.reads.add(name);
+        if (this.#definitions.has(name) || this.params.has(name)) use.reads.add(name);
         return this.#name(name, use);
       },
       path: (segments) => {
@@ -64,13 +72,26 @@ export class PipelineNames {
    * What names mean in a definition.
    * @param use of the step that uses the definition; undefined if it is only checked, so that nothing is read
    */
-  #inDefinition(use: NameUse | undefined): Environment {
+  #inDefinition(definition: string, use: NameUse | undefined): Environment {
+    const reads = new Set<string>();
+    this.#readsOf.set(definition, reads);
     return unlessWaiting(use, {
       layout: use === undefined ? new FrameLayout() : this.#reads.layout,
-      name: (name) => (name === 'score' ? SCORE_IN_DEFINITION : this.#name(name, use)),
+      name: (name) => {
+        reads.add(name);
+        return name === 'score' ? SCORE_IN_DEFINITION : this.#name(name, use);
+      },
       path: (segments) => this.#path(segments, use),
-      feature: (view, feature) => this.#feature(view, feature, use),
+      feature: (view, feature) => {
+        reads.add(`${view}:${feature}`);
+        return this.#feature(view, feature, use);
+      },
     });
+  }
+
+  /** By definition: the params, definitions, features and outputs that it uses directly. */
+  get readsOfDefinitions(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.#readsOf;
   }
 
   /** The definitions that are used. */
@@ -101,7 +122,7 @@ export class PipelineNames {
 
   /** The name that a column of a model stands for, see `BuildContext.needColumn`. */
   ofColumn(column: string): string {
-    if (this.#definitions.has(column) || /[.:]/.test(column)) return column;
+    if (this.#definitions.has(column) || this.params.has(column) || /[.:]/.test(column)) return column;
     for (let at = column.indexOf('__', 1); at >= 0; at = column.indexOf('__', at + 1)) {
       const [first, rest] = [column.slice(0, at), column.slice(at + 2)];
       if (this.#isProducer(first)) return `${first}:${rest}`;
@@ -110,9 +131,11 @@ export class PipelineNames {
     return column.replace('__', ':');
   }
 
-  /** A bare name: a definition, or an entity of the request. */
-  #name(name: string, use: NameUse | undefined): Source | NameProblem {
-    if (this.#definitions.has(name)) return this.#definitions.source(name, this.#inDefinition(use), use);
+  /** A bare name: a param, a definition, or an entity of the request. */
+  #name(name: string, use: NameUse | undefined): Source | NamedNumber | NameProblem {
+    if (this.params.has(name)) return this.params.source(name, use);
+    if (this.#definitions.has(name))
+      return this.#definitions.source(name, () => this.#inDefinition(name, use), use);
     const { hydration } = this.#reads;
     if (hydration.roots.has(name)) return hydration.source([name], use !== undefined);
     return unknownName(name, this.#known());
@@ -123,6 +146,13 @@ export class PipelineNames {
     const [first = '', ...rest] = segments;
     const { hydration } = this.#reads;
     if (hydration.roots.has(first)) return hydration.source(segments, use !== undefined);
+    if (this.params.has(first)) {
+      return {
+        problem: 'unknown_name',
+        message: `\`${segments.join('.')}\`: a param is a number and has no attributes`,
+        help: `write \`${first}\``,
+      };
+    }
     if (!this.#isProducer(first)) return unknownRoot(first, this.#known());
     return {
       problem: 'unknown_name',
@@ -160,7 +190,7 @@ export class PipelineNames {
     const { bindings, hydration } = this.#reads;
     return {
       roots: [...hydration.roots.keys()],
-      definitions: [...this.#definitions.names],
+      definitions: [...this.params.names, ...this.#definitions.names],
       views: [...bindings.names],
       steps: [...new Set([...this.outputs.steps, ...this.#order.names])],
       features: [...bindings.features(), ...this.outputs.names],

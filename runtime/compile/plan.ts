@@ -37,6 +37,16 @@ export interface Plan {
     readonly named: readonly NamedColumn[];
     readonly kernels: readonly Kernel[];
   };
+  /** Only in a plan for tuning. */
+  readonly open?: OpenParams;
+}
+
+/** What a plan for tuning knows about its params. */
+export interface OpenParams {
+  /** The request-level column of each param that expressions read. */
+  readonly slots: ReadonlyMap<string, number>;
+  /** By definition: the params, definitions, features and outputs that it uses directly. */
+  readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** A value that events and explanations show under a name. */
@@ -184,6 +194,16 @@ export interface PlannedStep {
   readonly needs: ReadonlyMap<string, NeededFeature>;
   /** Names that the step reads, for `millrace plan` and explanations. */
   readonly reads: readonly string[];
+  /** Only in a plan for tuning, and only if options name params. */
+  readonly rebuild?: RebuildStep;
+}
+
+/** Creates the component of a step again, with other values of params in its options. It reads the same columns. */
+export interface RebuildStep {
+  /** The params that the options name. */
+  readonly params: ReadonlySet<string>;
+  /** @throws what the plugin throws, or Error if the options do not take the values */
+  create(values: ReadonlyMap<string, number>): Promise<Component>;
 }
 
 export interface NeededFeature {

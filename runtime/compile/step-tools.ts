@@ -23,4 +23,6 @@ export interface StepSettings {
 /** What compiling a step needs from outside its pipeline. */
 export interface StepTools extends StepSettings {
   readonly plugins: PluginRegistry;
+  /** Whether the plan is for tuning. */
+  readonly tunable?: boolean;
 }

@@ -5,6 +5,7 @@ import type { NameProblem } from '../expression/environment.js';
 export interface KnownNames {
   /** Entities of the request. */
   readonly roots: readonly string[];
+  /** Definitions and params. */
   readonly definitions: readonly string[];
   /** Views that the pipeline requires. */
   readonly views: readonly string[];

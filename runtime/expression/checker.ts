@@ -1,7 +1,7 @@
 import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
 import { nearest } from '../core/nearest.js';
 import type { CallNode, ExpressionNode, ReferenceNode } from './ast.js';
-import type { Environment, ExpressionProblem, NameProblem, Source } from './environment.js';
+import type { Environment, ExpressionProblem, NamedNumber, NameProblem, Source } from './environment.js';
 import type { Checking } from './checking.js';
 import { FUNCTIONS } from './functions/registry.js';
 import { checkIn } from './membership.js';
@@ -81,6 +81,7 @@ export class Checker implements Checking {
       this.problem(found.problem, spanOf(node, found.segment), found.message, help);
       return undefined;
     }
+    if ('constant' in found) return constant(node, NUMBER, found.constant);
     if (this.#candidateHelp !== undefined && found.scope === 'candidate') {
       this.problem(
         'expression_scope',
@@ -93,7 +94,7 @@ export class Checker implements Checking {
     return { tag: 'source', node, type: found.type, scope: found.scope, slot: found.slot };
   }
 
-  #resolve(node: ReferenceNode): Source | NameProblem {
+  #resolve(node: ReferenceNode): Source | NamedNumber | NameProblem {
     switch (node.kind) {
       case 'name':
         return this.#names.name(node.name);

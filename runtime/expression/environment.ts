@@ -25,6 +25,11 @@ export interface Source {
   readonly slot: number;
 }
 
+/** A resolved name: a number that is fixed when the pipeline is compiled. It counts as a literal. */
+export interface NamedNumber {
+  readonly constant: number;
+}
+
 /** A name that was not resolved: the message, for the place of the name or of one segment of a path. */
 export interface NameProblem {
   readonly problem: DiagnosticCode;
@@ -37,8 +42,8 @@ export interface NameProblem {
 /** Resolves names at one place of a pipeline. The plan then reads what the name means. */
 export interface Environment {
   readonly layout: FrameLayout;
-  /** A bare name: a definition, `score`, or an entity or field of the request. */
-  name(name: string): Source | NameProblem;
+  /** A bare name: a param, a definition, `score`, or an entity or field of the request. */
+  name(name: string): Source | NamedNumber | NameProblem;
   /** `product.brand.name`: at least two segments. */
   path(segments: readonly string[]): Source | NameProblem;
   /** `view:feature` or `as:output`. */

@@ -29,7 +29,7 @@ export function helpTowards(
     if (kind === 'time') return `compare it, as in \`${label} < now()\``;
     if (kind === 'text' || kind === 'ref') return `compare it, as in \`${label} == "…"\``;
   }
-  if (wanted === 'text' && operand.tag === 'constant' && kind === 'number') return inQuotes(operand);
+  if (wanted === 'text' && isNumberLiteral(operand)) return inQuotes(operand);
   if (wanted === 'time' && operand.tag === 'constant') return 'write a time as `time("2026-01-31")`';
   return undefined;
 }
@@ -57,10 +57,15 @@ export function helpForPair(
   }
   const text = has('text') ?? has('ref');
   if (text !== undefined && number !== undefined) {
-    if (number.tag === 'constant') return inQuotes(number);
+    if (isNumberLiteral(number)) return inQuotes(number);
     if (isNumberInQuotes(text)) return `write it without quotes: ${String(text.value)}`;
   }
   return undefined;
+}
+
+/** A number that stands in the expression, not the name of one. */
+function isNumberLiteral(operand: Operand): operand is Operand & { readonly tag: 'constant' } {
+  return operand.tag === 'constant' && operand.type.kind === 'number' && operand.node.kind !== 'name';
 }
 
 function isNumberInQuotes(operand: Operand): operand is Operand & { readonly tag: 'constant' } {

@@ -58,6 +58,12 @@ export class FrameLayout {
     return this.#groups;
   }
 
+  /** Adds a column like that of a literal, which no other literal shares. Its value can be changed between runs. */
+  variable(value: number): number {
+    this.#columns.push({ shape: { kind: 'number', scope: 'request' }, constant: { kind: 'number', value } });
+    return this.#columns.length - 1;
+  }
+
   /** Returns the slot of a literal. Equal literals share one slot. */
   constant(constant: Constant): number {
     const key = JSON.stringify([constant.kind, Object.is(constant.value, -0) ? '-0' : constant.value]);

@@ -47,9 +47,14 @@ export class Frame {
     const layout = this.#layout.columns;
     for (let slot = 0; slot < this.columns.length; slot++) {
       if (layout[slot]?.constant !== undefined) continue;
-      const column = this.columns[slot];
-      if (column !== undefined) clearColumn(column, column.stride === 0 ? 1 : count);
+      this.clear(slot);
     }
+  }
+
+  /** Marks every cell of a column absent. */
+  clear(slot: number): void {
+    const column = this.columns[slot];
+    if (column !== undefined) clearColumn(column, column.stride === 0 ? 1 : this.count);
   }
 
   /** Returns the shape of a column. @throws RangeError if the layout has no such slot */

@@ -85,6 +85,10 @@ export interface PlanDescription {
   readonly rank?: string;
   /** For a pipeline that scores: the entity type. */
   readonly score?: string;
+  /** The params, by name. */
+  readonly params?: Readonly<
+    Record<string, { readonly value: number; readonly min?: number; readonly max?: number }>
+  >;
   /** One entry for each round trip, in order. */
   readonly reads: readonly {
     readonly level: number;

@@ -5,13 +5,18 @@
  *
  * FOLDER contains products.jsonl.gz (one product per line, key `id`) and Broad_Query_Set_rated.csv (query, docid,
  * rating). Without --url the script starts a service of this build for each store; without --store it uses both
- * stores. It fails if the mean NDCG@10 is below the threshold, or if two stores rank differently.
+ * stores. It fails if the mean NDCG@10 is below the threshold, if two stores rank differently, or if
+ * `millrace evaluate` computes another mean from the same judgments.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { millrace } from '../support/command-line.js';
 import { ndcg } from '../support/ndcg.js';
-import { shuffled } from '../support/shuffle.js';
+import { repositoryPath } from '../support/repository.js';
+import { shuffled } from '../../runtime/core/shuffle.js';
 import { readBatches, readJudgedQueries, type JudgedQuery } from './judged-queries.js';
 import { startPrivateService, type Engine } from './private-service.js';
 
@@ -46,6 +51,7 @@ async function main(): Promise<boolean> {
   );
 
   const rankings = new Map<string, readonly string[]>();
+  const means: number[] = [];
   let good = true;
   for (const target of targets(url, values.store ?? ['embedded', 'redis'])) {
     const service = await target.start();
@@ -58,6 +64,7 @@ async function main(): Promise<boolean> {
           graded(judged, ranked[i]?.map((one) => one.candidate_id) ?? []),
         ),
       );
+      means.push(mean);
       if (!(mean >= BAR)) {
         console.error(`${target.name}: ${mean.toFixed(4)} is below ${BAR}`);
         good = false;
@@ -70,7 +77,38 @@ async function main(): Promise<boolean> {
       await service.stop();
     }
   }
+  if (url === undefined) {
+    const mean = await byCommand(data, queries);
+    console.log(`${'by command'.padEnd(12)} ${mean.toFixed(4)}`);
+    good = means.every((one) => Math.abs(one - mean) < 1e-9) && good;
+  }
   return sameRankings(rankings) && good;
+}
+
+/** Loads the products and evaluates the queries with commands, from the same orders. Returns the mean NDCG. */
+async function byCommand(data: string, queries: readonly JudgedQuery[]): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-relevance-'));
+  const store = ['--project', repositoryPath(), '--store', 'embedded', '--data-dir', join(folder, 'store')];
+  const run = async (...argv: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await millrace([...argv, ...store]);
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
+  };
+  try {
+    await run('entities', 'load', 'product', join(data, 'products.jsonl.gz'), '--key', 'id');
+    const judgments = join(folder, 'judgments.jsonl');
+    const rows = queries.flatMap(({ query, grades }) =>
+      Array.from(grades, ([id, grade]) => `${JSON.stringify({ query, id, grade })}\n`),
+    );
+    await writeFile(judgments, rows.join(''));
+    const metrics = ['--metrics', `ndcg@${DEPTH}`, '--shuffles', String(SHUFFLES), '--json'];
+    const report = JSON.parse(await run('evaluate', 'ranking', '--judgments', judgments, ...metrics)) as {
+      readonly metrics: readonly { readonly mean: number }[];
+    };
+    return report.metrics[0]?.mean ?? NaN;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Returns each query's products in each shuffle, grouped by shuffle. */

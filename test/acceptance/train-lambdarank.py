@@ -1,11 +1,13 @@
 """Trains LightGBM's example of a ranker (examples/lambdarank in its repository: rank.train and rank.test with their
-.query files, train.conf) and prints LightGBM's own NDCG. lambdarank.js then scores the model with Millrace:
+.query files, train.conf) and prints LightGBM's own NDCG, and writes it to MODEL.txt.json. lambdarank.js then ranks with
+the model and computes NDCG with `millrace evaluate`:
 
     python -m venv venv && venv/bin/pip install lightgbm numpy
     venv/bin/python test/acceptance/train-lambdarank.py DATA MODEL.txt
     node dist/test/acceptance/lambdarank.js --data DATA --model MODEL.txt
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -32,4 +34,5 @@ booster = lgb.train(
     params, train, ROUNDS, valid_sets=[test], valid_names=["test"], callbacks=[lgb.record_evaluation(evaluation)]
 )
 booster.save_model(model)
+Path(f"{model}.json").write_text(json.dumps({name: values[-1] for name, values in evaluation["test"].items()}))
 print("  ".join(f"{name} {values[-1]:.4f}" for name, values in evaluation["test"].items()))

@@ -103,6 +103,7 @@ export const EXPLANATION: Explanation = {
   pipeline: 'ranking',
   route: '/api/v1/ranking',
   candidates: { sent: 1, duplicates: { count: 0, ids: [] }, left: 1 },
+  params: {},
   degraded: [],
   stages: [],
   store: { round_trips: 1, keys_read: 1 },

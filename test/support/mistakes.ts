@@ -10,15 +10,17 @@ export interface Mistake {
   readonly what: string;
   readonly components: string;
   readonly features?: string;
+  readonly params?: string;
   readonly define?: string;
 }
 
-const pipeline = ({ features, define, components }: Mistake): string =>
+const pipeline = ({ features, params, define, components }: Mistake): string =>
   [
     'pipeline: ranking',
     'rank: product',
     'request: { candidates: {}, query: optional(query), user: optional(user) }',
     ...(features === undefined ? [] : [`features: ${features}`]),
+    ...(params === undefined ? [] : [`params: ${params}`]),
     ...(define === undefined ? [] : [`define: ${define}`]),
     'components:',
     components,

@@ -11,6 +11,7 @@ import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js'
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import { withParams, type PipelineParams } from '../../config/project/param-values.js';
 import { registerPlugins } from '../container/plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
@@ -45,12 +46,18 @@ export interface CompiledProject {
   close(): Promise<unknown[]>;
 }
 
-/** The settings that compiling depends on. */
-export type CompileOptions = Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>>;
+/** The settings that compiling depends on, and what a caller changes in the pipelines. */
+export interface CompileOptions extends Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>> {
+  /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
+  readonly params?: ReadonlyMap<string, PipelineParams>;
+  /** The one pipeline to compile, for tuning. */
+  readonly tunable?: string;
+}
 
 /**
  * Loads, checks and compiles a project, and warms up its components. Start-up, reloads and `validate` all use this
  * function. It does not need the store.
+ * @throws RangeError if `params` holds a value that a pipeline does not take
  * @param outbound called with each request of a component to another server
  */
 export async function compileProject(
@@ -59,6 +66,8 @@ export async function compileProject(
     prefix = SETTINGS.prefix.default,
     modelHosts = AllowedHosts.none,
     linkedFolders = LinkedFolders.none,
+    params = new Map<string, PipelineParams>(),
+    tunable,
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -75,10 +84,12 @@ export async function compileProject(
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
-    const settings = { prefix, files, services };
+    const settings = { prefix, files, services, tunable: tunable !== undefined };
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const definition of isWhole ? checkable.pipelines : []) {
+    for (const written of isWhole ? checkable.pipelines : []) {
+      if (tunable !== undefined && written.name !== tunable) continue;
+      const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
       if (plan !== undefined)

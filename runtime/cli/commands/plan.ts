@@ -47,6 +47,7 @@ export function planText(plan: PlanDescription, width: number): string {
   );
   return [
     `${plan.pipeline}: ${plan.rank === undefined ? `scores ${plan.score ?? ''}` : `ranks ${plan.rank}`} at POST ${plan.route}\n`,
+    ...paramText(plan),
     `Reads; reads with the same number share a round trip to the store\n`,
     ...plan.reads.map((read) => readText(read, width)),
     `Columns\n`,
@@ -55,6 +56,17 @@ export function planText(plan: PlanDescription, width: number): string {
     ...plan.components.map((component) => componentText(component, width)),
     ...answerText(plan, width),
   ].join('\n');
+}
+
+function paramText({ params = {} }: PlanDescription): string[] {
+  const rows = Object.entries(params).map(([name, { value, min, max }]) => [
+    name,
+    String(value),
+    min === undefined || max === undefined ? '' : `${min} to ${max}`,
+  ]);
+  if (rows.length === 0) return [];
+  const columns = [{ title: 'name' }, { title: 'value', align: 'right' as const }, { title: 'range' }];
+  return [`Params\n`, renderTable(columns, rows)];
 }
 
 function answerText({ answer = {} }: PlanDescription, width: number): string[] {

@@ -158,7 +158,8 @@ function formatOf(path: string): InputFormat {
   );
 }
 
-async function openBytes(
+/** Opens the bytes of a file, or standard input for `-`. @throws InputError */
+export async function openBytes(
   path: string,
   stdin: Readable,
 ): Promise<{ readonly stream: Readable; readonly totalBytes: number | undefined }> {
@@ -191,7 +192,8 @@ function openProblem(error: unknown): string {
   return code ?? String(error);
 }
 
-async function* inflate(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Decompresses gzip. @throws InputError */
+export async function* inflate(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // The reader of gunzip receives errors. The callback is only required by pipeline.
   pipeline(bytes, gunzip, () => undefined);

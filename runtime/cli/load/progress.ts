@@ -6,21 +6,29 @@ export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly col
 
 /** Receives the progress of a long operation. */
 export interface Progress {
-  /** `done` has the unit of the bar's total; `rows` is the number that the user sees. */
+  /** `done` has the unit of the bar's total; `rows` is the number of rows, or other items, that the user sees. */
   update(done: number, rows: number): void;
   stop(): void;
 }
 
 const SILENT: Progress = { update: () => undefined, stop: () => undefined };
 
-/** Shows a progress bar on a terminal and nothing elsewhere. Without a total it shows only the rows. */
-export function startProgress(stream: TerminalStream, label: string, total: number | undefined): Progress {
+/**
+ * Shows a progress bar on a terminal and nothing elsewhere. Without a total it shows only the rows.
+ * @param unit what `rows` counts
+ */
+export function startProgress(
+  stream: TerminalStream,
+  label: string,
+  total: number | undefined,
+  unit = 'rows',
+): Progress {
   if (stream.isTTY !== true) return SILENT;
   const bar = total === undefined || total === 0 ? '' : ' {bar} {percentage}%';
   const single = new SingleBar({
     stream,
-    format: `${label}${bar}  {rows} rows  {rate}/s`,
-    barsize: Math.max(10, Math.min(30, (stream.columns ?? 80) - label.length - 34)),
+    format: `${label}${bar}  {rows} ${unit}  {rate}/s`,
+    barsize: Math.max(10, Math.min(30, (stream.columns ?? 80) - label.length - unit.length - 30)),
     barCompleteChar: '█',
     barIncompleteChar: '░',
     stopOnComplete: false,

@@ -25,6 +25,7 @@ export const DIAGNOSTIC_CODES = {
     'Two features have the same hash field in Feast, so that each has the value of the other.',
   unused_feature: 'A feature view is listed under features: and never used.',
   unused_definition: 'A definition under define: is never used.',
+  unused_param: 'A param under params: is never used.',
   unused_output: 'A step computes values that nothing reads.',
   no_score: 'No step of a ranking pipeline sets the score or adds to it.',
   used_before_produced: 'A component output is used before the step that produces it.',

@@ -28,6 +28,7 @@ export function checkNames(
         'choose another name',
       );
   }
+  checkParamNames(pipeline, roots, diagnostics);
   for (const field of pipeline.request.fields.values())
     if (KEYWORDS.has(field.name) || EXPRESSION_NAMES.has(field.name))
       diagnostics.error(
@@ -36,6 +37,36 @@ export function checkNames(
         `\`${field.name}\` already has a meaning in every expression`,
         'choose another name',
       );
+}
+
+/** The name of a param has no other meaning in the pipeline, not even before a colon. */
+function checkParamNames(
+  { params, define, features, components }: PipelineDefinition,
+  roots: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  const producers = new Map([
+    ...features.map(({ name }) => [name.value, 'a name under `features`'] as const),
+    ...components.flatMap(({ as }) => (as === undefined ? [] : [[as.value, 'the name of a step'] as const])),
+  ]);
+  for (const { name, at } of params.values()) {
+    if (KEYWORDS.has(name) || EXPRESSION_NAMES.has(name)) {
+      diagnostics.error(
+        'reserved_name',
+        at,
+        `\`${name}\` already has a meaning in every expression`,
+        'choose another name',
+      );
+      continue;
+    }
+    const taken = roots.has(name)
+      ? 'an entity or field of the request'
+      : define.has(name)
+        ? 'a definition'
+        : producers.get(name);
+    if (taken !== undefined)
+      diagnostics.error('duplicate_name', at, `\`${name}\` is already ${taken}`, 'choose another name');
+  }
 }
 
 /** Views, bindings and `as` names share one namespace: the names before a colon. */

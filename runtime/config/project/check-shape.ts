@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { GRAMMAR, markOf, MARK_SCHEMA } from './marks.js';
 import { materialise, Places } from './materialise.js';
+import type { ParamOptions } from './param-options.js';
 import { ApplicableSchemas, expandReferences, pointerPath } from './schema-walk.js';
 import { reportShapeErrors } from './shape-errors.js';
 import type { Span } from '../yaml/source.js';
@@ -68,20 +69,22 @@ export interface Shaped {
 
 /**
  * Checks a YAML node against a schema and adds errors to `diagnostics`. An absent node counts as an empty mapping.
+ * @param params the params that numbers can name; only for the options of a step
  */
 export function checkShape(
   node: Node | undefined,
   schema: JsonObject,
   diagnostics: Diagnostics,
   at: Span,
+  params?: ParamOptions,
 ): Shaped {
   const { schemas, validate } = compileSchema(schema);
   const places = new Places(at.file, node, at);
   const value =
-    node === undefined ? (Object.create(null) as JsonObject) : materialise(at.file, node, schemas);
+    node === undefined ? (Object.create(null) as JsonObject) : materialise(at.file, node, schemas, params);
   const valid = validate(value);
   const errors = valid ? [] : (validate.errors ?? []).filter((error) => !isInGrammar(error, schemas));
-  reportShapeErrors(errors, places, diagnostics);
+  reportShapeErrors(errors, places, diagnostics, params);
   return { value, places, schemas, sound: errors.length === 0 };
 }
 

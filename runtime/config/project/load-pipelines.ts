@@ -4,6 +4,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../api/duration.js';
 import { checkNames, checkRoutes } from './check-pipelines.js';
 import { checkScored } from './check-scored.js';
+import { loadParams } from './load-params.js';
 import { loadRequest } from './load-request.js';
 import type {
   EntityType,
@@ -78,6 +79,7 @@ function loadPipeline(
     limits: readLimits(file, member('limits'), diagnostics),
     onStoreError: textOf(member('on_store_error')) === 'unranked' ? 'unranked' : 'fail',
     features: readRequirements(file, member('features'), diagnostics),
+    params: loadParams(file, member('params'), diagnostics),
     define: readExpressions(file, member('define')),
     components: itemsOf(member('components')).flatMap((item) => readStep(file, item) ?? []),
     answer: readExpressions(file, member('answer')),

@@ -1,6 +1,7 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import { GRAMMAR, markOf, type Mark } from './marks.js';
+import type { ParamOptions } from './param-options.js';
 import type { ApplicableSchemas } from './schema-walk.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 import { entriesOf, isEmpty, itemsOf, locatedText, spanOf, textOf, textSpanOf } from '../yaml/tree.js';
@@ -10,18 +11,26 @@ export type OptionPath = readonly (string | number)[];
 /**
  * Converts a YAML node to a plain value. Mappings have no prototype, so that every key is harmless. If the schema
  * marks a string, the scalar's source text is used instead of its YAML value.
+ * @param params replaces the names of params by their values; only in the options of a step
  */
-export function materialise(file: SourceFile, node: Node | undefined, schemas: ApplicableSchemas): JsonValue {
+export function materialise(
+  file: SourceFile,
+  node: Node | undefined,
+  schemas: ApplicableSchemas,
+  params?: ParamOptions,
+): JsonValue {
   if (isMap(node)) {
     const value = Object.create(null) as Record<string, JsonValue>;
     for (const entry of entriesOf(file, node))
-      value[entry.key] = materialise(file, entry.value, schemas.property(entry.key));
+      value[entry.key] = materialise(file, entry.value, schemas.property(entry.key), params);
     return value;
   }
-  if (isSeq(node)) return itemsOf(node).map((item, i) => materialise(file, item, schemas.item(i)));
+  if (isSeq(node)) return itemsOf(node).map((item, i) => materialise(file, item, schemas.item(i), params));
   if (!isScalar(node) || isEmpty(node)) return null;
   if (schemas.all.some(isMarked)) return textOf(node) ?? null;
   const { value } = node;
+  const param = typeof value === 'string' ? params?.value(value, schemas) : undefined;
+  if (param !== undefined) return param;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 

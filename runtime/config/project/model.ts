@@ -83,6 +83,7 @@ export interface PipelineDefinition {
   /** What becomes of a request if the store cannot be read: 503, or the candidates as they were sent. */
   readonly onStoreError: 'fail' | 'unranked';
   readonly features: readonly FeatureRequirement[];
+  readonly params: ReadonlyMap<string, ParamDefinition>;
   /** Name → text of the expression. */
   readonly define: ReadonlyMap<string, Located<string>>;
   readonly components: readonly StepDefinition[];
@@ -92,6 +93,16 @@ export interface PipelineDefinition {
    */
   readonly answer: ReadonlyMap<string, Located<string>>;
   readonly page: { readonly size: number; readonly maxSize: number };
+}
+
+/** A named number under `params:`. Expressions and options of type number use it by name. */
+export interface ParamDefinition {
+  readonly name: string;
+  readonly value: number;
+  /** The values that tuning may give it. Undefined: tuning leaves it as it is. */
+  readonly range: { readonly min: number; readonly max: number } | undefined;
+  /** The place of its name. */
+  readonly at: Span;
 }
 
 export interface RequestDefinition {

@@ -7,6 +7,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { isObject, nameHelp } from './marks.js';
 import type { OptionPath, Places } from './materialise.js';
 import { nearest } from '../../core/nearest.js';
+import type { ParamOptions } from './param-options.js';
 import { pruneErrors } from './prune-errors.js';
 import { pointerPath } from './schema-walk.js';
 import { expectedWords, foundWords, oneOfWords } from './shape-words.js';
@@ -37,6 +38,7 @@ export function reportShapeErrors(
   errors: readonly ErrorObject[],
   places: Places,
   diagnostics: Diagnostics,
+  params?: ParamOptions,
 ): void {
   const pruned = pruneErrors(errors);
   const mistyped = new Set(pruned.map((error) => guessOf(error)));
@@ -44,7 +46,7 @@ export function reportShapeErrors(
     // A misspelt key is reported once: not as unknown and as missing.
     const { missingProperty } = error.params as Params;
     if (error.keyword === 'required' && mistyped.has(pointerTo(error, missingProperty ?? ''))) continue;
-    const { code, at, message, help } = tell(error, new Place(error, places));
+    const { code, at, message, help } = tell(error, new Place(error, places, params));
     diagnostics.error(code, at, message, help);
   }
 }
@@ -71,6 +73,7 @@ class Place {
   constructor(
     readonly error: ErrorObject,
     readonly places: Places,
+    readonly params: ParamOptions | undefined,
   ) {
     this.path = pointerPath(error.instancePath);
     this.node = places.node(this.path);
@@ -95,7 +98,18 @@ class Place {
   }
 
   get found(): string {
-    return foundWords(this.places.file, this.node);
+    const words = foundWords(this.places.file, this.node);
+    return this.param === undefined
+      ? words
+      : `\`${this.param}\`, which ${this.params?.isRange === true ? 'may be' : 'is'} ${String(this.error.data)}`;
+  }
+
+  /** The param whose value stands here. */
+  get param(): string | undefined {
+    const text = textOf(this.node);
+    return typeof this.error.data === 'number' && text !== undefined && this.params?.used.has(text) === true
+      ? text
+      : undefined;
   }
 }
 
@@ -129,7 +143,7 @@ function tell(error: ErrorObject, place: Place): Told {
     case 'oneOf':
       return wrongKind(error, place);
     default:
-      return wrong(place, boundWords(error.keyword, params, error) ?? error.message ?? 'is invalid');
+      return wrong(place, boundWords(error.keyword, params, place) ?? error.message ?? 'is invalid');
   }
 }
 
@@ -233,6 +247,9 @@ function wrongKind(error: ErrorObject, place: Place): Told {
 function kindHelp(error: ErrorObject, place: Place): string | undefined {
   const { file } = place.places;
   const expected = expectedWords(place.schema);
+  if (place.param !== undefined) return undefined;
+  const param = paramHelp(place, expected);
+  if (param !== undefined) return param;
   if (typeof error.data === 'number' || typeof error.data === 'boolean')
     return expected.includes('text') ? `quote it: "${textOf(place.node) ?? ''}"` : undefined;
   if (isScalar(place.node) || place.node === undefined) {
@@ -256,9 +273,31 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
   return file.text[start] === '{' ? 'quote a value that starts with `{`' : undefined;
 }
 
-function boundWords(keyword: string, params: Params, error: ErrorObject): string | undefined {
+/** Help for a name where a number is wanted, in the options of a step. */
+function paramHelp({ params, node }: Place, expected: string): string | undefined {
+  const text = textOf(node);
+  if (params === undefined || text === undefined || !/number/.test(expected)) return undefined;
+  if (!NAME_PATTERN.test(text)) {
+    const words = new Set(text.split(/[^a-z0-9_]+/));
+    return Array.from(params.names).some((name) => words.has(name))
+      ? 'an option takes a number or the name of a param, not an expression'
+      : undefined;
+  }
+  const guess = nearest(text, params.names);
+  return guess === undefined
+    ? `write a number, or declare \`${text}\` under \`params:\``
+    : `did you mean the param \`${guess}\`?`;
+}
+
+function boundWords(
+  keyword: string,
+  params: Params,
+  { error, param, params: named }: Place,
+): string | undefined {
   const limit = Number(params.limit);
-  const found = typeof error.data === 'number' ? `, found ${error.data}` : '';
+  const article = named?.isRange === true ? 'a' : 'the';
+  const value = param === undefined ? '' : `, ${article} value of \`${param}\``;
+  const found = typeof error.data === 'number' ? `, found ${error.data}${value}` : '';
   const some = (what: string): string => `${limit} ${what}${limit === 1 ? '' : 's'}`;
   switch (keyword) {
     case 'minimum':

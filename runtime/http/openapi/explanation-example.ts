@@ -11,6 +11,7 @@ export const EXPLANATION_EXAMPLE: Explanation = {
   pipeline: 'ranking',
   route: '/api/v1/ranking',
   candidates: { sent: 2, duplicates: { count: 0, ids: [] }, left: 1 },
+  params: { w_popularity: 0.3 },
   degraded: [],
   stages: STAGES.map(({ name }) => ({ stage: name, ms: 0.25 })),
   store: { round_trips: 1, keys_read: 3 },

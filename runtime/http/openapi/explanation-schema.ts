@@ -82,6 +82,7 @@ const EXPLANATION: Schema = record(
       duplicates: record({ count, ids: list(text) }),
       left: count,
     }),
+    params: { ...byName(number), description: 'The values of the params of the pipeline, by name.' },
     degraded: list(record({ cause: { enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
     stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),

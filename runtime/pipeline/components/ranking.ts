@@ -117,6 +117,22 @@ export class Ranking {
     for (const [row, position] of pins) this.#pins.set(row, position);
   }
 
+  /** A copy of the whole state, to run the same steps several times. */
+  keep(): KeptRanking {
+    return { ...this.snapshot(), rows: this.#rows, kept: this.#kept.slice() };
+  }
+
+  /** Returns to a kept state, which can be used again. */
+  reset({ scores, tiers, pins, rows, kept }: KeptRanking): void {
+    this.#frame.scores.set(scores);
+    this.#frame.tiers.set(tiers);
+    this.#scores = this.#frame.scores.subarray(0, this.#frame.count);
+    this.#pins.clear();
+    for (const [row, position] of pins) this.#pins.set(row, position);
+    this.#rows = rows;
+    this.#kept.set(kept);
+  }
+
   /**
    * The rows of the final order from rank `start` (inclusive) to `end` (exclusive), 0-based, with their answered scores.
    *
@@ -178,6 +194,12 @@ export interface RankingSnapshot {
   readonly scores: Frame['scores'];
   readonly tiers: Frame['tiers'];
   readonly pins: readonly (readonly [number, number])[];
+}
+
+/** The whole state of a ranking, with the candidates that filters left. */
+export interface KeptRanking extends RankingSnapshot {
+  readonly rows: Int32Array;
+  readonly kept: Uint8Array;
 }
 
 /** The changes that a rule may make while its step runs. After the step, `bury` and `pin` do nothing. */

@@ -104,7 +104,11 @@ export async function runComponents(
   return { ranking, steps: reports, stepMs };
 }
 
-async function runStep(
+/**
+ * Runs one step, after its `prepare` kernels.
+ * @throws MillraceError component_failed, deadline_exceeded
+ */
+export async function runStep(
   step: PlannedStep,
   frame: Frame,
   ranking: Ranking,

@@ -8,6 +8,16 @@ export function describePlan(plan: Plan): PlanDescription {
     pipeline: plan.definition.name,
     route: plan.definition.route.value,
     [plan.definition.task]: plan.candidateType.name,
+    ...(plan.definition.params.size === 0
+      ? {}
+      : {
+          params: Object.fromEntries(
+            Array.from(plan.definition.params.values(), ({ name, value, range }) => [
+              name,
+              { value, ...range },
+            ]),
+          ),
+        }),
     reads: plan.levels.flatMap((level, index) => [
       ...level.nodes.map((node) => ({
         level: index + 1,

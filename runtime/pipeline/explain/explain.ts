@@ -57,6 +57,9 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
       },
       left: ranking.rows.length,
     },
+    params: Object.fromEntries(
+      Array.from(plan.definition.params.values(), ({ name, value }) => [name, value]),
+    ),
     degraded: report.degraded,
     stages: STAGES.map(({ name }) => ({ stage: name, ms: report.stageMs[name] })),
     store: { round_trips: report.roundTrips, keys_read: report.keysRead },

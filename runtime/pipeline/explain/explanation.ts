@@ -19,6 +19,8 @@ export interface Explanation {
     /** Candidates that remain after all filters. */
     readonly left: number;
   };
+  /** The values of the params, by name. */
+  readonly params: Readonly<Record<string, number>>;
   /** The reasons why the answer is degraded; the route sends them in the header `Millrace-Degraded`. */
   readonly degraded: readonly Degradation[];
   /** In the order of the stages. */

@@ -1,0 +1,65 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
+import { container as rootContainer } from 'tsyringe';
+import type { Plan } from '../../compile/plan.js';
+import type { ProjectConfig } from '../../config/project/model.js';
+import { readersOf } from '../../pipeline/hydrate/source-cells.js';
+import type { PipelineServices } from '../../pipeline/run-pipeline.js';
+import type { Settings } from '../../settings/settings.js';
+import { registerGeneration } from '../container/register-generation.js';
+import { registerServices, type Overrides } from '../container/services.js';
+import { TOKENS } from '../container/tokens.js';
+import { compileProject, ProjectInvalidError } from './compile-project.js';
+
+/** One pipeline, compiled for tuning, on the store of the settings. It does not serve. */
+export interface OpenTunable {
+  readonly config: ProjectConfig;
+  /** Undefined if the project has no such pipeline. */
+  readonly plan: Plan | undefined;
+  readonly services: PipelineServices;
+  close(): Promise<void>;
+}
+
+/**
+ * Compiles a pipeline for tuning, and connects the store.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function openTunable(
+  settings: Settings,
+  pipeline: string,
+  overrides: Overrides = {},
+): Promise<OpenTunable> {
+  const compiled = await compileProject(settings.project, { ...settings, tunable: pipeline });
+  const { config, diagnostics } = compiled;
+  let closeStore = (): Promise<void> => Promise.resolve();
+  let release = (): Promise<void> => Promise.resolve();
+  const close = async (): Promise<void> => {
+    await compiled.close();
+    await release();
+    await closeStore();
+  };
+  try {
+    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+      throw new ProjectInvalidError(diagnostics);
+    const plan = compiled.pipelines[0]?.plan;
+    const root = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+    const store = root.resolve(TOKENS.store);
+    closeStore = () => store.close();
+    const services = root.createChildContainer();
+    release = await registerGeneration(services, config, plan === undefined ? [] : [plan]);
+    const sources = services.resolve(TOKENS.featureSources);
+    return {
+      config,
+      plan,
+      services: {
+        store,
+        layouts: services.resolve(TOKENS.layouts),
+        now: services.resolve(TOKENS.clock),
+        ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

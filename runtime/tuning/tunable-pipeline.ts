@@ -1,0 +1,150 @@
+import type { Component } from '../api/plugin.js';
+import type { Plan, PlannedStep } from '../compile/plan.js';
+import { Deadline } from '../core/deadline.js';
+import { atOnce } from '../core/pieces.js';
+import type { JudgedRanking } from '../evaluation/metrics.js';
+import type { Frame } from '../frame/frame.js';
+import { runStep } from '../pipeline/components/run-components.js';
+import { Ranking, type KeptRanking } from '../pipeline/components/ranking.js';
+import { fetchFeatures } from '../pipeline/features/fetch-features.js';
+import { BatchRead } from '../pipeline/hydrate/batch-read.js';
+import { hydrate } from '../pipeline/hydrate/hydrate.js';
+import { openRequest } from '../pipeline/request/open-request.js';
+import type { PipelineServices } from '../pipeline/run-pipeline.js';
+import { dependenceOf, type Dependence } from './dependence.js';
+import type { JudgedRequest } from './judged-request.js';
+
+/** Values by param. */
+export type ParamValues = ReadonlyMap<string, number>;
+
+/** The longest time limit that a timer can have. */
+const NO_LIMIT = 2 ** 31 - 1;
+
+/** A query that was read and computed once. Only what depends on the params is computed again. */
+interface KeptQuery {
+  readonly frame: Frame;
+  readonly ranking: Ranking;
+  /** The ranking before the first step that runs again. */
+  readonly kept: KeptRanking;
+  /** By row. */
+  readonly grades: Float64Array;
+  readonly ideal: readonly number[];
+}
+
+/**
+ * Ranks the same queries with many values of a plan's params. The store is read once a query, and the steps that the
+ * params cannot change run once. The plan must be one for tuning.
+ */
+export class TunablePipeline {
+  readonly #plan: Plan;
+  readonly #services: PipelineServices;
+  readonly #dependence: Dependence;
+  readonly #queries: KeptQuery[] = [];
+  readonly #deadline = new Deadline(NO_LIMIT);
+  /** The last component of each step whose options name params. */
+  readonly #built = new Map<PlannedStep, { readonly key: string; readonly component: Component }>();
+
+  /** @param params the params whose values change */
+  constructor(plan: Plan, services: PipelineServices, params: Iterable<string>) {
+    if (plan.open === undefined) throw new Error('the plan is not for tuning');
+    this.#plan = plan;
+    this.#services = services;
+    this.#dependence = dependenceOf(plan, params);
+  }
+
+  /** Whether the params change anything. */
+  get isChanged(): boolean {
+    return this.#dependence.first !== undefined;
+  }
+
+  get queries(): number {
+    return this.#queries.length;
+  }
+
+  /**
+   * Reads a query from the store and runs the steps that the params cannot change.
+   * @throws MillraceError as a request to the pipeline
+   */
+  async add({ body, grades }: JudgedRequest): Promise<void> {
+    const plan = this.#plan;
+    const { store, layouts, readers, now } = this.#services;
+    const { request, frame } = atOnce(openRequest(plan, body, 'tune', now));
+    const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
+    await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
+
+    const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    let kept: KeptRanking | undefined;
+    for (const [index, step] of plan.steps.entries()) {
+      if (index === this.#dependence.first) kept = ranking.keep();
+      if (step.kind !== 'effect') await this.#run(step, frame, ranking);
+    }
+    this.#queries.push({
+      frame,
+      ranking,
+      kept: kept ?? ranking.keep(),
+      grades: Float64Array.from(request.ids, (id) => grades.get(id) ?? NaN),
+      ideal: [...grades.values()].filter((grade) => !Number.isNaN(grade)).sort((a, b) => b - a),
+    });
+  }
+
+  /**
+   * Ranks every query with the values, and measures the first `depth` ranks of each.
+   * @returns by query; NaN where the measure is not defined. Undefined if a plugin refuses the values
+   */
+  async measure(
+    values: ParamValues,
+    depth: number,
+    measure: (ranking: JudgedRanking) => number | undefined,
+  ): Promise<Float64Array | undefined> {
+    const steps = await this.#stepsFor(values);
+    if (steps === undefined) return undefined;
+    const results = new Float64Array(this.#queries.length);
+    for (const [at, { frame, ranking, kept, grades, ideal }] of this.#queries.entries()) {
+      for (const [name, slot] of this.#plan.open?.slots ?? []) {
+        const value = values.get(name);
+        if (value !== undefined) frame.number(slot).values[0] = value;
+      }
+      ranking.reset(kept);
+      for (const step of steps) await this.#run(step, frame, ranking);
+      const ranked = ranking.slice(0, Math.min(depth, frame.count)).map(({ row }) => grades[row] ?? NaN);
+      results[at] = measure({ ranked, ideal }) ?? NaN;
+    }
+    return results;
+  }
+
+  async close(): Promise<void> {
+    this.#deadline.end();
+    for (const { component } of this.#built.values()) await component.close?.();
+    this.#built.clear();
+  }
+
+  async #run(step: PlannedStep, frame: Frame, ranking: Ranking): Promise<void> {
+    for (const slot of step.outputs.values()) frame.clear(slot);
+    for (const kernel of step.prepare) kernel(frame);
+    await runStep(step, frame, ranking, this.#deadline, () => undefined, undefined);
+  }
+
+  /** The steps to run again, with components that have the values in their options. */
+  async #stepsFor(values: ParamValues): Promise<readonly PlannedStep[] | undefined> {
+    const steps: PlannedStep[] = [];
+    for (const step of this.#dependence.again) {
+      const { rebuild } = step;
+      if (rebuild === undefined) {
+        steps.push(step);
+        continue;
+      }
+      const own = new Map([...values].filter(([name]) => rebuild.params.has(name)));
+      const key = JSON.stringify([...own]);
+      let built = this.#built.get(step);
+      if (built?.key !== key) {
+        const component = await rebuild.create(own).catch(() => undefined);
+        if (component === undefined) return undefined;
+        await component.warm?.({ warn: () => undefined });
+        await built?.component.close?.();
+        this.#built.set(step, (built = { key, component }));
+      }
+      steps.push({ ...step, component: built.component });
+    }
+    return steps;
+  }
+}
