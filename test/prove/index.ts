@@ -62,8 +62,7 @@ async function main(args: readonly string[]): Promise<void> {
     outcomes.push(await timed(proof.name, () => prove(proof, short, flags.has('--write'))));
   if (isNightly) {
     for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
-    for (const version of ['22', '24'])
-      outcomes.push(await timed(`Node ${version}`, () => testOn(version)));
+    for (const version of ['22', '24']) outcomes.push(await timed(`Node ${version}`, () => testOn(version)));
   }
   if (outcomes.length > 1) console.log(summaryOf(outcomes));
   if (outcomes.some(({ missed }) => missed.length > 0)) process.exitCode = 1;
