@@ -30,9 +30,7 @@ components:
     when: not coalesce(request.explore, false)
     with: { value: relevance:score }
 page: { size: 10 }
-`;
-
-export const LOG = `log: { unit: user, features: models }
+log: { unit: user, features: models }
 `;
 
 /** The other files of the project, by path. */

@@ -98,9 +98,7 @@ export class Shoppers {
     this.#quality = new Map(
       this.products.map(({ product_id: id }) => [id, HIDDEN_TASTE * normal(random)] as const),
     );
-    this.#prices = new Map(
-      this.users.map(({ user_id: id }) => [id, 0.6 + 0.15 * normal(random)] as const),
-    );
+    this.#prices = new Map(this.users.map(({ user_id: id }) => [id, 0.6 + 0.15 * normal(random)] as const));
   }
 
   /** The search with this number, in the order in which the search engine finds the candidates. */
@@ -109,13 +107,17 @@ export class Shoppers {
     const user = this.users[random.between(0, USERS - 1)];
     const query = this.queries[random.between(0, this.queries.length - 1)];
     if (user === undefined || query === undefined) throw new Error('the shop is empty');
-    const found = this.#kinds.get(query.kind) ?? [];
     return {
       requestId: `s${String(number)}`,
       user,
       query,
-      candidates: shuffled(found, random.between(0, 2 ** 31)).slice(0, CANDIDATES),
+      candidates: shuffled(this.found(query), random.between(0, 2 ** 31)).slice(0, CANDIDATES),
     };
+  }
+
+  /** All products that fit a query. */
+  found({ kind }: ShopQuery): readonly ShopProduct[] {
+    return this.#kinds.get(kind) ?? [];
   }
 
   /** The probability that the shopper of a search clicks a product after looking at it. */
@@ -132,7 +134,9 @@ export class Shoppers {
 
   /** The grade, 0 to 3, that a person gives who judges products for a query, for no shopper in particular. */
   grade(query: ShopQuery, product: ShopProduct): number {
-    const random = new Random(mixed(this.#seed + 1, this.queries.indexOf(query)) + Number(product.product_id.slice(1)));
+    const random = new Random(
+      mixed(this.#seed + 1, this.queries.indexOf(query)) + Number(product.product_id.slice(1)),
+    );
     const worth = this.#worth(query, product, 0.6) + HIDDEN_TASTE * normal(random);
     return Math.max(0, Math.min(3, Math.round(4 * probability(worth))));
   }
