@@ -7,6 +7,7 @@ export * from '../api/http-client.js';
 export * from '../api/identifiers.js';
 export * from '../api/input.js';
 export * from '../api/interactions.js';
+export * from '../api/ledger.js';
 export * from './model-file.js';
 export * from './model-inputs.js';
 export * from '../core/pieces.js';
