@@ -66,8 +66,8 @@ export interface Sink {
   /**
    * Writes a batch, and resolves when the other side has it for certain. It connects first where it has to.
    * @param signal aborts at the time limit of one attempt, and when the sink is closed
-   * @throws SinkError if the other side refuses the records for good, or says when to come again. After any other
-   *   error the runtime writes the same batch again
+   * @throws SinkError if the records are lost, or if the other side says when to come again. After any other error the
+   *   runtime writes the same batch again
    */
   write(batch: RecordBatch, signal: AbortSignal): Promise<void>;
   /** Called once, after the last `write` has ended. */
@@ -89,24 +89,35 @@ export interface SinkContext {
   readonly warn: (message: string) => void;
 }
 
+/** What a sink can lose records by. `refused`: the other side will never take them. `disk_full`: there is no room. */
+export type SinkLoss = 'refused' | 'disk_full';
+
 /** Why a write failed, if the runtime should do something else than to write the batch again. */
 export class SinkError extends Error {
-  /** The other side will never take these records. They are dropped, and counted as `refused`. */
-  readonly refused: boolean;
+  /** The records are lost: they are dropped, and counted by this reason. Undefined: the batch is written again. */
+  readonly lost: SinkLoss | undefined;
+  /** The first records of the batch that arrived all the same. */
+  readonly written: number;
   /** How long to wait until the next attempt, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
     {
-      refused = false,
+      lost,
+      written = 0,
       retryAfterMs,
       ...options
-    }: ErrorOptions & { readonly refused?: boolean; readonly retryAfterMs?: number | undefined } = {},
+    }: ErrorOptions & {
+      readonly lost?: SinkLoss;
+      readonly written?: number;
+      readonly retryAfterMs?: number | undefined;
+    } = {},
   ) {
     super(message, options);
     this.name = 'SinkError';
-    this.refused = refused;
+    this.lost = lost;
+    this.written = written;
     this.retryAfterMs = retryAfterMs;
   }
 }

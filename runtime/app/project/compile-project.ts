@@ -119,6 +119,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...Array.from(config.entities.values(), ({ at }) => at?.file),
     ...Array.from(config.views.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
+    ...config.sinks.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
   const all = [...texts, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
