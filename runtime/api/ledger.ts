@@ -61,8 +61,6 @@ export interface RecordBatch {
 export interface Sink {
   /** The largest batch that the runtime makes, in bytes. A record that is larger comes alone. By default 1 MiB. */
   readonly batchBytes?: number;
-  /** How long records may wait until a batch is full, in milliseconds. By default 200. */
-  readonly waitMs?: number;
   /**
    * Writes a batch, and resolves when the other side has it for certain. It connects first where it has to.
    * @param signal aborts at the time limit of one attempt, and when the sink is closed
@@ -85,6 +83,11 @@ export interface SinkContext {
   readonly folder: string;
   /** Makes clients of the servers that the setting `sink_hosts` allows. */
   readonly http: OutboundHttp;
+  /**
+   * The path of the main file of an optional npm package, installed beside the project or beside Millrace. Undefined
+   * if it is not installed.
+   */
+  findPackage(name: string): string | undefined;
   /** Reports something that the operator should know. It must not contain secrets. */
   readonly warn: (message: string) => void;
 }

@@ -20,5 +20,6 @@ export * from './tensor-outputs.js';
 export * from '../api/tree-ensemble.js';
 export * from './tree-model.js';
 export * from './tree-nodes.js';
+export * from '../core/size.js';
 export * from './turns.js';
 export * from '../api/types.js';
