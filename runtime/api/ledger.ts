@@ -68,6 +68,8 @@ export interface Sink {
    *   runtime writes the same batch again
    */
   write(batch: RecordBatch, signal: AbortSignal): Promise<void>;
+  /** Closes the file that is being written. The next batch starts another. */
+  rotate?(): Promise<void>;
   /** Called once, after the last `write` has ended. */
   close?(): void | Promise<void>;
 }
