@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
+import { fileSink } from '../../config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
@@ -129,9 +130,11 @@ export async function compileProject(
   };
 }
 
-/** The sinks of a project. */
-function sinksOf({ sinks }: ProjectConfig): ProjectConfig['sinks'] {
-  return sinks;
+/** The sinks of a project. If it has none and logs its rankings, they go to files. */
+function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+  const logs = pipelines.find(({ log }) => log !== undefined);
+  if (sinks.length > 0 || logs === undefined) return sinks;
+  return [fileSink(logs)];
 }
 
 /**
