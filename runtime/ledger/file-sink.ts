@@ -48,8 +48,11 @@ export class FileSink implements RecordSink {
     this.queueBytes = options.queueBytes;
   }
 
-  write(batch: RecordBatch): Promise<void> {
-    return this.#inTurn(() => this.#append(batch));
+  write(batch: RecordBatch): Promise<undefined> {
+    return this.#inTurn(async () => {
+      await this.#append(batch);
+      return undefined;
+    });
   }
 
   /** Closes the segment that is being written. The next batch starts another. */
