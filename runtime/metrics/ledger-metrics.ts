@@ -5,20 +5,25 @@ import type { LedgerObserver, SinkState } from '../ledger/ledger.js';
 import { RECORD_KINDS, type RecordKind } from '../ledger/record-schema.js';
 import type { DropReason } from '../ledger/record-sink.js';
 
-/** Counts the records of the ledger, and logs when a sink loses records and when it works again. */
+/**
+ * Counts the records of the ledger, and logs when a sink loses records and when it works again. It is created before the
+ * project is loaded, because the sinks of the project need the ledger.
+ */
 export class LedgerMetrics implements LedgerObserver {
-  readonly #log: Pick<Logger, 'error' | 'info'>;
+  readonly #log: Pick<Logger, 'error' | 'info' | 'warn'>;
   readonly #records: Record<RecordKind, number> = { ranking: 0, feedback: 0, history: 0 };
+  readonly #metrics: readonly (Counter | Gauge)[];
   readonly #written: Counter;
   readonly #bytes: Counter;
   readonly #dropped: Counter;
+  readonly #retries: Counter;
   #sinks: () => readonly SinkState[] = () => [];
 
-  constructor(registry: Registry, log: Pick<Logger, 'error' | 'info'>) {
+  constructor(log: Pick<Logger, 'error' | 'info' | 'warn'>) {
     this.#log = log;
-    const registers = [registry];
+    const registers: Registry[] = [];
     const records = this.#records;
-    new Counter({
+    const added = new Counter({
       name: 'millrace_ledger_records_total',
       help: 'Records of the ledger, by kind: ranking, feedback, history.',
       labelNames: ['kind'],
@@ -49,8 +54,14 @@ export class LedgerMetrics implements LedgerObserver {
       labelNames: ['sink', 'reason'],
       registers,
     });
+    this.#retries = new Counter({
+      name: 'millrace_ledger_retries_total',
+      help: 'Attempts of a sink of the ledger to write a batch that failed and were repeated.',
+      labelNames: ['sink'],
+      registers,
+    });
     const sinks = (): readonly SinkState[] => this.#sinks();
-    new Gauge({
+    const queued = new Gauge({
       name: 'millrace_ledger_queue_bytes',
       help: 'Bytes of the records that wait for a sink of the ledger.',
       labelNames: ['sink'],
@@ -60,7 +71,7 @@ export class LedgerMetrics implements LedgerObserver {
         for (const { sink, queueBytes } of sinks()) this.set({ sink }, queueBytes);
       },
     });
-    new Gauge({
+    const lastWrite = new Gauge({
       name: 'millrace_ledger_last_write_timestamp_seconds',
       help: 'When a sink of the ledger last took records, in seconds since the epoch.',
       labelNames: ['sink'],
@@ -72,11 +83,13 @@ export class LedgerMetrics implements LedgerObserver {
           if (flushedAt !== undefined) this.set({ sink }, flushedAt / 1000);
       },
     });
+    this.#metrics = [added, this.#written, this.#bytes, this.#dropped, this.#retries, queued, lastWrite];
   }
 
-  /** Says whose queues the gauges show. */
-  watch(sinks: () => readonly SinkState[]): void {
+  /** @param sinks the sinks whose queues the gauges show */
+  register(registry: Registry, sinks: () => readonly SinkState[]): void {
     this.#sinks = sinks;
+    for (const metric of this.#metrics) registry.registerMetric(metric);
   }
 
   added(kind: RecordKind): void {
@@ -95,5 +108,18 @@ export class LedgerMetrics implements LedgerObserver {
   failed(sink: string, error: ErrorDescription | undefined): void {
     if (error === undefined) this.#log.info({ sink }, 'the sink takes records again');
     else this.#log.error({ sink, err: error }, 'the sink loses records; requests are not affected');
+  }
+
+  retried(sink: string): void {
+    this.#retries.inc({ sink });
+  }
+
+  waiting(sink: string, error: ErrorDescription | undefined): void {
+    if (error === undefined) this.#log.info({ sink }, 'the sink takes records again');
+    else this.#log.warn({ sink, err: error }, 'the sink does not take records, so they wait; requests are not affected');
+  }
+
+  refused(sink: string, error: ErrorDescription): void {
+    this.#log.warn({ sink, err: error }, 'the sink refused a record, which is lost');
   }
 }
