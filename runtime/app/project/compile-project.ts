@@ -52,6 +52,10 @@ export interface CompileOptions extends Partial<Pick<Settings, 'prefix' | 'model
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
+  /** The one pipeline to compile. */
+  readonly only?: string;
+  /** Contents by path that replace those of files that options name. */
+  readonly optionFiles?: ReadonlyMap<string, Buffer>;
 }
 
 /**
@@ -68,6 +72,8 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
+    only = tunable,
+    optionFiles,
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -76,7 +82,7 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const { checkable } = loaded;
-  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
@@ -88,7 +94,7 @@ export async function compileProject(
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const written of isWhole ? checkable.pipelines : []) {
-      if (tunable !== undefined && written.name !== tunable) continue;
+      if (only !== undefined && written.name !== only) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
