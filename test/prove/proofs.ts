@@ -3,6 +3,7 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
+import { gates } from './gates.js';
 import type { Proof } from './proof.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
@@ -26,4 +27,5 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
+  gates,
 ];
