@@ -11,6 +11,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -53,6 +54,7 @@ function makeProgram(context: CliContext, version: string): Command {
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    trainCommand(context),
     diffCommand(context),
     demoCommand(context),
   ])
