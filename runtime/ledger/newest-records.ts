@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readReport, type ReadReport } from './frame-splitter.js';
 import type { DecodedRecord } from './record-decoder.js';
 import { readRecords } from './record-reader.js';
-import { segmentFiles, segmentPaths } from './segments.js';
+import { segmentFiles, segmentPaths } from '../sdk/segments.js';
 
 /**
  * Finds the newest records of a ledger. It reads the segments that were written to last first, and stops when it has enough.

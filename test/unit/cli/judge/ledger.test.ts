@@ -1,12 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { startService } from '../../../../runtime/app/serve.js';
 import { readSettings } from '../../../../runtime/config/project/read-settings.js';
-import { FileSink } from '../../../../runtime/ledger/file-sink.js';
-import { RunningLedger } from '../../../../runtime/ledger/ledger.js';
 import { recordSchema } from '../../../../runtime/ledger/record-schema.js';
+import { memoryLedger } from '../../../support/memory-ledger.js';
 import { millrace, type CommandResult } from '../../../support/command-line.js';
 import { writeProject } from '../../../support/project.js';
 
@@ -48,6 +47,17 @@ const candidates = [1, 2, 3, 4, 5].map((price) => ({
   search_score: price === 5 ? 9 : 0,
 }));
 
+async function writeFeedback(file: string, clicks: readonly (readonly [string, string])[]): Promise<void> {
+  const { ledger, bytes } = memoryLedger();
+  for (const [request, id] of clicks)
+    ledger.add(FEEDBACK, { candidate: 0, change: 0 }, (w) => {
+      w.text(request);
+      w.text('click');
+      w.text(id);
+    });
+  await writeFile(file, await bytes());
+}
+
 describe('commands on a ledger', () => {
   let root = '';
   let store: string[] = [];
@@ -55,20 +65,11 @@ describe('commands on a ledger', () => {
 
   before(async () => {
     root = await writeProject(FILES);
-    ledger = join(root, 'ledger');
     const dataDir = join(root, 'data');
+    ledger = join(dataDir, 'ledger');
     store = ['--project', root, '--store', 'embedded', '--data-dir', dataDir];
-    const sink = new FileSink({
-      name: 'file',
-      takes: ['ranking', 'feedback'],
-      queueBytes: 1e7,
-      folder: ledger,
-      keepMs: 1e9,
-      bytes: 1e9,
-    });
-    const running = new RunningLedger([sink]);
     const settings = await readSettings({}, { project: root, store: 'embedded', dataDir, port: '0' });
-    const service = await startService(settings, { ledger: running, logger: pino({ level: 'silent' }) });
+    const service = await startService(settings, { logger: pino({ level: 'silent' }) });
     const post = async (path: string, body: object): Promise<void> => {
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -87,19 +88,13 @@ describe('commands on a ledger', () => {
         user_page_size: 2,
       });
     await post('/api/v1/other', { query: { query: 'tv' }, user: { user_id: 'u1' }, candidates });
+    await service.close();
     // Request 0: a click on its best candidate. Request 1: on its worst one. Another of no known request.
-    for (const [request, id] of [
+    await writeFeedback(join(ledger, 'feedback.mlr'), [
       ['r0', 'p5'],
       ['r1', 'p4'],
       ['gone', 'p1'],
-    ] as const)
-      running.add(FEEDBACK, { candidate: 0, change: 0 }, (w) => {
-        w.text(request);
-        w.text('click');
-        w.text(id);
-      });
-    await service.close();
-    await running.close(1000);
+    ]);
   });
   after(async () => {
     await rm(root, { recursive: true, force: true });
