@@ -37,6 +37,8 @@ export interface PipelineServices {
   readonly now: () => number;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number;
+  /** By code: the number of a kind of feedback in the plan; by default its code. */
+  readonly eventNumbers?: Uint8Array | undefined;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
   readonly onEffectError?: EffectErrorHandler;
@@ -107,7 +109,7 @@ export async function runPipeline(
 }
 
 function readsOf(
-  { store, layouts, resident, readers, historyRetention }: PipelineServices,
+  { store, layouts, resident, readers, historyRetention, eventNumbers }: PipelineServices,
   stages: StageRunner,
   { time }: StoreLoss,
   span: RequestContext['span'],
@@ -119,6 +121,7 @@ function readsOf(
     resident: resident && new ResidentSession(resident),
     readers,
     historyRetention,
+    eventNumbers,
     clock: stages.clock,
     spans,
   };

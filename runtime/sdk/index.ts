@@ -9,6 +9,7 @@ export * from '../api/input.js';
 export * from '../api/interactions.js';
 export * from './model-file.js';
 export * from './model-inputs.js';
+export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
 export * from '../api/plugin.js';
 export * from '../api/status.js';

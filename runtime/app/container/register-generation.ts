@@ -10,6 +10,7 @@ import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
 import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
+import { openEventCodes } from '../../store/event-codes.js';
 import { redisSettings } from '../../settings/redis-settings.js';
 import type { Settings } from '../../settings/settings.js';
 import { leaseResidentTables } from './resident.js';
@@ -28,6 +29,14 @@ export async function registerGeneration(
 ): Promise<() => Promise<void>> {
   const settings = container.resolve(TOKENS.settings);
   const sources = await leaseSources(container, config.views, settings);
+  const codes = await openEventCodes(
+    container.resolve(TOKENS.store),
+    settings.prefix,
+    config.events.keys(),
+  ).catch(async (error: unknown) => {
+    await sources.release();
+    throw error;
+  });
   const resident = await leaseResidentTables(container, plans, settings, config).catch(
     async (error: unknown) => {
       await sources.release();
@@ -36,6 +45,7 @@ export async function registerGeneration(
   );
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
+  container.register(TOKENS.eventCodes, { useValue: codes });
   registerData(container, config);
   registerReaders(container, config, plans);
   return async () => {
@@ -96,7 +106,7 @@ export function registerData(
 
 function registerReaders(
   container: DependencyContainer,
-  { entities: types, views }: ProjectConfig,
+  { entities: types, views, events }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
   const { prefix, oldestEventTime, onlineMs, historyRetention } = container.resolve(TOKENS.settings);
@@ -123,7 +133,9 @@ function registerReaders(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          needs: historyNeedsOf(plans, historyRetention),
+          kinds: events,
+          codes: c.resolve(TOKENS.eventCodes),
+          needs: historyNeedsOf(plans, c.resolve(TOKENS.eventCodes), historyRetention),
           oldestEvent: oldestEventTime,
           clock: c.resolve(TOKENS.clock),
         }),

@@ -4,6 +4,7 @@ import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { loadEvents } from './load-events.js';
 import { loadPipelines } from './load-pipelines.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import type { ProjectConfig } from './model.js';
@@ -27,8 +28,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. The
- * content of the files never makes it reject. The result is deeply frozen.
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines`, and the
+ * kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
@@ -53,6 +54,7 @@ export async function loadProject(
   const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
   const viewNames = declaredNames(viewFiles, parsedViews);
+  const events = await loadEvents(root, environment, entityNames, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   checkReferences(context.references, entityNames, diagnostics);
@@ -64,7 +66,7 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines };
+  const whole = { root: resolve(root), entities, views, pipelines, events };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const rest = { ...whole, pipelines: pipelines.filter(({ file }) => !wrong.has(file.path)) };
   return Object.freeze({
