@@ -163,6 +163,16 @@ export const SETTINGS = {
     list: true,
     parse: (text) => AllowedHosts.parse(text),
   }),
+  sinkHosts: row({
+    env: 'MILLRACE_SINK_HOSTS',
+    value: 'HOSTS',
+    default: '',
+    description:
+      'Hosts to which `http` sinks may send records, e.g. `collector:8443`. A host without a port allows all of its ports. By default none.',
+    expected: 'host names or addresses, each with an optional port, separated by commas',
+    list: true,
+    parse: (text) => AllowedHosts.parse(text),
+  }),
   ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
   ...TRACE_SETTINGS,
