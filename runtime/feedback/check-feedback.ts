@@ -194,7 +194,11 @@ function readValue(
   if (found === undefined) {
     const isBroken = typeof value === 'string' && !isWellFormed(value);
     if (!isBroken) return value;
-    violations.add(pointer, 'wrong_type', `${name}: expected well-formed Unicode, found half a surrogate pair`);
+    violations.add(
+      pointer,
+      'wrong_type',
+      `${name}: expected well-formed Unicode, found half a surrogate pair`,
+    );
   } else violations.add(pointer, found.code, `${name}: ${found.detail}`);
   return undefined;
 }

@@ -13,6 +13,10 @@ import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from '../core/group-by.js';
+import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
+import type { Usage } from '../core/usage.js';
+import { NO_LEDGER, type Ledger } from '../ledger/ledger.js';
+import { FeedbackRecords } from './feedback-records.js';
 import { HistoryWriter } from './history-writer.js';
 import type { EventOutcome, Merged } from './merge-events.js';
 import type { NewEvent } from './history-capacity.js';
@@ -26,6 +30,10 @@ export interface FeedbackParts extends StoreParts {
   readonly codes: EventCodes;
   /** By entity type: what its histories must keep. */
   readonly needs: ReadonlyMap<string, HistoryNeeds>;
+  /** Records the events; by default nothing is recorded. */
+  readonly ledger?: Ledger;
+  /** Replaces ids in records; by default it replaces none. */
+  readonly hasher?: IdHasher;
   /** The oldest accepted event time, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
@@ -63,8 +71,10 @@ export class Feedback {
   /** By entity type: one reader for all facets that any history keeps of that type. */
   readonly #readers = new Map<string, FacetReader>();
   readonly #writer = new HistoryWriter();
+  readonly #records: FeedbackRecords;
 
   constructor(parts: FeedbackParts) {
+    this.#records = new FeedbackRecords(parts.ledger ?? NO_LEDGER, parts.hasher ?? PLAIN_IDS);
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     const { types, needs, prefix } = parts;
@@ -76,6 +86,11 @@ export class Feedback {
       if (facets.size > 0)
         this.#readers.set(subject, new FacetReader(subject, facets.values(), types, prefix));
     }
+  }
+
+  /** Records that are not written yet. */
+  get recording(): Usage {
+    return this.#records.usage;
   }
 
   /**
@@ -92,6 +107,7 @@ export class Feedback {
     const feedback = await soon(checkFeedback(body, { entities, kinds }, now, oldestEvent));
     const merged = await this.#store(feedback, now, tracedStore(this.#parts.store, span));
     const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
+    this.#records.add(feedback, outcomes, now);
     const count = (outcome: EventOutcome | 'unused'): number =>
       outcomes.filter((one) => one === outcome).length;
     return {

@@ -1,6 +1,7 @@
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import { IdHasher } from '../../core/id-hasher.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
@@ -56,7 +57,7 @@ export async function registerGeneration(
 /** Registers the services that store entities and features: they need only the schemas. */
 export function registerData(
   container: DependencyContainer,
-  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+  { entities: types, views, pipelines }: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>,
 ): void {
   const settings = container.resolve(TOKENS.settings);
   const { prefix } = settings;
@@ -81,6 +82,8 @@ export function registerData(
           views,
           types,
           eventTimes: eventTimesOf(settings),
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
         }),
     ),
@@ -106,10 +109,11 @@ export function registerData(
 
 function registerReaders(
   container: DependencyContainer,
-  { entities: types, views, events }: ProjectConfig,
+  { entities: types, views, pipelines, events }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
-  const { prefix, oldestEventTime, onlineMs, historyRetention } = container.resolve(TOKENS.settings);
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, onlineMs, historyRetention } = settings;
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -137,10 +141,21 @@ function registerReaders(
           codes: c.resolve(TOKENS.eventCodes),
           needs: historyNeedsOf(plans, c.resolve(TOKENS.eventCodes), historyRetention),
           oldestEvent: oldestEventTime,
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
         }),
     ),
   });
+}
+
+/** Replaces ids in the records of feedback and of rows: those that the records of any pipeline hide. */
+function hasherOf(
+  { hashIds, idSalt }: Pick<Settings, 'hashIds' | 'idSalt'>,
+  pipelines: ProjectConfig['pipelines'],
+): IdHasher {
+  const hidden = pipelines.flatMap(({ log }) => [...(log?.hash.keys() ?? [])]);
+  return new IdHasher(idSalt, new Set([...hashIds, ...hidden]));
 }
 
 /** Opens the feature views outside the store. Their client is loaded only for projects that have such views. */

@@ -196,6 +196,7 @@ function wire(
             { project_version: version, waited_ms: limitMs },
             'closed while something still used it',
           );
+        for (const { recording } of [feedback, features]) await recording.idle(limitMs);
         for (const error of await compiled.close())
           logger.warn({ error: describeError(error) }, 'a component could not be closed');
         await release();

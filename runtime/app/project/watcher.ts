@@ -119,7 +119,8 @@ export class ProjectWatcher {
     if (stuck.length > 0) this.#options.onPluginsChanged(stuck);
     const ofSettings = changed.filter((path) => path === PROJECT_FILE);
     const isOfProject = ofSettings.length > 0 && (await this.#options.onProjectFileChanged());
-    if (isOfProject || changed.length > stuck.length + ofSettings.length) this.#reloaded(await this.#options.reload());
+    if (isOfProject || changed.length > stuck.length + ofSettings.length)
+      this.#reloaded(await this.#options.reload());
   }
 
   /** After a failure the previous version stays in service, and its files are still watched. */

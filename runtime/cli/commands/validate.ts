@@ -27,7 +27,10 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   const compiled = await compileProject(project, settings);
   await compiled.close();
   const { config, pipelines } = compiled;
-  const diagnostics = [...ofSettings, ...compiled.diagnostics.filter((one) => !ofSettings.some((told) => isSame(one, told)))];
+  const diagnostics = [
+    ...ofSettings,
+    ...compiled.diagnostics.filter((one) => !ofSettings.some((told) => isSame(one, told))),
+  ];
   if (config !== undefined) checkEntityTypes(settings, config);
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
@@ -52,7 +55,9 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
 /** millrace.yaml is read for its settings, and for its part of the project. */
 function isSame(one: Diagnostic, other: Diagnostic): boolean {
   return (
-    one.message === other.message && one.at.file.path === other.at.file.path && one.at.start === other.at.start
+    one.message === other.message &&
+    one.at.file.path === other.at.file.path &&
+    one.at.start === other.at.start
   );
 }
 

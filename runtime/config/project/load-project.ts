@@ -83,12 +83,12 @@ export async function loadProject(
 }
 
 /**
- * The part of a project that commands for data need: entity types and views, independent of pipelines, models and
- * plugins.
+ * The part of a project that commands for data need: entity types and views, independent of models and plugins. Pipelines
+ * with errors are missing.
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
+  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -37,7 +37,10 @@ const EVENT_FIELDS: Schema = {
       `${CLOCK_AHEAD / 60_000} minutes in the future.`,
   },
   quantity: { ...ITEMS, description: 'How many items it was of; 1, when absent.' },
-  position: { ...ITEMS, description: 'The position in the ranking, from 1. It is recorded, and not counted.' },
+  position: {
+    ...ITEMS,
+    description: 'The position in the ranking, from 1. It is recorded, and not counted.',
+  },
 };
 
 export const feedback: PostRoute = {
