@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
+import { fileSink } from '../../config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
@@ -60,7 +61,7 @@ export interface CompileOptions extends Partial<
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
   /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Pick<SinkServices, 'instance' | 'folder' | 'warn'>;
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
 
 /**
@@ -78,7 +79,7 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
-    sinkServices = { instance: '', folder: '', warn: () => undefined },
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -131,9 +132,11 @@ export async function compileProject(
   };
 }
 
-/** The sinks of a project. */
-function sinksOf({ sinks }: ProjectConfig): ProjectConfig['sinks'] {
-  return sinks;
+/** The sinks of a project. If it has none and logs its rankings, they go to files. */
+function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+  const logs = pipelines.find(({ log }) => log !== undefined);
+  if (sinks.length > 0 || logs === undefined) return sinks;
+  return [fileSink(logs)];
 }
 
 /**

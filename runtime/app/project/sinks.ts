@@ -1,4 +1,4 @@
-import type { CompiledSink, SinkServices } from '../../compile/compile-sink.js';
+import type { CompiledSink } from '../../compile/compile-sink.js';
 import { eventsOfRecord } from '../../ledger/events.js';
 import { RunningLedger, type LedgerObserver } from '../../ledger/ledger.js';
 import { PluginSink, type SinkBinding } from '../../ledger/plugin-sink.js';
@@ -20,11 +20,6 @@ export class Sinks {
   constructor(observer: LedgerObserver = {}) {
     this.#observer = observer;
     this.ledger = new RunningLedger([], observer);
-  }
-
-  /** What the sinks of the project may use of the process. */
-  services({ folder, warn }: Pick<SinkServices, 'folder' | 'warn'>): SinkServicesOfProcess {
-    return { instance: this.ledger.instance, folder, warn };
   }
 
   /**
@@ -51,8 +46,6 @@ export class Sinks {
     await Promise.all([removed, ...replaced]);
   }
 }
-
-type SinkServicesOfProcess = Pick<SinkServices, 'instance' | 'folder' | 'warn'>;
 
 function bindingOf({ definition, sink }: CompiledSink): SinkBinding {
   const { name, take, queueBytes, format } = definition;

@@ -9,6 +9,20 @@ const QUEUE_BYTES = 64 * 2 ** 20;
 /** A smaller queue does not hold one record of a long ranking. */
 const LEAST_QUEUE_BYTES = 2 ** 20;
 
+/** The sink of a project that logs its rankings and declares no sink. */
+export function fileSink({ at, file }: Pick<SinkDefinition, 'at' | 'file'>): SinkDefinition {
+  return {
+    name: 'file',
+    use: { value: 'file', at },
+    take: RECORD_KINDS,
+    format: 'columns',
+    queueBytes: QUEUE_BYTES,
+    with: undefined,
+    file,
+    at,
+  };
+}
+
 /** Loads the sinks of a project. Their plugins and options are checked when the project is compiled. */
 export function loadSinks(files: readonly ParsedFile[], diagnostics: Diagnostics): SinkDefinition[] {
   return files.flatMap((parsed) => loadSink(parsed, diagnostics) ?? []);
