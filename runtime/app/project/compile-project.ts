@@ -11,6 +11,7 @@ import type { Plan } from '../../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../settings/linked-folders.js';
+import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
@@ -20,6 +21,7 @@ import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
+import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 
 /** A project with errors. */
@@ -155,6 +157,12 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...config.sinks.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
-  const all = [...texts, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];
+  const all = [...texts, ...events, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
   return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+}
+
+/** The kinds of feedback. The rest of millrace.yaml sets up a service, not the project. */
+function eventsText(events: ProjectConfig['events']): string {
+  return JSON.stringify([...events.values()].map(({ name, values }) => [name, [...values]]));
 }
