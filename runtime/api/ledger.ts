@@ -81,8 +81,12 @@ export interface SinkContext {
   readonly format: SinkFormat;
   /** The id of this process: new at each start, part of every record. */
   readonly instance: string;
-  /** The folder for the ledger of this machine: setting `ledger_dir`. */
+  /** The folder for the ledger of this machine: setting `ledger.dir`. */
   readonly folder: string;
+  /** How long records are kept there, in milliseconds: setting `ledger.keep`. */
+  readonly keepMs: number;
+  /** How large that folder may become, in bytes: setting `ledger.bytes`. */
+  readonly keepBytes: number;
   /** Makes clients of the servers that the setting `sink_hosts` allows. */
   readonly http: OutboundHttp;
   /**

@@ -95,7 +95,8 @@ function openRecording(settings: Settings, logger: Logger): Recording {
   const sinks = new Sinks(metrics);
   const { instance } = sinks.ledger;
   const warn = (sink: string, message: string): void => logger.warn({ sink }, message);
-  return { sinks, metrics, options: { sinkServices: { instance, folder: settings.ledgerDir, warn } } };
+  const { ledgerDir: folder, ledgerKeep: keepMs, ledgerBytes: keepBytes } = settings;
+  return { sinks, metrics, options: { sinkServices: { instance, folder, keepMs, keepBytes, warn } } };
 }
 
 /**

@@ -24,7 +24,7 @@ export interface CompiledSink {
 }
 
 /** What a sink may use of the process. */
-export type SinkServices = Pick<SinkContext, 'instance' | 'folder' | 'http' | 'findPackage'> & {
+export type SinkServices = Omit<SinkContext, 'name' | 'format' | 'warn'> & {
   /** The files that options name. */
   readonly files: OptionFiles;
   readonly warn: (sink: string, message: string) => void;

@@ -14,6 +14,7 @@ export * from '../core/pieces.js';
 export * from '../api/plugin.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';
+export * from './segments.js';
 export * from './tensor.js';
 export * from './tensor-inputs.js';
 export * from './tensor-outputs.js';

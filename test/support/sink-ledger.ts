@@ -134,6 +134,8 @@ export async function createSink(
     format: 'columns',
     instance: '00000000-0000-0000-0000-000000000000',
     folder: '',
+    keepMs: Infinity,
+    keepBytes: Infinity,
     http: httpConnector(
       AllowedHosts.parse(allowed) ?? AllowedHosts.none,
       undefined,

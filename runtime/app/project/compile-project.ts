@@ -59,7 +59,7 @@ export interface CompileOptions extends Partial<
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
   /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Pick<SinkServices, 'instance' | 'folder' | 'warn'>;
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
-    sinkServices = { instance: '', folder: '', warn: () => undefined },
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
