@@ -162,10 +162,10 @@ export class DataFrame {
     feature: (view, feature) => this.#source(`${view}:${feature}`, () => this.#names.feature(view, feature)),
   };
 
-  #source(
+  #source<Meant extends Source | NamedNumber | NameProblem>(
     name: string,
-    meaning: () => Source | NamedNumber | NameProblem,
-  ): Source | NamedNumber | NameProblem {
+    meaning: () => Meant,
+  ): Source | NameProblem | Meant {
     const meant = meaning();
     const feature = this.#features.get(name);
     if (feature !== undefined)

@@ -52,9 +52,6 @@ export function modelColumns(
     return [...missing.map((key) => toColumn(key, key)), ...columns];
   }
   if (oldColumns !== undefined) return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
-  const named = new Set(given.values());
-  return [
-    ...Array.from(given.keys(), (key) => toColumn(key, key)),
-    ...otherwise.filter((value) => !named.has(value)).map((value) => toColumn(columnName(value), value)),
-  ];
+  if (given.size > 0) return Array.from(given.keys(), (key) => toColumn(key, key));
+  return otherwise.map((value) => toColumn(columnName(value), value));
 }

@@ -17,7 +17,7 @@ export interface OpenLearned {
   readonly services: StepTools['services'];
   /**
    * Compiles the pipeline with a model file in the place of its own. Nothing is written.
-   * @returns the diagnostics of the pipeline
+   * @returns the diagnostics in the file of the pipeline
    */
   check(content: Buffer): Promise<readonly Diagnostic[]>;
 }
@@ -82,7 +82,7 @@ export async function openLearned(
         optionFiles: new Map([[opened.modelPath, content]]),
       });
       await compiled.close();
-      return compiled.diagnostics;
+      return compiled.diagnostics.filter(({ at }) => at.file.path === definition.file.path);
     },
   };
 }

@@ -14,6 +14,7 @@ import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { openDataFolder, type DataFolder } from '../train/data-files.js';
 import { prepareColumns, writeComputed, type PreparedColumns } from '../train/prepare-columns.js';
+import { readPropensities } from '../train/propensities.js';
 import { prove } from '../train/prove.js';
 import { runPython, type TrainingJob } from '../train/run-python.js';
 import {
@@ -254,20 +255,4 @@ function addParam(text: string, before: JsonObject): JsonObject {
     parsed = value;
   }
   return { ...before, [name]: parsed };
-}
-
-async function readPropensities(path: string): Promise<readonly number[]> {
-  let read: unknown;
-  try {
-    read = JSON.parse(await readFile(path, 'utf8'));
-  } catch (error) {
-    throw new CommandFailure(`cannot read ${path}: ${(error as Error).message}`, undefined, { cause: error });
-  }
-  if (
-    Array.isArray(read) &&
-    read.length > 0 &&
-    read.every((one) => typeof one === 'number' && one > 0 && one <= 1)
-  )
-    return read as number[];
-  throw new CommandFailure(`${path}: expected a JSON list of numbers above 0 and at most 1, one a place`);
 }

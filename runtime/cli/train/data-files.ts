@@ -18,7 +18,10 @@ export interface DataFolder {
   readonly pipeline: string;
   readonly features: readonly DataFeature[];
   readonly rows: Readonly<Record<Split, number>>;
-  readonly manifest: JsonObject;
+  /** The probability that a user looks at a place, from the first place on, if the manifest has it. */
+  readonly propensities: readonly number[] | undefined;
+  /** False if the clicks decided which rows count as examined. Weights by propensity are then wrong. */
+  readonly mayWeigh: boolean;
 }
 
 /** The rows of one request. */
@@ -61,7 +64,8 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     pipeline: String(manifest.pipeline),
     features: features.map(({ name, type, column = name }) => ({ name, type, column })),
     rows: { train: rows.train ?? 0, holdout: rows.holdout ?? 0 },
-    manifest,
+    propensities: manifest.propensities as unknown as readonly number[] | undefined,
+    mayWeigh: (manifest.examined as { readonly propensities?: boolean } | undefined)?.propensities !== false,
   };
 }
 

@@ -112,7 +112,13 @@ class DataSet:
     @property
     def is_judged(self) -> bool:
         """Whether its labels are grades that people gave, and not clicks."""
-        return bool(self.manifest.get("judgments"))
+        return self.manifest.get("source") == "judgments"
+
+    @property
+    def may_weigh(self) -> bool:
+        """False if the clicks decided which rows count as examined. Weights by propensity are then wrong."""
+        examined = self.manifest.get("examined")
+        return not (isinstance(examined, dict) and examined.get("propensities") is False)
 
     @property
     def propensities(self) -> Sequence[float] | None:

@@ -214,13 +214,12 @@ def _weighing(
             return Weighing("lambdarank_unbiased", "XGBoost estimates the bias of positions itself")
         return Weighing("none", "lambdarank_unbiased needs XGBoost 2.0")
     given = propensities if propensities is not None else data.propensities
-    examined = data.manifest.get("examined")
     if given is None:
         return Weighing("none", "the data set has no propensities of positions, so all weights of positions are 1")
-    if isinstance(examined, str) and examined.startswith("last_click"):
+    if not data.may_weigh:
         raise DataSetError(
-            f"the data set was built with --examined {examined}, which depends on the clicks",
-            "propensity weights need --examined page",
+            "the clicks decided which rows of the data set count as examined, so propensities cannot be used",
+            "build it with --examined page, or train with debias none",
         )
     bad = next((one for one in given if not 0 < one <= 1), None)
     if bad is not None or not given:
