@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { dataSetCommand } from './commands/dataset.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
@@ -11,6 +12,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -53,7 +55,9 @@ function makeProgram(context: CliContext, version: string): Command {
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    trainCommand(context),
     diffCommand(context),
+    dataSetCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

@@ -16,10 +16,12 @@ import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
+import type { Ledger } from '../../ledger/ledger.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
+import type { EventCodes } from '../../store/event-codes.js';
 import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
@@ -40,6 +42,7 @@ export const TOKENS = {
   keys: token<ServedKeys | undefined>('keys'),
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),
+  ledger: token<Ledger>('ledger'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */
@@ -54,6 +57,7 @@ export const TOKENS = {
   featureStore: token<FeatureStore>('feature store'),
   scans: token<Scans>('scans'),
   onlineFeatures: token<OnlineFeatures>('online features'),
+  eventCodes: token<EventCodes>('codes of the kinds of feedback'),
   feedback: token<Feedback>('feedback'),
   forget: token<Forget>('forget'),
 } as const;

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { eventNumbers } from '../../config/project/load-events.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
@@ -13,8 +14,10 @@ import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
+import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
+import { DEFAULT_EVENT_CODES } from '../../store/event-codes.js';
 import { Usage } from '../../core/usage.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import { idHasherOf } from '../../settings/privacy-settings.js';
@@ -53,6 +56,8 @@ export interface Generation {
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
+  /** See `CompiledProject.sinks`. */
+  readonly sinks: CompiledProject['sinks'];
   /**
    * Returns its routes, which are created once.
    * @param audience selects the routes for one listener; by default all routes
@@ -75,6 +80,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
   try {
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(diagnostics);
+    checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
     release = await registerGeneration(services, config, plans);
     return wire(services, compiled, config, release);
@@ -104,6 +110,7 @@ function wire(
   const feedback = services.resolve(TOKENS.feedback);
   const forget = services.resolve(TOKENS.forget);
   const resident = services.resolve(TOKENS.resident);
+  const codes = services.resolve(TOKENS.eventCodes);
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
   const pipelines = plans.map((plan) =>
@@ -114,7 +121,15 @@ function wire(
       sources,
       usage,
       hasher: idHasherOf(settings),
+      records: {
+        ledger: services.resolve(TOKENS.ledger),
+        hasherOf: (definition) => logHasherOf(definition, settings),
+        projectVersion: version,
+        onError: (error) =>
+          logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
+      },
       historyRetention: settings.historyRetention,
+      eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
@@ -140,6 +155,7 @@ function wire(
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,
+    eventKinds: config.events,
     logger,
     version: millraceVersion,
     projectVersion: version,
@@ -171,6 +187,7 @@ function wire(
     version,
     loadedAt: Date.now(),
     files: compiled.files,
+    sinks: compiled.sinks,
     http: (audience) => {
       let listener = listeners.get(audience);
       if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));
@@ -183,6 +200,7 @@ function wire(
             { project_version: version, waited_ms: limitMs },
             'closed while something still used it',
           );
+        for (const { recording } of [feedback, features]) await recording.idle(limitMs);
         for (const error of await compiled.close())
           logger.warn({ error: describeError(error) }, 'a component could not be closed');
         await release();

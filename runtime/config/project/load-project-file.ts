@@ -4,7 +4,7 @@ import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
 import { PROJECT_FILE, type FileSetting, type ProjectFile } from '../../settings/setting-origin.js';
-import { keyOf } from '../../settings/setting-row.js';
+import { keyOf, SECTIONS } from '../../settings/setting-row.js';
 import { FILE_SETTINGS } from '../../settings/settings.js';
 import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import type { Environment } from '../yaml/interpolate.js';
@@ -24,7 +24,12 @@ export interface LoadedProjectFile {
 }
 
 const NAME_KEY = 'project';
-const KEYS: readonly string[] = [NAME_KEY, ...FILE_SETTINGS.keys()];
+
+/** The key of the kinds of feedback. They are a part of the project, not a setting: a reload applies a change. */
+export const EVENTS_KEY = 'events';
+/** The keys that are not settings. */
+const PROJECT_KEYS: readonly string[] = [NAME_KEY, EVENTS_KEY];
+const KEYS: readonly string[] = [...PROJECT_KEYS, ...FILE_SETTINGS.keys()];
 
 /**
  * Reads and checks millrace.yaml in a project's folder. A project without that file has no errors. The content of the
@@ -38,22 +43,60 @@ export async function loadProjectFile(
   content?: { readonly content: string | undefined },
 ): Promise<LoadedProjectFile> {
   const diagnostics = new Diagnostics();
-  const source = content === undefined ? await findSource(folder, diagnostics) : sourceOf(content.content);
+  const { source, root } = await readProjectFile(folder, environment, diagnostics, content);
   const found = { folder, content: source?.text };
-  const root = source === undefined ? undefined : rootOf(source, folder, environment, diagnostics);
   if (source === undefined || root === undefined)
-    return { file: { ...found, name: undefined, settings: new Map() }, diagnostics: diagnostics.all };
+    return {
+      file: { ...found, name: undefined, settings: new Map(), events: undefined },
+      diagnostics: diagnostics.all,
+    };
   const place = { file: source, folder, diagnostics };
   const settings = new Map<string, FileSetting>();
-  for (const entry of entriesOf(source, root)) {
+  for (const entry of settingsOf(source, root, diagnostics)) {
     const row = FILE_SETTINGS.get(entry.key);
     if (row !== undefined) {
       const setting = readSetting(entry, row, place);
       if (setting !== undefined) settings.set(entry.key, setting);
-    } else if (entry.key !== NAME_KEY) reportUnknown(entry, source, diagnostics);
+    } else if (!PROJECT_KEYS.includes(entry.key)) reportUnknown(entry, source, diagnostics);
   }
   const name = readName(source, root, folder, diagnostics);
-  return { file: { ...found, name, settings }, diagnostics: diagnostics.all };
+  const events = textAt(source, memberOf(source, root, EVENTS_KEY));
+  return { file: { ...found, name, settings, events }, diagnostics: diagnostics.all };
+}
+
+/**
+ * Reads and parses millrace.yaml. Both parts are undefined if there is no such file; the root is undefined if the file
+ * cannot be parsed.
+ */
+export async function readProjectFile(
+  folder: string,
+  environment: Environment,
+  diagnostics: Diagnostics,
+  content?: { readonly content: string | undefined },
+): Promise<{ readonly source: SourceFile | undefined; readonly root: Node | undefined }> {
+  const source = content === undefined ? await findSource(folder, diagnostics) : sourceOf(content.content);
+  return { source, root: source && rootOf(source, folder, environment, diagnostics) };
+}
+
+/** The entries of the file, and in place of each section its entries, with keys such as `ledger.keep`. */
+function settingsOf(source: SourceFile, root: Node, diagnostics: Diagnostics): Entry[] {
+  return entriesOf(source, root).flatMap((entry): Entry[] => {
+    const { key, keyAt, value } = entry;
+    if (key.includes('.')) {
+      reportUnknown(entry, source, diagnostics);
+      return [];
+    }
+    if (!SECTIONS.includes(key)) return [entry];
+    if (isMap(value))
+      return entriesOf(source, value).map((inner) => ({ ...inner, key: `${key}.${inner.key}` }));
+    const names = KEYS.filter((one) => one.startsWith(`${key}.`)).map((one) => one.slice(key.length + 1));
+    diagnostics.error(
+      'wrong_type',
+      value === undefined ? keyAt : spanOf(source, value),
+      `\`${key}\`: expected a mapping with ${names.join(', ')}, found ${foundWords(source, value)}`,
+    );
+    return [];
+  });
 }
 
 function sourceOf(content: string | undefined): SourceFile | undefined {
@@ -161,9 +204,22 @@ function reportUnknown({ key, keyAt, value }: Entry, source: SourceFile, diagnos
     keyAt,
     `\`${key}\` is not allowed here`,
     nested !== undefined
-      ? `the keys of ${PROJECT_FILE} are not nested: write \`${nested}:\``
+      ? `write \`${nested}:\`; \`${key}\` is not a section of ${PROJECT_FILE}`
       : guess !== undefined
-        ? `did you mean \`${guess}\`?`
+        ? guessHelp(key, guess)
         : 'docs/settings.md lists the keys',
   );
+}
+
+function textAt(source: SourceFile, node: Node | undefined): string | undefined {
+  return node?.range ? source.text.slice(node.range[0], node.range[1]) : undefined;
+}
+
+/** Says what to write for a key that is not allowed. The key of a setting in a section stands below the section. */
+function guessHelp(key: string, guess: string): string {
+  const [section = '', name] = guess.split('.');
+  if (name === undefined) return `did you mean \`${guess}\`?`;
+  return key.startsWith(`${section}.`) && key !== guess
+    ? `did you mean \`${name}\`?`
+    : `write \`${name}\` below \`${section}\`: \`${section}: { ${name}: … }\``;
 }
