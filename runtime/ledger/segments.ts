@@ -1,0 +1,73 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** The ending of a segment's file name. */
+const ENDING = '.mlr';
+
+/** A writer closes its segment at this size, or at this age. */
+export const SEGMENT_BYTES = 64 * 2 ** 20;
+export const SEGMENT_MS = 3_600_000;
+
+/** A segment that nobody wrote to for so long is closed: its writer closed it by age, or is gone. */
+const SURELY_CLOSED_MS = SEGMENT_MS + 60_000;
+
+export interface SegmentFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** When it was last written to, in epoch milliseconds. */
+  readonly writtenAt: number;
+  /** False while its writer may still add to it. */
+  readonly isClosed: boolean;
+}
+
+/** The path of a segment: a folder for each day, and in it the instance and the number of the segment. */
+export function segmentPath(folder: string, instance: string, number: number, time: number): string {
+  const day = new Date(time).toISOString().slice(0, 10);
+  return join(folder, day, `${instance}-${String(number).padStart(6, '0')}${ENDING}`);
+}
+
+/** The paths of all segments of a folder and of the folders in it, in order; for a file, the file itself. */
+export async function segmentPaths(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true });
+  return entries
+    .filter((entry) => entry.endsWith(ENDING))
+    .map((entry) => join(path, entry))
+    .sort();
+}
+
+/** The segments of a folder, those written to longest ago first. A segment that is removed meanwhile is left out. */
+export async function segmentFiles(folder: string, now = Date.now()): Promise<SegmentFile[]> {
+  const paths = await segmentPaths(folder);
+  const newest = newestNumbers(paths);
+  const files = await Promise.all(
+    paths.map(async (path): Promise<SegmentFile | undefined> => {
+      const found = await stat(path).catch(() => undefined);
+      if (found === undefined) return undefined;
+      const { instance, number } = nameOf(path);
+      const isClosed = number < (newest.get(instance) ?? 0) || now - found.mtimeMs > SURELY_CLOSED_MS;
+      return { path, bytes: found.size, writtenAt: found.mtimeMs, isClosed };
+    }),
+  );
+  return files.filter((file) => file !== undefined).sort((a, b) => a.writtenAt - b.writtenAt);
+}
+
+/** The folder of the day that a segment is in. */
+export function dayFolder(path: string): string {
+  return dirname(path);
+}
+
+function newestNumbers(paths: readonly string[]): ReadonlyMap<string, number> {
+  const newest = new Map<string, number>();
+  for (const path of paths) {
+    const { instance, number } = nameOf(path);
+    newest.set(instance, Math.max(number, newest.get(instance) ?? 0));
+  }
+  return newest;
+}
+
+function nameOf(path: string): { readonly instance: string; readonly number: number } {
+  const name = basename(path, ENDING);
+  const dash = name.lastIndexOf('-');
+  return { instance: name.slice(0, dash), number: Number(name.slice(dash + 1)) };
+}
