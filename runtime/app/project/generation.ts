@@ -13,6 +13,7 @@ import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
+import { logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { Usage } from '../../core/usage.js';
@@ -114,6 +115,13 @@ function wire(
       sources,
       usage,
       hasher: idHasherOf(settings),
+      records: {
+        ledger: services.resolve(TOKENS.ledger),
+        hasherOf: (definition) => logHasherOf(definition, settings),
+        projectVersion: version,
+        onError: (error) =>
+          logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
+      },
       historyRetention: settings.historyRetention,
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>

@@ -93,6 +93,26 @@ export interface PipelineDefinition {
    */
   readonly answer: ReadonlyMap<string, Located<string>>;
   readonly page: { readonly size: number; readonly maxSize: number };
+  /** What the ledger records of its requests; undefined if it records nothing. */
+  readonly log: LogDefinition | undefined;
+}
+
+/** `log:` of a pipeline. */
+export interface LogDefinition {
+  /** From 0 to 1: the share of the units whose requests are logged. */
+  readonly share: number;
+  /** The field of the request whose entity is the unit, or `request`: every request is a unit. */
+  readonly unit: string;
+  /** The candidates to log. */
+  readonly candidates: 'page' | 'all';
+  /** How many candidates are logged besides the page. */
+  readonly sample: number;
+  /** `models`, `all`, or a list of names; a list may have `models`, too. The names are not resolved yet. */
+  readonly features: 'models' | 'all' | readonly Located<string>[];
+  /** The entity types whose ids are replaced by hashes. */
+  readonly hash: ReadonlyMap<string, Span>;
+  /** The place of `log`. */
+  readonly at: Span;
 }
 
 /** A named number under `params:`. Expressions and options of type number use it by name. */
