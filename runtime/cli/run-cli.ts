@@ -4,6 +4,7 @@ import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
+import { ledgerCommand } from './commands/ledger.js';
 import { keysCommand } from './commands/keys.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
@@ -49,6 +50,7 @@ function makeProgram(context: CliContext, version: string): Command {
     featuresCommand(context),
     storeCommand(context),
     keysCommand(context),
+    ledgerCommand(context),
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),

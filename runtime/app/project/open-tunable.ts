@@ -2,20 +2,24 @@ import 'reflect-metadata'; // tsyringe requires this import before any of its ow
 import { container as rootContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import type { EntityIndex } from '../../index/entity-index.js';
 import { readersOf } from '../../pipeline/hydrate/source-cells.js';
 import type { PipelineServices } from '../../pipeline/run-pipeline.js';
 import type { Settings } from '../../settings/settings.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
-import { compileProject, ProjectInvalidError } from './compile-project.js';
+import { compileProject, projectVersion, ProjectInvalidError } from './compile-project.js';
 
-/** One pipeline, compiled for tuning, on the store of the settings. It does not serve. */
+/** One pipeline on the store of the settings, compiled so that its params can be changed. It does not serve. */
 export interface OpenTunable {
   readonly config: ProjectConfig;
   /** Undefined if the project has no such pipeline. */
   readonly plan: Plan | undefined;
   readonly services: PipelineServices;
+  readonly entities: EntityIndex;
+  /** See `projectVersion`. */
+  readonly version: string;
   close(): Promise<void>;
 }
 
@@ -56,6 +60,8 @@ export async function openTunable(
         now: services.resolve(TOKENS.clock),
         ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
       },
+      entities: services.resolve(TOKENS.entityIndex),
+      version: projectVersion(config, compiled.files),
       close,
     };
   } catch (error) {

@@ -77,7 +77,10 @@ export class Collector {
       for (const event of parsed<ForeignEntity>(lines).sort((a, b) => (a.time || 0) - (b.time || 0))) {
         const key = `${event.type} ${event.id}`;
         const before = byId.get(key);
-        byId.set(key, before === undefined ? event : { ...event, values: { ...before.values, ...event.values } });
+        byId.set(
+          key,
+          before === undefined ? event : { ...event, values: { ...before.values, ...event.values } },
+        );
       }
       yield* byId.values();
     }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
-import { foreignTime, isMissing, readId, readTime, shown, valueAt } from './read-values.js';
+import { isMissing, readId, readTime, shown, valueAt } from './read-values.js';
 
 /** The events that act on items, and their kinds. */
 const ACTS: Readonly<Record<string, string>> = {
@@ -25,7 +25,8 @@ export function ga4Reader(): RowReader {
       }
       const kind = Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
       if (name !== 'view_item_list' && kind === undefined) return;
-      const time = microseconds(row, output);
+      // It is microseconds, as a number or as text.
+      const time = readTime(row.event_timestamp, 'event_timestamp', output);
       const owners = ownersOf(row, output);
       if (time === undefined || owners === undefined) return;
       const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
@@ -64,7 +65,9 @@ function readList(
   const session = param(row, 'ga_session_id');
   const list = valueAt(items[0], 'item_list_id') ?? valueAt(items[0], 'item_list_name');
   const query = param(row, 'search_term');
-  const request = [owners.user, session, list, row.event_timestamp].filter((part) => !isMissing(part)).join('.');
+  const request = [owners.user, session, list, row.event_timestamp]
+    .filter((part) => !isMissing(part))
+    .join('.');
   output.event({
     is: 'ranking',
     request,
@@ -99,17 +102,9 @@ function readAct(item: JsonValue, event: string, time: number, owners: Owners, o
   });
 }
 
-/** `event_timestamp` is microseconds, as a number or as text. */
-function microseconds(row: JsonObject, output: EventOutput): number | undefined {
-  return readTime(row.event_timestamp, 'event_timestamp', {
-    reject: output.reject.bind(output),
-  }) === undefined
-    ? undefined
-    : foreignTime(row.event_timestamp);
-}
-
 function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {
-  const key = isMissing(row.user_id) ? 'user_pseudo_id' : 'user_id';
+  // The pseudonymous id stays the same when the user signs in.
+  const key = isMissing(row.user_pseudo_id) ? 'user_id' : 'user_pseudo_id';
   if (isMissing(row[key])) return {};
   const id = readId(row[key], key, output);
   return id === undefined ? undefined : { user: id };

@@ -1,5 +1,14 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { bestFit, FLAGS, NOT_KNOWN_IN_ADVANCE, plainName, ROLES, TYPES, VIEWS, type Role } from './column-roles.js';
+import {
+  bestFit,
+  FLAGS,
+  NOT_KNOWN_IN_ADVANCE,
+  plainName,
+  ROLES,
+  TYPES,
+  VIEWS,
+  type Role,
+} from './column-roles.js';
 import { isGa4 } from './ga4.js';
 import type { EntitySource, FeedbackSource, ImportSource, RankingSource } from './mapping.js';
 import { isMetarank } from './metarank.js';
@@ -84,7 +93,8 @@ class FileGuesser {
     const time = this.#timeColumn();
     if (Object.keys(flags).length > 0 || (position !== undefined && this.#isRepeated(item)))
       return [this.#flat(item, time, position, flags)];
-    const isLog = time !== undefined || this.#column('request') !== undefined || this.#column('session') !== undefined;
+    const isLog =
+      time !== undefined || this.#column('request') !== undefined || this.#column('session') !== undefined;
     const kind = this.#kindByName();
     if (kind === 'impression' && isLog) return [this.#flat(item, time, position, {})];
     if (kind !== undefined && kind !== 'items' && isLog) return [this.#acts(item, kind, undefined)];
@@ -107,14 +117,18 @@ class FileGuesser {
     const score = areObjects ? bestFit(profiles.keys(), ROLES.score) : undefined;
     const carried = areObjects
       ? [...profiles.keys()].filter(
-          (path) => ![id, position, score, ...Object.values(flags)].includes(path) && isFeature(profiles.get(path), path),
+          (path) =>
+            ![id, position, score, ...Object.values(flags)].includes(path) &&
+            isFeature(profiles.get(path), path),
         )
       : [];
     this.#used.add(list.path);
     const request = this.#column('request') ?? this.#rowId();
     const time = this.#timeColumn();
     const user = this.#user();
-    this.#notes.push(`A row is a list of candidates (${list.path}); the order of the list is the order shown.`);
+    this.#notes.push(
+      `A row is a list of candidates (${list.path}); the order of the list is the order shown.`,
+    );
     if (Object.keys({ ...flags, ...lists }).length === 0) this.#notes.push('It has no column of clicks.');
     return {
       files: [this.#file],
@@ -199,9 +213,7 @@ class FileGuesser {
   ): FeedbackSource {
     const time = this.#timeColumn();
     const revenue = this.#column('revenue', isNumeric);
-    this.#notes.push(
-      typeof event === 'string' ? `A row is one ${event}.` : 'A row is what its type says.',
-    );
+    this.#notes.push(typeof event === 'string' ? `A row is one ${event}.` : 'A row is what its type says.');
     return {
       files: [this.#file],
       into: 'feedback',
@@ -294,12 +306,16 @@ class FileGuesser {
   #left(rows: readonly JsonObject[]): string[] {
     const flags = Object.values(this.#flags(this.#profiles, this.#rows));
     const left = [...this.#profiles.values()].filter(({ path }) => !this.#used.has(path));
-    const later = left.filter(({ path }) => NOT_KNOWN_IN_ADVANCE.test(plainName(path)) || isLater(rows, path, flags));
+    const later = left.filter(
+      ({ path }) => NOT_KNOWN_IN_ADVANCE.test(plainName(path)) || isLater(rows, path, flags),
+    );
     if (later.length > 0)
       this.#notes.push(
         `Not used, since they are not known before a list is shown: ${later.map(({ path }) => path).join(', ')}.`,
       );
-    return left.filter((column) => !later.includes(column) && isFeature(column, column.path)).map(({ path }) => path);
+    return left
+      .filter((column) => !later.includes(column) && isFeature(column, column.path))
+      .map(({ path }) => path);
   }
 
   /** Names for columns, if the pipeline has such names. */
@@ -307,7 +323,8 @@ class FileGuesser {
     const named: Record<string, string> = {};
     for (const path of paths) {
       const name = fieldName(path);
-      const isQuery = bestFit([path], ROLES.query) !== undefined && (known === undefined || known.has('query'));
+      const isQuery =
+        bestFit([path], ROLES.query) !== undefined && (known === undefined || known.has('query'));
       const field = isQuery && named.query === undefined ? 'query' : name;
       if (field !== undefined && (known === undefined || known.has(field)) && named[field] === undefined)
         named[field] = path;
@@ -344,7 +361,10 @@ class FileGuesser {
       ({ path, lists: count, filled, distinct }) =>
         count > filled / 2 || (bestFit([path], ROLES.items) !== undefined && areListTexts(distinct)),
     );
-    const path = bestFit(lists.map((one) => one.path), ROLES.items);
+    const path = bestFit(
+      lists.map((one) => one.path),
+      ROLES.items,
+    );
     if (path === undefined) return undefined;
     const isLog = this.#column('request') ?? this.#timeColumn() ?? this.#column('session');
     return isLog === undefined ? undefined : this.#profiles.get(path);
@@ -364,7 +384,9 @@ class FileGuesser {
     return (
       this.#column('item', scalar) ??
       // A file of items often calls their id only id.
-      [...this.#profiles.values()].find((one) => scalar(one) && plainName(one.path) === 'id' && !this.#isRepeated(one))
+      [...this.#profiles.values()].find(
+        (one) => scalar(one) && plainName(one.path) === 'id' && !this.#isRepeated(one),
+      )
     );
   }
 
@@ -514,7 +536,9 @@ function isPosition(column: ColumnProfile): boolean {
 
 function areListTexts(distinct: ReadonlySet<string>): boolean {
   const texts = [...distinct].slice(0, 100);
-  return texts.filter((text) => /^\s*\[.*\]\s*$/s.test(text) || /\S[|,; ]\S/.test(text)).length > texts.length / 2;
+  return (
+    texts.filter((text) => /^\s*\[.*\]\s*$/s.test(text) || /\S[|,; ]\S/.test(text)).length > texts.length / 2
+  );
 }
 
 function asList(value: JsonValue | undefined): readonly JsonValue[] {
@@ -535,7 +559,9 @@ export function fieldName(path: string): string | undefined {
 }
 
 function clean<T>(map: Readonly<Record<string, T | undefined>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(map).flatMap(([name, path]) => (path === undefined ? [] : [[name, path]])));
+  return Object.fromEntries(
+    Object.entries(map).flatMap(([name, path]) => (path === undefined ? [] : [[name, path]])),
+  );
 }
 
 function section<K extends string>(

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { timeForm, valueAt } from './read-values.js';
+import { timeForm } from './read-values.js';
 
 /** The most different values of a column that are counted. */
 const MOST_DISTINCT = 5000;
@@ -16,6 +16,8 @@ export interface ColumnProfile {
   /** true and false; 0 and 1 count as numbers. */
   bools: number;
   lists: number;
+  /** Lists of texts. */
+  textLists: number;
   readonly distinct: Set<string>;
   least: number;
   most: number;
@@ -33,6 +35,11 @@ export function profileOf(rows: readonly JsonValue[]): ReadonlyMap<string, Colum
   return columns;
 }
 
+/** Counts what the values of one object hold, by name. Nested objects are left out. */
+export function addToProfiles(columns: Map<string, ColumnProfile>, values: JsonObject): void {
+  for (const [name, value] of Object.entries(values)) visit(value, name, MOST_DEPTH, columns);
+}
+
 function visit(
   value: JsonValue | undefined,
   path: string,
@@ -45,6 +52,7 @@ function visit(
       visit(inner, path === '' ? name : `${path}.${name}`, depth + 1, columns);
     return;
   }
+  if (typeof value === 'object' && !Array.isArray(value)) return;
   let column = columns.get(path);
   if (column === undefined) columns.set(path, (column = emptyProfile(path)));
   count(column, value);
@@ -58,6 +66,7 @@ function emptyProfile(path: string): ColumnProfile {
     wholes: 0,
     bools: 0,
     lists: 0,
+    textLists: 0,
     distinct: new Set(),
     least: Infinity,
     most: -Infinity,
@@ -69,6 +78,7 @@ function count(column: ColumnProfile, value: JsonValue): void {
   column.filled += 1;
   if (typeof value === 'object') {
     column.lists += 1;
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) column.textLists += 1;
     column.time = undefined;
     return;
   }
@@ -90,9 +100,4 @@ function count(column: ColumnProfile, value: JsonValue): void {
 
 export function isNumeric({ filled, numbers }: ColumnProfile): boolean {
   return filled > 0 && numbers === filled;
-}
-
-/** The values of a column in all rows. */
-export function valuesOf(rows: readonly JsonObject[], path: string): (JsonValue | undefined)[] {
-  return rows.map((row) => valueAt(row, path));
 }

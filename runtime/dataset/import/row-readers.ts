@@ -45,10 +45,17 @@ export function rankingReader(source: RankingSource, candidateType: string, file
   const pools = pool === undefined ? undefined : new Pools(pool, file);
   let rows = 0;
 
-  function readList(row: JsonObject, list: Omit<ForeignRanking, 'is' | 'candidates'>, output: EventOutput): void {
+  function readList(
+    row: JsonObject,
+    list: Omit<ForeignRanking, 'is' | 'candidates'>,
+    output: EventOutput,
+  ): void {
     const shownItems = listOf(valueAt(row, items ?? ''));
     if (shownItems === undefined || shownItems.length === 0) {
-      output.reject('no_candidates', `${items ?? ''} is ${shownItems === undefined ? 'not a list' : 'empty'}`);
+      output.reject(
+        'no_candidates',
+        `${items ?? ''} is ${shownItems === undefined ? 'not a list' : 'empty'}`,
+      );
       return;
     }
     const acted = actedIds(row, source.feedback, list.time);
@@ -99,37 +106,39 @@ export function feedbackReader(source: FeedbackSource, candidateType: string): R
   const quantityPath = onePath(map.quantity);
   return {
     read(row, output) {
-    if (!isWanted(row, where)) return;
-    const kind = typeof event === 'string' ? event : kindOf(valueAt(row, typePath), event);
-    if (kind === null) return;
-    if (kind === undefined) {
-      output.reject('unknown_event', `${typePath} is ${shown(valueAt(row, typePath))}`);
-      return;
-    }
-    const candidate = readId(valueAt(row, idPath), idPath, output);
-    if (candidate === undefined) return;
-    const time = timeOf(row, output);
-    if (time === undefined) return;
-    const owners = ownersOf(row, output);
-    if (owners === undefined) return;
-    const position = readPosition(row, source.map.position, 1, output);
-    if (position === null) return;
-    const quantity = quantityPath === undefined ? 1 : Number(valueAt(row, quantityPath) ?? 1);
-    const isRequestKnown = requestPaths.length > 0 && !requestPaths.some((path) => isMissing(valueAt(row, path)));
-    const request = isRequestKnown ? readRequest(row, requestPaths, output) : undefined;
-    if (isRequestKnown && request === undefined) return;
-    output.event({
-      is: 'feedback',
-      event: kind,
-      time,
-      request,
-      owners,
-      candidate,
-      position,
-      quantity: Number.isFinite(quantity) && quantity >= 1 ? Math.min(Math.floor(quantity), 2 ** 31 - 1) : 1,
-      values: pick(row, values),
-    });
-  },
+      if (!isWanted(row, where)) return;
+      const kind = typeof event === 'string' ? event : kindOf(valueAt(row, typePath), event);
+      if (kind === null) return;
+      if (kind === undefined) {
+        output.reject('unknown_event', `${typePath} is ${shown(valueAt(row, typePath))}`);
+        return;
+      }
+      const candidate = readId(valueAt(row, idPath), idPath, output);
+      if (candidate === undefined) return;
+      const time = timeOf(row, output);
+      if (time === undefined) return;
+      const owners = ownersOf(row, output);
+      if (owners === undefined) return;
+      const position = readPosition(row, source.map.position, 1, output);
+      if (position === null) return;
+      const quantity = quantityPath === undefined ? 1 : Number(valueAt(row, quantityPath) ?? 1);
+      const isRequestKnown =
+        requestPaths.length > 0 && !requestPaths.some((path) => isMissing(valueAt(row, path)));
+      const request = isRequestKnown ? readRequest(row, requestPaths, output) : undefined;
+      if (isRequestKnown && request === undefined) return;
+      output.event({
+        is: 'feedback',
+        event: kind,
+        time,
+        request,
+        owners,
+        candidate,
+        position,
+        quantity:
+          Number.isFinite(quantity) && quantity >= 1 ? Math.min(Math.floor(quantity), 2 ** 31 - 1) : 1,
+        values: pick(row, values),
+      });
+    },
   };
 }
 
@@ -292,7 +301,9 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] | undefined 
     }
   }
   const separator = ['|', ',', ';', ' '].find((one) => value.includes(one));
-  return (separator === undefined ? [value] : value.split(separator)).map((id) => id.trim()).filter((id) => id !== '');
+  return (separator === undefined ? [value] : value.split(separator))
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
 }
 
 /** Columns of feedback that hold the ids of the candidates that it happened to. */

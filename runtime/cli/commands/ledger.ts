@@ -1,0 +1,9 @@
+import { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { ledgerImportCommand } from './ledger-import.js';
+
+export function ledgerCommand(context: CliContext): Command {
+  return new Command('ledger')
+    .description('work with the records of what was served and what users did')
+    .addCommand(ledgerImportCommand(context));
+}
