@@ -54,6 +54,8 @@ export interface Generation {
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
+  /** See `CompiledProject.sinks`. */
+  readonly sinks: CompiledProject['sinks'];
   /**
    * Returns its routes, which are created once.
    * @param audience selects the routes for one listener; by default all routes
@@ -179,6 +181,7 @@ function wire(
     version,
     loadedAt: Date.now(),
     files: compiled.files,
+    sinks: compiled.sinks,
     http: (audience) => {
       let listener = listeners.get(audience);
       if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));

@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
   pipeline: ['pipelines/search.yaml'],
   'import-map': ['../import-map.yaml'],
+  sink: ['sinks/warehouse.yaml'],
 };
 
 function editor(name: SchemaName): (value: unknown) => boolean {
@@ -55,7 +56,7 @@ describe('schemas/', () => {
         );
         // The plugin of the step defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
-          name === 'pipeline' ? ['#/$defs/step/properties/with'] : [],
+          { pipeline: ['#/$defs/step/properties/with'], sink: ['#/properties/with'] }[name as string] ?? [],
         );
       });
 
