@@ -4,8 +4,8 @@ import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
-import { ledgerCommand } from './commands/ledger.js';
 import { keysCommand } from './commands/keys.js';
+import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
@@ -50,11 +50,11 @@ function makeProgram(context: CliContext, version: string): Command {
     featuresCommand(context),
     storeCommand(context),
     keysCommand(context),
-    ledgerCommand(context),
     textStatsCommand(context),
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    ledgerCommand(context),
     diffCommand(context),
     demoCommand(context),
   ])
