@@ -13,6 +13,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -56,6 +57,7 @@ function makeProgram(context: CliContext, version: string): Command {
     evaluateCommand(context),
     tuneCommand(context),
     ledgerCommand(context),
+    trainCommand(context),
     diffCommand(context),
     dataSetCommand(context),
     demoCommand(context),

@@ -3,6 +3,7 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
+import { gates } from './gates.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
@@ -28,4 +29,5 @@ export const PROOFS: readonly Proof[] = [
   alerts,
   forget,
   replay,
+  gates,
 ];

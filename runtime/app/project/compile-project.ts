@@ -60,6 +60,10 @@ export interface CompileOptions extends Partial<
   readonly tunable?: string;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
+  /** The one pipeline to compile. */
+  readonly only?: string;
+  /** Contents by path that replace those of files that options name. */
+  readonly optionFiles?: ReadonlyMap<string, Buffer>;
 }
 
 /**
@@ -78,6 +82,8 @@ export async function compileProject(
     params = new Map<string, PipelineParams>(),
     tunable,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
+    only = tunable,
+    optionFiles,
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -87,7 +93,7 @@ export async function compileProject(
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
   const { checkable } = loaded;
-  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
@@ -99,7 +105,7 @@ export async function compileProject(
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const written of isWhole ? checkable.pipelines : []) {
-      if (tunable !== undefined && written.name !== tunable) continue;
+      if (only !== undefined && written.name !== only) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);

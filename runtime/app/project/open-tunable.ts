@@ -1,7 +1,5 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
-import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import { readersOf } from '../../pipeline/hydrate/source-cells.js';
 import type { PipelineServices } from '../../pipeline/run-pipeline.js';
@@ -9,18 +7,12 @@ import type { Settings } from '../../settings/settings.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
-import { compileProject, projectVersion, ProjectInvalidError } from './compile-project.js';
+import { compileTunable, type CompiledTunable } from './compile-tunable.js';
 
 /** One pipeline on the store of the settings, compiled so that its params can be changed. It does not serve. */
-export interface OpenTunable {
-  readonly config: ProjectConfig;
-  /** Undefined if the project has no such pipeline. */
-  readonly plan: Plan | undefined;
+export interface OpenTunable extends CompiledTunable {
   readonly services: PipelineServices;
   readonly entities: EntityIndex;
-  /** See `projectVersion`. */
-  readonly version: string;
-  close(): Promise<void>;
 }
 
 /**
@@ -32,8 +24,8 @@ export async function openTunable(
   pipeline: string,
   overrides: Overrides = {},
 ): Promise<OpenTunable> {
-  const compiled = await compileProject(settings.project, { ...settings, tunable: pipeline });
-  const { config, diagnostics } = compiled;
+  const compiled = await compileTunable(settings, pipeline);
+  const { config, plan, version } = compiled;
   let closeStore = (): Promise<void> => Promise.resolve();
   let release = (): Promise<void> => Promise.resolve();
   const close = async (): Promise<void> => {
@@ -42,9 +34,6 @@ export async function openTunable(
     await closeStore();
   };
   try {
-    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
-      throw new ProjectInvalidError(diagnostics);
-    const plan = compiled.pipelines[0]?.plan;
     const root = await registerServices(rootContainer.createChildContainer(), settings, overrides);
     const store = root.resolve(TOKENS.store);
     closeStore = () => store.close();
@@ -61,7 +50,7 @@ export async function openTunable(
         ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
       },
       entities: services.resolve(TOKENS.entityIndex),
-      version: projectVersion(config, compiled.files),
+      version,
       close,
     };
   } catch (error) {

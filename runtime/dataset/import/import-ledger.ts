@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { RecordKind, RecordSchema } from '../../ledger/record-schema.js';
 import { RecordWriter, type RecordRows } from '../../ledger/record-writer.js';
 import { schemaFrame } from '../../ledger/schema-frame.js';
-import { SEGMENT_BYTES, SEGMENT_MS, segmentPath } from '../../ledger/segments.js';
+import { SEGMENT_BYTES, SEGMENT_MS, segmentPath } from '../../sdk/segments.js';
 
 const BUFFER = 1 << 20;
 /** Segments that are being written have this ending, so that no reader takes them before the import is whole. */
