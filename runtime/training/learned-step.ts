@@ -74,6 +74,7 @@ export async function openLearnedStep(
   const untrained: PluginRegistry = {
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
+    sinks: plugins.sinks,
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),
   };
   const files = new OptionFiles(
