@@ -11,7 +11,9 @@ const python = join(venv, 'bin', 'python');
 const constraints = join(client, 'constraints.txt');
 // What is installed; the environment is used again while it is the same.
 const installed = join(venv, 'installed');
-const wanted = [constraints, join(client, 'pyproject.toml')].map((path) => readFileSync(path, 'utf8')).join('');
+const wanted = [constraints, join(client, 'pyproject.toml')]
+  .map((path) => readFileSync(path, 'utf8'))
+  .join('');
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { stdio: 'inherit', cwd: client, ...options }).status === 0;

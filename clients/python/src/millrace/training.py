@@ -247,8 +247,8 @@ class Side:
         gain. NDCG divides by the ideal of each request, in which the weight of an only click would cancel out."""
         import numpy as np
 
-        group = np.repeat(np.arange(len(self.groups)), self.groups)
-        starts = np.repeat(np.cumsum([0, *self.groups])[:-1], self.groups)
+        group: Any = np.repeat(np.arange(len(self.groups)), self.groups)
+        starts: Any = np.repeat(np.cumsum([0, *self.groups])[:-1], self.groups)
 
         def dcg(by: Any) -> Any:
             order = np.lexsort((-np.asarray(by), group))
@@ -467,7 +467,7 @@ def _train_xgboost(
     if progress is not None:
         told = progress
 
-        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc, name-defined]
+        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc]
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
                 values = [log for of in evals_log.values() for log in of.values()]
                 told(epoch + 1, float(values[0][-1]) if values else None)
