@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { dataSetCommand } from './commands/dataset.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
@@ -56,6 +57,7 @@ function makeProgram(context: CliContext, version: string): Command {
     tuneCommand(context),
     trainCommand(context),
     diffCommand(context),
+    dataSetCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

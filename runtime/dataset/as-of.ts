@@ -78,6 +78,9 @@ export class AddedValues {
   readonly #starts: number[] = [];
   /** By view: the number of its first feature. */
   readonly #firsts: number[] = [];
+  /** By feature: the number of its view. */
+  readonly #viewOf: number[] = [];
+  /** By record and view: whether the request has one value for all candidates. */
   readonly #perRequest: boolean[][];
   readonly #values: (number | string | null)[][] = [];
   readonly #statuses: Uint8Array[] = [];
@@ -88,9 +91,10 @@ export class AddedValues {
       this.#starts.push(slots);
       slots += rows + 1;
     }
-    for (const { features } of views) {
+    for (const [view, { features }] of views.entries()) {
       this.#firsts.push(this.#values.length);
       for (let at = 0; at < features.length; at++) {
+        this.#viewOf.push(view);
         this.#values.push([]);
         this.#statuses.push(new Uint8Array(slots).fill(Status.missing_entity));
       }
@@ -117,18 +121,18 @@ export class AddedValues {
     }
   }
 
-  /** The value of a feature, by its number among the added ones. */
-  at(feature: number, view: number, index: number, row: number): number | string | undefined {
-    return this.#values[feature]?.[this.#slot(view, index, row)] ?? undefined;
-  }
-
-  statusAt(feature: number, view: number, index: number, row: number): number {
-    return this.#statuses[feature]?.[this.#slot(view, index, row)] ?? Status.missing_entity;
-  }
-
-  #slot(view: number, index: number, row: number): number {
-    const own = this.#perRequest[index]?.[view] === true ? REQUEST_ROW : row;
+  /** Where the value of a feature is. @param feature its number among the added ones */
+  cell(feature: number, index: number, row: number): number {
+    const own = this.#perRequest[index]?.[this.#viewOf[feature] ?? 0] === true ? REQUEST_ROW : row;
     return (this.#starts[index] ?? 0) + own + 1;
+  }
+
+  at(feature: number, cell: number): number | string | undefined {
+    return this.#values[feature]?.[cell] ?? undefined;
+  }
+
+  statusAt(feature: number, cell: number): number {
+    return this.#statuses[feature]?.[cell] ?? Status.missing_entity;
   }
 }
 

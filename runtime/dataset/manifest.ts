@@ -32,6 +32,8 @@ export interface RequestCounts {
   failed: number;
   /** Between the parts of a split by time. */
   gap: number;
+  /** Nothing was ranked: all candidates were removed. */
+  empty: number;
   /** No row of the request has a grade above 0. They are in the data set. */
   without_feedback: number;
 }
