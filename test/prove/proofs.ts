@@ -5,6 +5,7 @@ import { overload } from './overload.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
 import type { Proof } from './proof.js';
+import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
@@ -28,4 +29,5 @@ export const PROOFS: readonly Proof[] = [
   alerts,
   forget,
   gates,
+  replay,
 ];

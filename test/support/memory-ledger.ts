@@ -20,7 +20,7 @@ export function memoryLedger(): MemoryLedger {
     write: ({ schemas, frames }) => {
       for (const { frame } of schemas) pieces.push(Buffer.from(frame));
       pieces.push(Buffer.from(frames));
-      return Promise.resolve();
+      return Promise.resolve(undefined);
     },
   };
   const ledger = new RunningLedger([sink]);

@@ -3,6 +3,7 @@
  * yet.
  */
 import type { Node } from 'yaml';
+import type { RecordKind, SinkFormat } from '../../api/ledger.js';
 import type { JsonValue, ValueType } from '../../api/types.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
@@ -189,6 +190,22 @@ export interface StepDefinition {
   readonly at: Span;
 }
 
+/** `sinks/<name>.yaml` */
+export interface SinkDefinition {
+  readonly name: string;
+  /** The name of the plugin. */
+  readonly use: Located<string>;
+  /** The kinds of records that it takes. */
+  readonly take: readonly RecordKind[];
+  readonly format: SinkFormat;
+  /** The largest size of the records that wait. */
+  readonly queueBytes: number;
+  /** The YAML under `with:`. It is checked against the plugin's options schema when the project is compiled. */
+  readonly with: Node | undefined;
+  readonly file: SourceFile;
+  readonly at: Span;
+}
+
 /** All files of a project, parsed. */
 export interface ProjectConfig {
   /** Absolute path of the project's folder. */
@@ -196,4 +213,5 @@ export interface ProjectConfig {
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly pipelines: readonly PipelineDefinition[];
+  readonly sinks: readonly SinkDefinition[];
 }

@@ -9,6 +9,7 @@ import {
   type RecordColumn,
   type RecordSchema,
 } from '../../ledger/record-schema.js';
+import { valueOwners } from './value-owners.js';
 
 type Field = readonly [name: string, type: ColumnType, nullable?: 'nullable'];
 
@@ -88,11 +89,12 @@ export function rankingSchema(plan: Plan, project: string, more: JsonObject = {}
     pipeline_version: pipelineVersion(plan),
     project,
     models: Object.fromEntries(
-      steps.flatMap(({ as, version }) => (version === undefined ? [] : [[as, version]])),
+      steps.flatMap(({ as, kind, version }) => (kind === 'model' ? [[as, version ?? null]] : [])),
     ),
     steps: definition.components.map(({ as, use }) => (as ?? use).value),
     task: definition.task,
     candidate_type: plan.candidateType.name,
+    of: valueOwners(plan),
     hidden: log.hidden,
     log: definition.log === undefined ? null : writtenLog(definition.log),
     ...more,
