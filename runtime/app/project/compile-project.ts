@@ -60,12 +60,12 @@ export interface CompileOptions extends Partial<
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
-  /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
   /** The one pipeline to compile. */
   readonly only?: string;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** What sinks may use of the process. By default they only can be checked. */
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
 
 /**
@@ -83,9 +83,9 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
-    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
     only = tunable,
     optionFiles,
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
