@@ -60,6 +60,8 @@ export interface CompileOptions extends Partial<
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
+  /** Compiles no pipeline, for commands that store rows. */
+  readonly onlySinks?: boolean;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
@@ -79,6 +81,7 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
+    onlySinks = false,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
@@ -100,7 +103,7 @@ export async function compileProject(
     const settings = { prefix, files, services, tunable: tunable !== undefined };
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole ? checkable.pipelines : []) {
+    for (const written of isWhole && !onlySinks ? checkable.pipelines : []) {
       if (tunable !== undefined && written.name !== tunable) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
@@ -132,11 +135,13 @@ export async function compileProject(
   };
 }
 
-/** The sinks of a project. If it has none and logs its rankings, they go to files. */
-function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */
+function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sinks'] {
+  if (sinks.length > 0) return sinks;
   const logs = pipelines.find(({ log }) => log !== undefined);
-  if (sinks.length > 0 || logs === undefined) return sinks;
-  return [fileSink(logs)];
+  if (logs !== undefined) return [fileSink(logs)];
+  const recorded = [...views.values()].find(({ history }) => history === true);
+  return recorded === undefined ? [] : [fileSink({ at: recorded.at, file: recorded.at.file })];
 }
 
 /**
