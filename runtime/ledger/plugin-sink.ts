@@ -34,7 +34,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const LONGEST_ASKED_MS = 300_000;
 /** How long a write may still run after the plugin's sink was replaced; milliseconds. */
 const REPLACE_MS = 1_000;
-const CLOSE_MS = 2_000;
+const CLOSE_MS = 1_000;
 
 /**
  * Writes the records of a queue to the sink of a plugin, in batches of the size that the plugin wants. A batch that fails

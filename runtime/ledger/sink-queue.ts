@@ -13,7 +13,7 @@ import type { RecordSchema } from './record-schema.js';
 export const FLUSH_MS = 200;
 export const FLUSH_BYTES = 2 ** 20;
 /** How long a write may still run when the time of the shutdown is over, to tell what it has written. */
-const GRACE_MS = 1_000;
+const GRACE_MS = 500;
 
 /** What a queue tells of its work. */
 export interface QueueObserver {

@@ -29,7 +29,7 @@ export const SMALL_RANKING = recordSchema(
 );
 
 /** What a sink did, counted as the metrics count it. */
-export class SinkCounts implements LedgerObserver {
+export class SinkCounts {
   put = 0;
   delivered = 0;
   retries = 0;
@@ -41,41 +41,26 @@ export class SinkCounts implements LedgerObserver {
     return Object.values(this.drops).reduce((sum, count) => sum + count, 0);
   }
 
-  added(): void {
-    this.put++;
-  }
-
-  written(_sink: string, records: number): void {
-    this.delivered += records;
-  }
-
-  /** Not named `dropped`, which is the sum. */
-  readonly onDropped = (_sink: string, reason: DropReason, records: number): void => {
-    this.drops[reason] = (this.drops[reason] ?? 0) + records;
+  readonly observer: LedgerObserver = {
+    added: () => {
+      this.put++;
+    },
+    written: (_sink, records) => {
+      this.delivered += records;
+    },
+    dropped: (_sink, reason, records) => {
+      this.drops[reason] = (this.drops[reason] ?? 0) + records;
+    },
+    retried: () => {
+      this.retries++;
+    },
+    waiting: (_sink, error) => {
+      this.waits.push(error?.message);
+    },
+    refused: (_sink, error) => {
+      this.refusals.push(error.message);
+    },
   };
-
-  retried(): void {
-    this.retries++;
-  }
-
-  waiting(_sink: string, error: { readonly message: string } | undefined): void {
-    this.waits.push(error?.message);
-  }
-
-  refused(_sink: string, error: { readonly message: string }): void {
-    this.refusals.push(error.message);
-  }
-
-  get observer(): LedgerObserver {
-    return {
-      added: () => this.added(),
-      written: (sink, records) => this.written(sink, records),
-      dropped: this.onDropped,
-      retried: () => this.retried(),
-      waiting: (sink, error) => this.waiting(sink, error),
-      refused: (sink, error) => this.refused(sink, error),
-    };
-  }
 }
 
 /** A ledger with one sink, and its counts. */

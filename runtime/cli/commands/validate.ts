@@ -5,6 +5,7 @@ import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
+import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
@@ -31,7 +32,10 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
     ...ofSettings,
     ...compiled.diagnostics.filter((one) => !ofSettings.some((told) => isSame(one, told))),
   ];
-  if (config !== undefined) checkEntityTypes(settings, config);
+  if (config !== undefined) {
+    checkEntityTypes(settings, config);
+    checkLogSalt(config.pipelines, settings);
+  }
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
     printJson(context, {
