@@ -12,7 +12,8 @@ import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { scoresOf, writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
-const NOW = Date.parse('2026-01-31T12:00:00Z');
+/** Histories expire by the clock of the store. */
+const NOW = Date.now();
 const HOUR = 3_600_000;
 
 /** A project that scores a product by the events of one kind, of the user and the product. */
