@@ -72,7 +72,6 @@ export async function openLearnedStep(
     return UNTRAINED;
   };
   const untrained: PluginRegistry = {
-    sinks: plugins.sinks,
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
     sinks: plugins.sinks,
