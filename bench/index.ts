@@ -3,6 +3,7 @@ import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
+import { ledgerBench } from './ledger.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   composite: compositeBench,
   features: featuresBench,
   keys: keysBench,
+  ledger: ledgerBench,
   load: loadBench,
   models: modelsBench,
   shapes: modelShapesBench,

@@ -5,6 +5,7 @@ import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
+import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
@@ -53,6 +54,7 @@ function makeProgram(context: CliContext, version: string): Command {
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    ledgerCommand(context),
     diffCommand(context),
     demoCommand(context),
   ])

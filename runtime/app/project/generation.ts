@@ -13,7 +13,7 @@ import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
-import { logHasherOf } from '../../pipeline/log/log-hasher.js';
+import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { Usage } from '../../core/usage.js';
@@ -78,6 +78,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
   try {
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(diagnostics);
+    checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
     release = await registerGeneration(services, config, plans);
     return wire(services, compiled, config, release);

@@ -79,7 +79,7 @@ export class RankingLog {
     this.#log = log;
     this.#ledger = ledger;
     this.#hasher = hasherOf(plan.definition);
-    this.#schema = rankingSchema(plan, projectVersion);
+    this.#schema = rankingSchema(plan, projectVersion, { hashed: [...this.#hasher.types].sort() });
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
