@@ -8,6 +8,7 @@ import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
+import { sinks } from './sinks.js';
 import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { uploads } from './uploads.js';
@@ -23,6 +24,7 @@ export const PROOFS: readonly Proof[] = [
   rolling,
   workers,
   faults,
+  sinks,
   rollback,
   soak,
   alerts,
