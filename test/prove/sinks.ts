@@ -71,7 +71,7 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
   for (const open of targets) {
     const target = await open();
     try {
-      rows.push(...(await measure(target, short ? 5_000 : 20_000, missed)));
+      rows.push(...(await measure(target, short ? 4_000 : 20_000, missed)));
     } finally {
       await target.remove();
     }

@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -7,10 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './redis-server.js';
 import { repositoryPath } from './repository.js';
+import { until } from './until.js';
 
 const VERSION = '3.9.1';
-/** What it logs once it takes connections. */
-const STARTED = 'Kafka Server started';
 
 /** One broker of Kafka in KRaft mode, on free ports, with its files in a temporary folder. */
 export interface KafkaBroker {
@@ -79,26 +79,17 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
       'group.initial.rebalance.delay.ms=0',
     ].join('\n'),
   );
-  await writeFile(
-    join(folder, 'log4j.properties'),
-    [
-      'log4j.rootLogger=INFO, out',
-      'log4j.appender.out=org.apache.log4j.ConsoleAppender',
-      'log4j.appender.out.layout=org.apache.log4j.PatternLayout',
-      'log4j.appender.out.layout.ConversionPattern=%p %m%n',
-    ].join('\n'),
-  );
   const java = (main: string, ...args: string[]): string[] => [
     '-Xmx256m',
-    `-Dlog4j.configuration=file:${join(folder, 'log4j.properties')}`,
     ...['-cp', `${jars}/*`, main, ...args],
   ];
-  const id = randomBytes(16).toString('base64url');
+  // The id must not begin with a dash, which would make it an option.
+  const id = `A${randomBytes(16).toString('base64url').slice(1)}`;
   const formatted = spawnSync('java', java('kafka.tools.StorageTool', 'format', '-t', id, '-c', settings), {
     encoding: 'utf8',
   });
   if (formatted.status !== 0) throw new Error(`Kafka could not make its folder:\n${formatted.stdout}${formatted.stderr}`);
-  let broker: ChildProcess | undefined = await launch(java('kafka.Kafka', settings));
+  let broker: ChildProcess | undefined = await launch(java('kafka.Kafka', settings), port);
   const stop = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const running = broker;
     broker = undefined;
@@ -113,7 +104,7 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
     pid: () => broker?.pid ?? 0,
     stop,
     async start() {
-      broker ??= await launch(java('kafka.Kafka', settings));
+      broker ??= await launch(java('kafka.Kafka', settings), port);
     },
     async remove() {
       await stop('SIGKILL');
@@ -122,21 +113,30 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
   };
 }
 
-async function launch(args: readonly string[]): Promise<ChildProcess> {
-  const broker = spawn('java', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+async function launch(args: readonly string[], port: number): Promise<ChildProcess> {
+  const broker = spawn('java', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const kill = (): void => void broker.kill('SIGKILL');
   process.once('exit', kill);
   broker.once('exit', () => process.off('exit', kill));
   let output = '';
-  await new Promise<void>((resolve, reject) => {
-    broker.once('error', reject);
-    broker.once('exit', () => reject(new Error(`Kafka did not start:\n${output.slice(-2000)}`)));
-    const read = (text: string): void => {
-      if (output.length < 100_000) output += text;
-      if (text.includes(STARTED) || output.includes(STARTED)) resolve();
-    };
-    broker.stdout.setEncoding('utf8').on('data', read);
-    broker.stderr.setEncoding('utf8').on('data', read);
+  broker.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (output.length < 10_000) output += text;
   });
+  // The jars have no logger, so its port tells that it has started.
+  await until(
+    'Kafka to start',
+    async () => {
+      if (broker.exitCode !== null) throw new Error(`Kafka did not start:\n${output}`);
+      return accepts(port);
+    },
+    60_000,
+  );
   return broker;
+}
+
+function accepts(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  }).finally(() => socket.destroy());
 }
