@@ -79,6 +79,8 @@ function* eventsOfRanking(record: DecodedRecord): Generator<string, void> {
       });
   }
   yield* changesOf(record, write, candidateType, ids);
+  for (const text of textsOf(record.field('custom')))
+    yield write('CUSTOM', JSON.parse(text) as EventData<'CUSTOM'> & JsonObject);
   yield* placesOf(record, write, candidateType, ids);
 }
 

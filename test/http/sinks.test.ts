@@ -38,7 +38,11 @@ describe('the sinks of a service', () => {
   }
 
   async function serve(files: Readonly<Record<string, string>>): Promise<ServedProject> {
-    const all = { 'schemas/entities/item.yaml': 'entity: item\n', 'pipelines/ranking.yaml': PIPELINE, ...files };
+    const all = {
+      'schemas/entities/item.yaml': 'entity: item\n',
+      'pipelines/ranking.yaml': PIPELINE,
+      ...files,
+    };
     served = await serveFiles(all, undefined, { MILLRACE_SINK_HOSTS: '127.0.0.1' });
     return served;
   }
