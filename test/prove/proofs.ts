@@ -3,6 +3,7 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
+import { ledger } from './ledger.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
@@ -23,6 +24,7 @@ export const PROOFS: readonly Proof[] = [
   rolling,
   workers,
   faults,
+  ledger,
   rollback,
   soak,
   alerts,
