@@ -9,6 +9,7 @@ import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
+import { sinks } from './sinks.js';
 import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { uploads } from './uploads.js';
@@ -25,6 +26,7 @@ export const PROOFS: readonly Proof[] = [
   workers,
   faults,
   ledger,
+  sinks,
   rollback,
   soak,
   alerts,

@@ -112,7 +112,9 @@ describe('the check of feedback', () => {
       '/events/0/type wrong_type: type: expected click, order, refund, found the text "ordr"; did you mean "order"?',
     ]);
     expect(problems(KINDS, { ...order, revenue: '9' })[0]).to.contain('revenue: expected a number');
-    expect(problems(KINDS, { ...order, type: 'refund', reason: '\ud800' })[0]).to.contain('half a surrogate pair');
+    expect(problems(KINDS, { ...order, type: 'refund', reason: '\ud800' })[0]).to.contain(
+      'half a surrogate pair',
+    );
   });
 
   it('needs an owner, and an id or a time for each event, if there is no request', () => {
