@@ -33,7 +33,7 @@ export interface ScannedLedger {
   readonly histories: HistoryParts;
   /** The times of the rankings that may be in the data set, in no order. */
   readonly times: Float64Array;
-  /** The time of the last record. */
+  /** The time of the last ranking or feedback. */
   readonly end: number;
   readonly versions: ReadonlyMap<string, number>;
   readonly features: FeatureTable;
@@ -115,7 +115,6 @@ class Scan {
       case 'feedback':
         return this.#feedback(record);
       case 'history':
-        this.#end = Math.max(this.#end, numberOf(record.field('stored')));
         this.#histories.add(record);
     }
   }
@@ -215,7 +214,15 @@ class Scan {
     if (owner !== undefined)
       this.#loose.appendJson(
         this.#loose.of(`${owner} ${subject}`),
-        looseLine({ owner, subjectType, subject, time, event, request }),
+        looseLine({
+          owner,
+          subjectType,
+          subject,
+          time,
+          event,
+          request,
+          id: textOf(record.field('event_id')),
+        }),
       );
     else if (request === undefined && isGraded) this.#orphans += 1;
   }

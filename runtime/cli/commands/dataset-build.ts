@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildDataSet } from '../../dataset/build-data-set.js';
+import { duckDbSql } from '../../dataset/duckdb-sql.js';
 import {
   DEFAULT_WINDOW,
   OptionProblem,
@@ -41,6 +42,7 @@ interface Flags extends SettingFlags {
   readonly until?: number;
   readonly add: readonly AddedFeature[];
   readonly format: DataFormat;
+  readonly sql?: 'duckdb';
   readonly json?: boolean;
 }
 
@@ -88,6 +90,12 @@ export function buildDataSetCommand(context: CliContext): Command {
     .addOption(
       new Option('--format <FORMAT>', 'format of the files').choices(DATA_FORMATS).default('parquet'),
     )
+    .addOption(
+      new Option(
+        '--sql <DIALECT>',
+        'print SQL that does the same; --ledger is then the folder of `ledger compact`',
+      ).choices(['duckdb']),
+    )
     .option('--json', 'print the manifest as JSON')
     .action((flags: Flags) => build(context, flags));
   return addSettingFlags(command, ['project', 'dataDir']);
@@ -95,6 +103,10 @@ export function buildDataSetCommand(context: CliContext): Command {
 
 async function build(context: CliContext, flags: Flags): Promise<void> {
   const options = optionsOf(flags);
+  if (flags.sql !== undefined) {
+    context.stdout.write(sqlOf(flags, options));
+    return;
+  }
   const ledger = flags.ledger ?? join((await settingsOf(context, flags)).dataDir, 'ledger');
   const isThere = await stat(ledger).catch(() => undefined);
   if (isThere === undefined)
@@ -114,6 +126,16 @@ async function build(context: CliContext, flags: Flags): Promise<void> {
   } finally {
     progress.stop();
   }
+}
+
+/** @throws UsageError for what the SQL does not do */
+function sqlOf({ ledger, out, format }: Flags, options: DataSetOptions): string {
+  const { pipeline, add } = options;
+  if (pipeline === undefined || ledger === undefined)
+    throw new UsageError('--sql needs --pipeline, and --ledger with the folder that `ledger compact` wrote');
+  if (add.length > 0) throw new UsageError('--sql does not join histories; leave out --add');
+  if (format !== 'parquet') throw new UsageError('--sql writes Parquet; leave out --format');
+  return duckDbSql(ledger, out, { ...options, pipeline });
 }
 
 /** @throws UsageError if options do not fit together */
