@@ -181,7 +181,7 @@ describe('a data set', () => {
         expect(rows).to.deep.equal(expected.rows);
         expect(counts).to.include(expected.counts);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -235,7 +235,7 @@ describe('a data set', () => {
         const after = await build(changed);
         expect(after.rows.filter((row) => !row.startsWith('later-'))).to.deep.equal(rows);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
