@@ -4,6 +4,7 @@ import { compositeBench } from './composite.js';
 import { dataSetBench } from './dataset.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
+import { ledgerBench } from './ledger.js';
 import { loadBench } from './load.js';
 import { modelsBench } from './models.js';
 import { modelShapesBench } from './model-shapes.js';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   features: featuresBench,
   keys: keysBench,
+  ledger: ledgerBench,
   load: loadBench,
   models: modelsBench,
   shapes: modelShapesBench,

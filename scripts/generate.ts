@@ -10,6 +10,7 @@ import { format } from 'prettier';
 import { stringify } from 'yaml';
 import { SCOPES } from '../runtime/access/scopes.js';
 import { ERROR_CODES } from '../runtime/api/error-codes.js';
+import type { SinkPlugin } from '../runtime/api/ledger.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { functionTable } from '../runtime/expression/function-table.js';
@@ -17,7 +18,7 @@ import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes
 import { SERVICE_ROUTES } from '../runtime/http/routes.js';
 import { explain } from '../runtime/http/routes/explain.js';
 import { rank } from '../runtime/http/routes/rank.js';
-import { EVENT_TYPES } from '../runtime/pipeline/page/event-types.js';
+import { EVENT_TYPES } from '../runtime/core/event-types.js';
 import type { Pipeline } from '../runtime/pipeline/types.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
@@ -167,7 +168,7 @@ function licenceTable(): string {
 }
 
 /** Lists the options of a plugin, from its schema. */
-function optionTable({ options }: Plugin): string {
+function optionTable({ options }: Pick<Plugin, 'options'>): string {
   const properties = (options.properties ?? {}) as JsonObject;
   const required = new Set((options.required ?? []) as readonly string[]);
   return markdownTable(
@@ -210,22 +211,32 @@ function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
 
-/** The plugins, without those that have only a schema yet. */
-async function loadPlugins(): Promise<Plugin[]> {
-  const loaded: Plugin[] = [];
+/** The components and the sinks, without the folders that have only a schema yet. */
+async function loadPlugins(): Promise<{ readonly plugins: Plugin[]; readonly sinks: SinkPlugin[] }> {
+  const plugins: Plugin[] = [];
+  const sinks: SinkPlugin[] = [];
   for (const name of pluginNames.filter((one) => existsSync(join(ROOT, 'plugins', one, 'index.ts')))) {
     const module = (await import(join(ROOT, 'dist', 'plugins', name, 'index.js'))) as {
-      readonly plugin: Plugin;
+      readonly plugin?: Plugin;
+      readonly sink?: SinkPlugin;
     };
-    loaded.push(module.plugin);
+    if (module.plugin !== undefined) plugins.push(module.plugin);
+    if (module.sink !== undefined) sinks.push(module.sink);
   }
-  return loaded;
+  return { plugins, sinks };
 }
 
 function pluginTable(all: readonly Plugin[]): string {
   return markdownTable(
     ['plugin', 'kind', 'what it does'],
     all.map(({ name, kind, summary }) => [`[${name}](../plugins/${name}/README.md)`, kind, summary]),
+  );
+}
+
+function sinkTable(all: readonly SinkPlugin[]): string {
+  return markdownTable(
+    ['sink', 'what it does'],
+    all.map(({ name, summary }) => [`[${name}](../plugins/${name}/README.md)`, summary]),
   );
 }
 
@@ -263,7 +274,7 @@ for (const name of pluginNames) {
 
 await update('schemas/project.schema.json', JSON.stringify(projectSchema()), 'json');
 
-const plugins = await loadPlugins();
+const { plugins, sinks } = await loadPlugins();
 const targets: readonly (readonly [path: string, marker: string, content: string])[] = [
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/events.md', 'events', eventTable()],
@@ -275,8 +286,9 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/deploy.md', 'metrics', metricTable()],
   ['docs/licences.md', 'licences', licenceTable()],
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
+  ['docs/plugins.md', 'sinks', sinkTable(sinks)],
   ['docs/expressions.md', 'functions', functionTable()],
-  ...plugins.map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
+  ...[...plugins, ...sinks].map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
 ];
 const pages = new Map<string, string>();
 for (const [path, marker, content] of targets) {

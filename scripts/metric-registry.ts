@@ -5,6 +5,7 @@ import { EdgeMetrics } from '../runtime/metrics/edge-metrics.js';
 import { countEventLoopDelay } from '../runtime/metrics/event-loop-metrics.js';
 import { HttpMetrics } from '../runtime/metrics/http-metrics.js';
 import { countKeys } from '../runtime/metrics/key-metrics.js';
+import { LedgerMetrics } from '../runtime/metrics/ledger-metrics.js';
 import { OutboundMetrics } from '../runtime/metrics/outbound-metrics.js';
 import { countProcess } from '../runtime/metrics/process-metrics.js';
 import { countReloads } from '../runtime/metrics/reload-metrics.js';
@@ -45,7 +46,8 @@ function register(registry: Registry): void {
   countSpans(registry, undefined);
   countEventLoopDelay(registry)();
   countProcess(registry, () => '');
-  const log = { info: () => undefined, warn: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  new LedgerMetrics(log).register(registry, () => []);
   countStore(registry, new StoreMonitor(log), new StoreCheck({ ping: () => Promise.resolve() }));
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {

@@ -1,7 +1,7 @@
 import { NAME_PATTERN } from '../runtime/api/types.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { PROJECT_FILE } from '../runtime/settings/setting-origin.js';
-import { unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
+import { SECTIONS, unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { FILE_SETTINGS } from '../runtime/settings/settings.js';
 
 /** A value with an environment variable. Its content is known only when the file is read. */
@@ -22,9 +22,24 @@ export function projectSchema(): JsonObject {
         pattern: NAME_PATTERN.source,
         examples: ['shop'],
       },
-      ...Object.fromEntries(settings),
+      ...Object.fromEntries(settings.filter(([key]) => !key.includes('.'))),
+      ...Object.fromEntries(SECTIONS.map((name) => [name, sectionSchema(name, settings)])),
     },
     required: ['project'],
+    additionalProperties: false,
+  };
+}
+
+function sectionSchema(
+  name: string,
+  settings: readonly (readonly [key: string, schema: JsonObject])[],
+): JsonObject {
+  const own = settings.filter(([key]) => key.startsWith(`${name}.`));
+  return {
+    title: `settings of the ${name}`,
+    description: `docs/${name}.md describes them.`,
+    type: 'object',
+    properties: Object.fromEntries(own.map(([key, schema]) => [key.slice(name.length + 1), schema])),
     additionalProperties: false,
   };
 }

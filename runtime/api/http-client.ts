@@ -4,9 +4,11 @@ import type { TraceContext } from './trace-context.js';
 /** One request to another server, with its limits. */
 export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
-  /** The path below the client's base URL, e.g. `/v2/health/ready`. */
+  /** The path below the client's base URL, e.g. `/v2/health/ready`; a query, or nothing, for the base URL itself. */
   readonly path: string;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
+  /** Of the body; by default `application/json`. */
+  readonly contentType?: string;
   /** Ends the request at once on abort. */
   readonly signal: AbortSignal;
   /** Time limit from the start to the last byte of the answer, in milliseconds. */
@@ -23,6 +25,8 @@ export interface OutboundAnswer {
   readonly status: number;
   /** As sent, in lower case; '' if there is none. */
   readonly contentType: string;
+  /** The header `Retry-After`, as sent; undefined if there is none. */
+  readonly retryAfter?: string | undefined;
   readonly body: Buffer;
 }
 

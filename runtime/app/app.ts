@@ -22,6 +22,7 @@ import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
+import { LedgerMetrics } from '../metrics/ledger-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
@@ -29,9 +30,15 @@ import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
-import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
+import {
+  compileProject,
+  ProjectInvalidError,
+  type CompiledProject,
+  type CompileOptions,
+} from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
 import { Reloader, type Reload } from './project/reloader.js';
+import { Sinks } from './project/sinks.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
 import { StoreCheck } from '../store/store-check.js';
@@ -70,23 +77,55 @@ export interface App {
   close(): Promise<void>;
 }
 
+export interface AppOverrides extends Overrides {
+  /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
+  readonly records?: boolean;
+}
+
+/** The ledger of a service that records its requests. */
+interface Recording {
+  readonly sinks: Sinks;
+  readonly metrics: LedgerMetrics;
+  /** For compiling the project. */
+  readonly options: Pick<CompileOptions, 'sinkServices'>;
+}
+
+function openRecording(settings: Settings, logger: Logger): Recording {
+  const metrics = new LedgerMetrics(logger);
+  const sinks = new Sinks(metrics);
+  const { instance } = sinks.ledger;
+  const warn = (sink: string, message: string): void => logger.warn({ sink }, message);
+  const { ledgerDir: folder, ledgerKeep: keepMs, ledgerBytes: keepBytes } = settings;
+  return { sinks, metrics, options: { sinkServices: { instance, folder, keepMs, keepBytes, warn } } };
+}
+
 /**
  * Loads, validates, compiles and warms up the project, connects the store, and wires the services. Nothing listens yet.
  * @throws ProjectInvalidError before the store is touched; MillraceError invalid_setting, store_unavailable,
  *   data_folder_in_use
  */
-export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
+export async function createApp(settings: Settings, overrides: AppOverrides = {}): Promise<App> {
   const outbound = new OutboundMetrics();
   const logger = overrides.logger ?? pino({ level: settings.logLevel });
   const findPackage = packageFinder(settings.project);
   const tracing = overrides.tracing ?? (await openTracing(settings, { findPackage, logger }));
-  const { services, first } = await start(settings, { ...overrides, logger, tracing }, outbound);
+  const recording = overrides.records === true ? openRecording(settings, logger) : undefined;
+  const compile = (): Promise<CompiledProject> =>
+    compileProject(settings.project, { ...settings, ...recording?.options }, outbound);
+  const { services, first } = await start(settings, compile, {
+    ...overrides,
+    logger,
+    tracing,
+    ...(recording === undefined ? {} : { ledger: recording.sinks.ledger }),
+  });
+  void recording?.sinks.use(first.sinks);
   await announce(services, first.config);
   const reloader = new Reloader(first, {
     logger,
-    compile: () => compileProject(settings.project, settings, outbound),
+    compile,
     create: async (compiled) => {
       const generation = await createServing(services, compiled);
+      void recording?.sinks.use(generation.sinks);
       await announce(services, generation.config);
       return generation;
     },
@@ -100,6 +139,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));
   countProcess(metrics.registry, () => reloader.current.version);
   outbound.register(metrics.registry);
+  recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);
   countSpans(metrics.registry, tracing?.counts);
@@ -111,14 +151,19 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     services.resolve(TOKENS.admission),
     overrides.keys,
     async () => {
-      // Effects of the last requests have ended by now.
+      // The last requests and their effects have ended by now.
+      const written = recording?.sinks.ledger.close(LEDGER_MS);
       const flushed = tracing?.close(Math.min(settings.drainMs, FLUSH_MS));
       await services.resolve(TOKENS.serviceSchemas)?.close();
       await store.close();
       await flushed;
+      await written;
     },
   );
 }
+
+/** The longest time for writing the last records, in milliseconds. It is a part of the time for closing. */
+const LEDGER_MS = 2000;
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
 const FLUSH_MS = 3000;
@@ -177,10 +222,10 @@ export async function createDataApp(settings: Settings, overrides: Overrides = {
  */
 async function start(
   settings: Settings,
+  compile: () => Promise<CompiledProject>,
   overrides: Overrides,
-  outbound: OutboundMetrics,
 ): Promise<{ readonly services: Container; readonly first: Generation }> {
-  const compiled = await compileProject(settings.project, settings, outbound);
+  const compiled = await compile();
   try {
     if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(compiled.diagnostics);

@@ -58,7 +58,7 @@ export async function startService(
   let app: App | undefined;
   try {
     const watch = settings.reload === 'watch' ? await watchProject(settings) : undefined;
-    app = await createApp(settings, { ...options, logger, instance, keys });
+    app = await createApp(settings, { ...options, logger, instance, keys, records: true });
     const servers = await listenAll(app, settings, options, tls);
     const fileChanges = new ProjectFileChanges(settings, logger);
     const { files } = app;

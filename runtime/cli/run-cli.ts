@@ -6,12 +6,14 @@ import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
+import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -54,6 +56,8 @@ function makeProgram(context: CliContext, version: string): Command {
     rankCommand(context),
     evaluateCommand(context),
     tuneCommand(context),
+    ledgerCommand(context),
+    trainCommand(context),
     diffCommand(context),
     dataSetCommand(context),
     demoCommand(context),

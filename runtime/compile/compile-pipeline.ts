@@ -2,6 +2,7 @@ import { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
 import { FramePool } from '../frame/pool.js';
 import { compileAnswer } from './compile-answer.js';
+import { compileLog } from './compile-log.js';
 import { compileSteps } from './compile-steps.js';
 import { closeComponents } from './component-life.js';
 import { warnOfDeadParts } from './dead-parts.js';
@@ -34,6 +35,7 @@ export async function compilePipeline(
   const pipeline = openPipeline(definition, config, plugins, problems, settings.tunable === true);
   const steps = await compileSteps(pipeline, { ...settings, plugins });
   const answer = compileAnswer(pipeline);
+  const log = compileLog(pipeline, steps, answer.named);
   const unusedDefinitions = pipeline.names.checkUnusedDefinitions();
   if (!problems.hasErrors) warnOfDeadParts(pipeline, steps, unusedDefinitions);
   diagnostics.addAll(problems.all);
@@ -55,6 +57,7 @@ export async function compilePipeline(
     shown: shownColumns(layout, definitions, steps),
     steps: Object.freeze(steps),
     answer: Object.freeze(answer),
+    log,
     ...(settings.tunable === true
       ? {
           open: Object.freeze({

@@ -11,6 +11,15 @@ export function findPlugin(
   plugins: PluginRegistry,
 ): Plugin | undefined {
   const plugin = plugins.get(use.value);
+  if (plugin === undefined && plugins.sinks.has(use.value)) {
+    diagnostics.error(
+      'unknown_plugin',
+      use.at,
+      `\`${use.value}\` is a sink for records, not a component`,
+      `declare it in a file of its own, e.g. sinks/${use.value}.yaml`,
+    );
+    return undefined;
+  }
   if (plugin === undefined) {
     const guess = nearest(use.value, plugins.names());
     diagnostics.error(

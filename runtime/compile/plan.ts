@@ -37,15 +37,26 @@ export interface Plan {
     readonly named: readonly NamedColumn[];
     readonly kernels: readonly Kernel[];
   };
+  /** The values that a record of the ledger has; without `log:` what models and the score read. */
+  readonly log: LoggedValues;
   /** Only in a plan for tuning. */
   readonly open?: OpenParams;
+}
+
+/** The values that a record of a request has. */
+export interface LoggedValues {
+  readonly values: readonly NamedColumn[];
+  /** The values that are left out because they are private. */
+  readonly hidden: readonly string[];
+  /** They compute the definitions that only the log names, after all steps. */
+  readonly kernels: readonly Kernel[];
 }
 
 /** What a plan for tuning knows about its params. */
 export interface OpenParams {
   /** The request-level column of each param that expressions read. */
   readonly slots: ReadonlyMap<string, number>;
-  /** By definition: the params, definitions, features and outputs that it uses directly. */
+  /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

@@ -1,3 +1,4 @@
+import type { SinkPlugin } from '../api/ledger.js';
 import type { BuildContext, Plugin } from '../api/plugin.js';
 import type { Span } from '../config/yaml/source.js';
 import type { Caller } from '../outbound/http-connector.js';
@@ -9,6 +10,8 @@ export interface PluginRegistry {
   names(): Iterable<string>;
   /** The file of a plugin. */
   place(name: string): Span | undefined;
+  /** The plugins that sinks/*.yaml use, by name. */
+  readonly sinks: ReadonlyMap<string, SinkPlugin>;
 }
 
 /** What steps may use of the project and of the process. */

@@ -16,6 +16,11 @@ export class IdHasher {
     this.#types = types;
   }
 
+  /** The types whose ids are replaced. */
+  get types(): Iterable<string> {
+    return this.#types;
+  }
+
   /** Whether ids of the type are replaced. */
   hides(type: string | undefined): boolean {
     return type !== undefined && this.#types.has(type);

@@ -27,6 +27,12 @@ export interface LedgerObserver {
   dropped?(sink: string, reason: DropReason, records: number): void;
   /** A batch was lost, after one that was written; undefined when a batch is written again. */
   failed?(sink: string, error: ErrorDescription | undefined): void;
+  /** An attempt to write failed, and will be repeated. */
+  retried?(sink: string): void;
+  /** The first such attempt after one that succeeded; undefined when the sink takes records again. */
+  waiting?(sink: string, error: ErrorDescription | undefined): void;
+  /** Why a sink refused a record, which is lost. */
+  refused?(sink: string, error: ErrorDescription): void;
 }
 
 export interface SinkState {
@@ -45,27 +51,42 @@ export class RunningLedger implements Ledger {
   readonly instance = randomUUID();
   readonly #instanceBytes = Buffer.from(this.instance.replaceAll('-', ''), 'hex');
   readonly #writer = new RecordWriter();
-  readonly #queues: readonly SinkQueue[];
-  readonly #takers: Readonly<Record<RecordKind, readonly SinkQueue[]>>;
+  #queues: readonly SinkQueue[] = [];
+  #takers: Readonly<Record<RecordKind, readonly SinkQueue[]>> = { ranking: [], feedback: [], history: [] };
+  #isClosed = false;
   readonly #sequences: Record<RecordKind, number> = { ranking: 0, feedback: 0, history: 0 };
   readonly #observer: LedgerObserver;
 
   constructor(sinks: readonly RecordSink[], observer: LedgerObserver = {}) {
     this.#observer = observer;
-    this.#queues = sinks.map(
-      (sink) =>
-        new SinkQueue(sink, this.instance, {
-          written: (records, bytes) => observer.written?.(sink.name, records, bytes),
-          dropped: (reason, records) => observer.dropped?.(sink.name, reason, records),
-          failed: (error) => observer.failed?.(sink.name, error),
-        }),
-    );
+    void this.use(sinks, 0);
+  }
+
+  /**
+   * Sends the following records to other sinks. A sink that was there before keeps its queue.
+   * @param withinMs how long a sink that is left out may still write what waits for it
+   * @returns when those sinks are closed
+   */
+  async use(sinks: readonly RecordSink[], withinMs: number): Promise<void> {
+    if (this.#isClosed) return;
+    const before = this.#queues;
+    this.#queues = sinks.map((sink) => before.find((queue) => queue.sink === sink) ?? this.#queueOf(sink));
     const takersOf = (kind: RecordKind): readonly SinkQueue[] =>
       this.#queues.filter(({ sink }) => sink.takes.includes(kind));
     this.#takers = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, takersOf(kind)])) as Record<
       RecordKind,
       SinkQueue[]
     >;
+    const left = before.filter((queue) => !this.#queues.includes(queue));
+    if (left.length > 0) await Promise.all(left.map((queue) => queue.close(AbortSignal.timeout(withinMs))));
+  }
+
+  #queueOf(sink: RecordSink): SinkQueue {
+    return new SinkQueue(sink, this.instance, {
+      written: (records, bytes) => this.#observer.written?.(sink.name, records, bytes),
+      dropped: (reason, records) => this.#observer.dropped?.(sink.name, reason, records),
+      failed: (error) => this.#observer.failed?.(sink.name, error),
+    });
   }
 
   takes(kind: RecordKind): boolean {
@@ -94,11 +115,18 @@ export class RunningLedger implements Ledger {
     await Promise.all(this.#queues.map((queue) => queue.flush()));
   }
 
+  /** Writes what waits, and lets every sink start another file. */
+  async rotate(): Promise<void> {
+    await this.flush();
+    await Promise.all(this.#queues.map(({ sink }) => sink.rotate?.()));
+  }
+
   /**
    * Writes what waits, and closes the sinks. Later records are dropped.
    * @param withinMs what is not written by then is lost
    */
   async close(withinMs: number): Promise<void> {
+    this.#isClosed = true;
     const signal = AbortSignal.timeout(Math.max(0, withinMs));
     await Promise.all(this.#queues.map((queue) => queue.close(signal)));
   }

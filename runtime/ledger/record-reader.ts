@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { FrameSplitter, readReport, type ReadReport } from './frame-splitter.js';
 import { RecordDecoder, type DecodedRecord } from './record-decoder.js';
-import { segmentPaths } from './segments.js';
+import { segmentPaths } from '../sdk/segments.js';
 
 const CHUNK_BYTES = 1 << 20;
 

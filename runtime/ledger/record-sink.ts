@@ -1,7 +1,22 @@
 import type { RecordKind, RecordSchema } from './record-schema.js';
 
 /** Why a record did not reach a sink. */
-export type DropReason = 'queue_full' | 'too_large' | 'encoding' | 'disk_full' | 'failed' | 'shutdown';
+export const DROP_REASONS = [
+  'queue_full',
+  'too_large',
+  'encoding',
+  'disk_full',
+  'refused',
+  'failed',
+  'shutdown',
+] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+/** What became of the records of a batch. */
+export interface WriteOutcome {
+  readonly written: number;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+}
 
 /** Records that go to a sink together. The bytes are valid until `write` settles. */
 export interface RecordBatch {
@@ -22,11 +37,13 @@ export interface RecordSink {
   /** The most bytes that wait for this sink, those being written included. */
   readonly queueBytes: number;
   /**
-   * Resolves when the batch was handed over. If it rejects, the records are lost: counted by the reason of a
-   * `SinkFailure`, or as `failed`.
-   * @param signal is aborted when the time of the shutdown is over
+   * Resolves when the batch was handed over; with an outcome, if some of its records were lost. If it rejects, all
+   * records are lost: counted by the reason of a `SinkFailure`, or as `failed`.
+   * @param signal is aborted when the time of the shutdown is over; the write must then settle at once
    */
-  write(batch: RecordBatch, signal: AbortSignal): Promise<void>;
+  write(batch: RecordBatch, signal: AbortSignal): Promise<WriteOutcome | undefined>;
+  /** Closes the file that is being written. The next batch starts another. */
+  rotate?(): Promise<void>;
   close?(): Promise<void>;
 }
 

@@ -1,11 +1,19 @@
 import { describeError, type ErrorDescription } from '../core/describe-error.js';
 import { schemaFrame } from './schema-frame.js';
-import { SinkFailure, type DropReason, type RecordBatch, type RecordSink } from './record-sink.js';
+import {
+  SinkFailure,
+  type DropReason,
+  type RecordBatch,
+  type RecordSink,
+  type WriteOutcome,
+} from './record-sink.js';
 import type { RecordSchema } from './record-schema.js';
 
 /** Records wait at most this long, or until they are this many bytes, before they are written. */
 export const FLUSH_MS = 200;
 export const FLUSH_BYTES = 2 ** 20;
+/** How long a write may still run when the time of the shutdown is over, to tell what it has written. */
+const GRACE_MS = 500;
 
 /** What a queue tells of its work. */
 export interface QueueObserver {
@@ -17,7 +25,8 @@ export interface QueueObserver {
 
 /**
  * The records that wait for one sink. New records are copied into the open batch. It is closed by the flush bound;
- * closed batches are written one after another.
+ * closed batches are written one after another. While one is being written, the open batch is closed only when it is
+ * full, so that a long outage does not leave many small batches.
  */
 export class SinkQueue {
   readonly sink: RecordSink;
@@ -32,6 +41,8 @@ export class SinkQueue {
   #writing: Promise<void> | undefined;
   #hasFailed = false;
   #isShut = false;
+  /** True if the open batch has waited long enough. */
+  #isDue = false;
   /** Ends the wait for the write in flight. */
   #giveUp: (() => void) | undefined;
   #flushedAt: number | undefined;
@@ -69,7 +80,8 @@ export class SinkQueue {
     if (this.#open.bytes >= FLUSH_BYTES) this.#closeBatch();
     else
       this.#timer ??= setTimeout(() => {
-        this.#closeBatch();
+        if (this.#writing === undefined) this.#closeBatch();
+        else this.#isDue = true;
       }, FLUSH_MS);
   }
 
@@ -97,7 +109,9 @@ export class SinkQueue {
   #closeBatch(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#isDue = false;
     if (this.#open.records === 0) return;
+    if (this.#writing !== undefined) this.#open.trim();
     this.#closed.push(this.#open);
     this.#waitingBytes += this.#open.bytes;
     this.#open = this.#spare ?? new Batch();
@@ -111,6 +125,7 @@ export class SinkQueue {
       this.#waitingBytes -= batch.bytes;
       batch.clear();
       this.#spare = batch;
+      if (this.#isDue && this.#closed.length === 0) this.#closeBatch();
     }
     this.#writing = undefined;
   }
@@ -122,9 +137,12 @@ export class SinkQueue {
       return;
     }
     try {
-      await this.#writeOrGiveUp(batch);
+      const outcome = await this.#writeOrGiveUp(batch);
+      const { written, dropped } = outcome ?? { written: records, dropped: {} };
       this.#flushedAt = Date.now();
-      this.#observer.written(records, bytes);
+      if (written > 0) this.#observer.written(written, Math.round((bytes * written) / records));
+      for (const [reason, count] of Object.entries(dropped))
+        this.#observer.dropped(reason as DropReason, count);
       if (this.#hasFailed) this.#observer.failed(undefined);
       this.#hasFailed = false;
     } catch (error) {
@@ -137,25 +155,31 @@ export class SinkQueue {
     }
   }
 
-  async #writeOrGiveUp(batch: Batch): Promise<void> {
+  async #writeOrGiveUp(batch: Batch): Promise<WriteOutcome | undefined> {
     const contents = batch.contents(this.#instance);
+    let late: NodeJS.Timeout | undefined;
     try {
-      await new Promise<void>((resolve, reject) => {
+      return await new Promise((resolve, reject) => {
         this.#giveUp = () => {
-          reject(new SinkFailure('shutdown', 'the time of the shutdown is over'));
+          late = setTimeout(() => {
+            reject(new SinkFailure('shutdown', 'the time of the shutdown is over'));
+          }, GRACE_MS);
         };
         this.sink.write(contents, this.#abort.signal).then(resolve, reject);
       });
     } finally {
+      clearTimeout(late);
       this.#giveUp = undefined;
     }
   }
 }
 
+const FIRST_BYTES = 64 * 1024;
+
 /** A growable buffer of record frames, and the schemas that they use. */
 class Batch {
   readonly #schemas = new Set<RecordSchema>();
-  #buffer = new Uint8Array(64 * 1024);
+  #buffer = new Uint8Array(FIRST_BYTES);
   bytes = 0;
   records = 0;
 
@@ -166,6 +190,11 @@ class Batch {
     this.bytes = end;
     this.records++;
     this.#schemas.add(schema);
+  }
+
+  /** Releases the memory that the records do not use. */
+  trim(): void {
+    if (this.#buffer.length > 1.25 * this.bytes) this.#buffer = this.#buffer.slice(0, this.bytes);
   }
 
   contents(instance: string): RecordBatch {
@@ -179,7 +208,7 @@ class Batch {
 
   /** Empties the batch. A buffer that one long record made large is released. */
   clear(): void {
-    if (this.#buffer.length > 4 * FLUSH_BYTES) this.#buffer = new Uint8Array(64 * 1024);
+    if (this.#buffer.length > 4 * FLUSH_BYTES) this.#buffer = new Uint8Array(FIRST_BYTES);
     this.#schemas.clear();
     this.bytes = 0;
     this.records = 0;

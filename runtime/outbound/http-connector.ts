@@ -38,14 +38,15 @@ export interface OutboundObserver {
 
 const NOBODY: OutboundObserver = { sent: () => undefined };
 
-/** Creates clients for the hosts that MILLRACE_MODEL_HOSTS lists. Each client belongs to one step. */
+/** Creates clients for the hosts that a setting lists. Each client belongs to one step, or to one sink. */
 export function httpConnector(
   allowed: AllowedHosts,
   observer: OutboundObserver = NOBODY,
+  setting = 'MILLRACE_MODEL_HOSTS',
 ): (caller: Caller) => OutboundHttp {
   return (caller) => ({
     open: (base, options) => {
-      const url = checkedUrl(base, allowed);
+      const url = checkedUrl(base, allowed, setting);
       const client = new PoolClient(url, options);
       const breaker = new CircuitBreaker(url.host);
       const ask = (request: OutboundRequest): Promise<OutboundAnswer> =>
@@ -109,7 +110,7 @@ async function traced(
   }
 }
 
-function checkedUrl(base: string, allowed: AllowedHosts): URL {
+function checkedUrl(base: string, allowed: AllowedHosts, setting: string): URL {
   if (!URL.canParse(base)) throw new Error(`\`${base}\` is not a URL, e.g. http://models:8080`);
   const url = new URL(base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -120,14 +121,14 @@ function checkedUrl(base: string, allowed: AllowedHosts): URL {
     throw new Error('a base URL must not contain a query or a fragment');
   if (allowed.allows(url)) return url;
   throw new Error(
-    `the host ${url.hostname}:${portOf(url)} is not allowed; allow it with the setting MILLRACE_MODEL_HOSTS, e.g. MILLRACE_MODEL_HOSTS=${url.hostname}:${portOf(url)}`,
+    `the host ${url.hostname}:${portOf(url)} is not allowed; allow it with the setting ${setting}, e.g. ${setting}=${url.hostname}:${portOf(url)}`,
   );
 }
 
 class PoolClient implements OutboundClient {
   readonly #pool: Pool;
   readonly #turns: Turns;
-  readonly #prefix: string;
+  readonly #pathname: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #host: string;
 
@@ -135,7 +136,7 @@ class PoolClient implements OutboundClient {
     // Turns limit the requests, so none waits in undici's pool. The pool would still count a waiting request after it
     // was cancelled.
     this.#turns = new Turns(connections);
-    this.#prefix = base.pathname.replace(/\/+$/, '');
+    this.#pathname = base.pathname;
     this.#headers = { accept: 'application/json', ...headers };
     this.#host = base.host;
     this.#pool = new Pool(base.origin, {
@@ -172,13 +173,13 @@ class PoolClient implements OutboundClient {
   }
 
   async #send(
-    { method, path, body, maxBytes, trace }: OutboundRequest,
+    { method, path, body, contentType, maxBytes, trace }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<OutboundAnswer> {
     const answer = await this.#pool.request({
       method,
-      path: this.#prefix + path,
-      headers: this.#headersOf(body, trace),
+      path: path.startsWith('/') ? this.#pathname.replace(/\/+$/, '') + path : this.#pathname + path,
+      headers: this.#headersOf(body === undefined ? undefined : (contentType ?? 'application/json'), trace),
       ...(body === undefined ? {} : { body }),
       signal,
       // Only the signal limits the time.
@@ -194,18 +195,21 @@ class PoolClient implements OutboundClient {
         throw new OutboundError('too_large', `${this.#host} answered with more than ${maxBytes} bytes`);
       parts.push(part);
     }
-    const type = answer.headers['content-type'];
     return {
       status: answer.statusCode,
-      contentType: (Array.isArray(type) ? type.join() : (type ?? '')).toLowerCase(),
+      contentType: (joined(answer.headers['content-type']) ?? '').toLowerCase(),
+      retryAfter: joined(answer.headers['retry-after']),
       body: Buffer.concat(parts, bytes),
     };
   }
 
-  #headersOf(body: string | undefined, trace: TraceContext | undefined): Readonly<Record<string, string>> {
-    if (body === undefined && trace === undefined) return this.#headers;
+  #headersOf(
+    contentType: string | undefined,
+    trace: TraceContext | undefined,
+  ): Readonly<Record<string, string>> {
+    if (contentType === undefined && trace === undefined) return this.#headers;
     const headers = { ...this.#headers };
-    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (contentType !== undefined) headers['content-type'] = contentType;
     if (trace !== undefined) {
       headers['traceparent'] = trace.traceparent;
       if (trace.tracestate !== undefined) headers['tracestate'] = trace.tracestate;
@@ -221,6 +225,10 @@ class PoolClient implements OutboundClient {
       return new OutboundError('unreachable', why, { cause: error });
     return new OutboundError('closed', why, { cause: error });
   }
+}
+
+function joined(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join() : header;
 }
 
 /** System error codes for a connection that could not be opened. */

@@ -5,16 +5,18 @@ import { describePlan } from './explain/describe.js';
 import { answerSchema, requestSchema } from './request/request-schema.js';
 import { runPipeline, type PipelineServices } from './run-pipeline.js';
 import { readersOf } from './hydrate/source-cells.js';
+import { RankingLog, type RecordServices } from './log/ranking-log.js';
 import type { Pipeline } from './types.js';
 
 /** Combines a plan with the services that run it; the result is mounted at a route. */
 export function mountPipeline(
   plan: Plan,
   entities: ReadonlyMap<string, EntityType>,
-  services: PipelineServices & { readonly sources?: FeatureSources },
+  services: PipelineServices & { readonly sources?: FeatureSources; readonly records?: RecordServices },
 ): Pipeline {
   const { definition } = plan;
-  const mounted = { ...services, readers: readersOf(plan, services.sources) };
+  const log = services.records && RankingLog.of(plan, services.records);
+  const mounted = { ...services, readers: readersOf(plan, services.sources), ...(log && { log }) };
   return Object.freeze({
     name: definition.name,
     route: definition.route.value,

@@ -1,3 +1,4 @@
+import { MillraceError } from '../api/errors.js';
 import type { Plan } from '../compile/plan.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
@@ -21,7 +22,9 @@ import { ResidentSession } from './hydrate/resident-session.js';
 import { StoreLoss } from './hydrate/store-loss.js';
 import type { SourceReaders } from './hydrate/source-cells.js';
 import { answerPage } from './page/answer-page.js';
-import { openRequest } from './request/open-request.js';
+import { leaveRecord } from './log/leave-record.js';
+import type { LoggedRun, RankingLog } from './log/ranking-log.js';
+import { openRequest, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
 import type { RequestContext, RunReport } from './types.js';
@@ -39,6 +42,8 @@ export interface PipelineServices {
   readonly historyRetention?: number;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
+  /** Where the requests are recorded; by default nowhere. */
+  readonly log?: RankingLog;
   readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
@@ -61,15 +66,22 @@ export async function runPipeline(
 ): Promise<PipelineRun> {
   const stages = new StageRunner(plan.definition.limits.time, context, services.usage);
   const { deadline } = stages;
-  const { onEffectError } = services;
+  const { onEffectError, usage } = services;
+  const log = isExplained ? undefined : services.log;
+  let opened: OpenedRequest | undefined;
   const check = (): void => deadline.check();
   const loss = new StoreLoss(plan, deadline);
   const reads = readsOf(services, stages, loss, context.span);
+  const logged = (runId: string | undefined): Pick<LoggedRun, 'runId' | 'ms'> => ({
+    runId,
+    ms: performance.now() - stages.clock.started,
+  });
   try {
     check(); // the request may have waited beyond its deadline
-    const { request, frame } = await stages.run('read', () =>
+    opened = await stages.run('read', () =>
       soon(openRequest(plan, body, context.requestId, services.now), check),
     );
+    const { request, frame } = opened;
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () =>
       loss.survive(() => hydrate(plan, frame, request, reads)),
@@ -97,8 +109,22 @@ export async function runPipeline(
     const explanation = trace?.isRehearsal
       ? await inTurns(explain({ ...finished, trace }), check)
       : undefined;
-    releaseFrame(plan, frame, ranked.steps);
+    const served = { ...ranked, page, degraded: report.degraded };
+    leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () =>
+      releaseFrame(plan, frame, ranked.steps),
+    );
     return { answer, report, explanation };
+  } catch (error) {
+    const status = error instanceof MillraceError ? error.code : 'internal';
+    // The frame of a failed request is dropped: work that still runs may write to it.
+    if (opened !== undefined)
+      leaveRecord(
+        log,
+        { ...opened, ...logged(context.runId), status, served: undefined },
+        usage,
+        () => undefined,
+      );
+    throw error;
   } finally {
     reads.resident?.end();
     loss.end();

@@ -68,9 +68,17 @@ export const bool: Parse<boolean> = Object.assign(
   { accepts: { kind: 'bool' } as const },
 );
 
-/** The key of a setting in millrace.yaml: its environment variable in lowercase letters, without `MILLRACE_`. */
+/** The keys of millrace.yaml that hold settings as a mapping, e.g. `ledger: { keep: 30d }`. */
+export const SECTIONS: readonly string[] = ['ledger'];
+
+/**
+ * The key of a setting in millrace.yaml: its environment variable in lowercase letters, without `MILLRACE_`. In a section
+ * the key has a dot: `ledger.keep` is `keep` below `ledger`.
+ */
 export function keyOf({ env }: Pick<SettingRow<unknown>, 'env'>): string {
-  return env.replace(/^MILLRACE_/, '').toLowerCase();
+  const key = env.replace(/^MILLRACE_/, '').toLowerCase();
+  const section = SECTIONS.find((name) => key.startsWith(`${name}_`));
+  return section === undefined ? key : `${section}.${key.slice(section.length + 1)}`;
 }
 
 /** Returns the value for people: a password in it is replaced by `***`. */

@@ -7,6 +7,7 @@ import { FEATURE_SETTINGS } from './feature-settings.js';
 import { ACCESS_SETTINGS } from './access-settings.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { EDGE_SETTINGS } from './edge-settings.js';
+import { LEDGER_SETTINGS } from './ledger-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PRIVACY_SETTINGS } from './privacy-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
@@ -163,6 +164,17 @@ export const SETTINGS = {
     list: true,
     parse: (text) => AllowedHosts.parse(text),
   }),
+  sinkHosts: row({
+    env: 'MILLRACE_SINK_HOSTS',
+    value: 'HOSTS',
+    default: '',
+    description:
+      'Hosts to which `http` sinks may send records, e.g. `collector:8443`. A host without a port allows all of its ports. By default none.',
+    expected: 'host names or addresses, each with an optional port, separated by commas',
+    list: true,
+    parse: (text) => AllowedHosts.parse(text),
+  }),
+  ...LEDGER_SETTINGS,
   ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
   ...TRACE_SETTINGS,
@@ -198,6 +210,7 @@ export interface SettingSources {
 
 /** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
+export const PYTHON = 'MILLRACE_PYTHON';
 /** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
 export const CLIENT_KEY = 'MILLRACE_KEY';
 
@@ -208,7 +221,7 @@ const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
-  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, CLIENT_KEY];
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, PYTHON, CLIENT_KEY];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
@@ -253,8 +266,10 @@ export function readEach(env: Environment, flags: SettingFlags, file?: ProjectFi
   const { project } = values;
   const dataDir =
     origins.dataDir.kind === 'default' ? join(project, SETTINGS.dataDir.default) : values.dataDir;
+  const ledgerDir =
+    origins.ledgerDir.kind === 'default' ? join(dataDir, SETTINGS.ledgerDir.default) : values.ledgerDir;
   const sources = Object.freeze({ projectName: file?.name ?? basename(project), origins, texts, file });
-  return Object.freeze({ ...values, dataDir, sources });
+  return Object.freeze({ ...values, dataDir, ledgerDir, sources });
 }
 
 /** How messages name a setting, by its origin. */

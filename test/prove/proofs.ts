@@ -3,7 +3,9 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
+import { gates } from './gates.js';
 import type { Proof } from './proof.js';
+import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
@@ -26,4 +28,6 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
+  replay,
+  gates,
 ];

@@ -42,7 +42,7 @@ export const addingServers: OutboundHttp = {
       Promise.resolve({
         status: 200,
         contentType: 'application/json',
-        body: Buffer.from(JSON.stringify(sumOfRows(JSON.parse(body) as InferenceBody))),
+        body: Buffer.from(JSON.stringify(sumOfRows(JSON.parse(body.toString()) as InferenceBody))),
       }),
     close: () => Promise.resolve(),
   }),

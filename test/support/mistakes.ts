@@ -12,9 +12,10 @@ export interface Mistake {
   readonly features?: string;
   readonly params?: string;
   readonly define?: string;
+  readonly log?: string;
 }
 
-const pipeline = ({ features, params, define, components }: Mistake): string =>
+const pipeline = ({ features, params, define, components, log }: Mistake): string =>
   [
     'pipeline: ranking',
     'rank: product',
@@ -24,6 +25,7 @@ const pipeline = ({ features, params, define, components }: Mistake): string =>
     ...(define === undefined ? [] : [`define: ${define}`]),
     'components:',
     components,
+    ...(log === undefined ? [] : [`log: ${log}`]),
     '',
   ].join('\n');
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../runtime/app/app.js';
+import type { Ledger } from '../../runtime/ledger/ledger.js';
 import type { RunReport } from '../../runtime/pipeline/types.js';
 import type { PipelineAnswer, RankedCandidate } from '../../runtime/pipeline/answer-types.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
@@ -50,6 +51,7 @@ export async function startProject(
     readonly now?: () => number;
     readonly env?: Readonly<Record<string, string>>;
     readonly logger?: Logger;
+    readonly ledger?: Ledger;
   } = {},
 ): Promise<TestProject> {
   const root = await writeProject(files);
@@ -60,6 +62,7 @@ export async function startProject(
   const overrides = {
     ...(options.now === undefined ? {} : { clock: options.now }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
   };
   const app = await createApp(settings, overrides).catch(async (error: unknown) => {
     await rm(root, { recursive: true, force: true });

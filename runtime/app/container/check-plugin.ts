@@ -1,6 +1,7 @@
 /** Checks that a plugin folder exports a plugin. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
+import type { SinkPlugin } from '../../api/ledger.js';
 import type { ComponentKind, Plugin } from '../../api/plugin.js';
 import type { JsonObject } from '../../api/types.js';
 import { schemaFaults, type SchemaFault } from '../../config/project/check-schema.js';
@@ -28,41 +29,72 @@ export interface PluginSource {
   readonly isShipped: boolean;
 }
 
-/** @returns the plugin, or all its errors */
+/** What a plugin's folder declares: a component for pipelines, or a sink for records. */
+export type Declared =
+  | { readonly surface: 'component'; readonly plugin: Plugin }
+  | { readonly surface: 'sink'; readonly plugin: SinkPlugin };
+
+/** @returns what the folder declares, or all its errors */
 export function checkPlugin(
   exported: Readonly<Record<string, unknown>>,
   source: PluginSource,
-): Plugin | readonly PluginFault[] {
-  const { index, name } = source;
-  const { plugin } = exported;
-  if (plugin === undefined) {
+): Declared | readonly PluginFault[] {
+  const { index } = source;
+  const { plugin, sink } = exported;
+  const wrong = (message: string, help: string): PluginFault[] => [{ at: index, message, help }];
+  if (plugin === undefined && sink === undefined) {
     const others = Object.keys(exported).filter((key) => key !== 'module.exports');
     const found = others.length === 0 ? 'it exports nothing' : `it exports ${others.join(', ')}`;
-    return [
-      {
-        at: index,
-        message: `it exports no \`plugin\`: ${found}`,
-        help: 'write: export const plugin = definePlugin({ … })',
-      },
-    ];
+    return wrong(`it exports no \`plugin\`: ${found}`, PLUGIN_HELP);
+  }
+  if (plugin !== undefined && sink !== undefined)
+    return wrong(
+      'it exports a `plugin` and a `sink`: a folder declares one of them',
+      'move the sink to a folder of its own',
+    );
+  if (sink !== undefined) {
+    if (typeof sink !== 'object' || sink === null)
+      return wrong(`its \`sink\` is ${described(sink)}`, 'write: export const sink = defineSink({ … })');
+    const faults = commonFaults(sink as Given, source, 'sink');
+    return faults.length === 0 ? { surface: 'sink', plugin: sink as SinkPlugin } : faults;
   }
   if (typeof plugin !== 'object' || plugin === null)
-    return [
-      {
-        at: index,
-        message: `its \`plugin\` is ${described(plugin)}`,
-        help: 'write: export const plugin = definePlugin({ … })',
-      },
-    ];
+    return wrong(`its \`plugin\` is ${described(plugin)}`, PLUGIN_HELP);
+  const given = plugin as Given;
+  const faults = [...kindFaults(given, index), ...commonFaults(given, source, 'plugin')];
+  return faults.length === 0 ? { surface: 'component', plugin: plugin as Plugin } : faults;
+}
+
+const PLUGIN_HELP = 'write: export const plugin = definePlugin({ … })';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** The faults of what components and sinks have in common. */
+function commonFaults(given: Given, source: PluginSource, what: 'plugin' | 'sink'): PluginFault[] {
+  const { index, name } = source;
   const faults: PluginFault[] = [];
   const fault = (message: string, help?: string): void =>
     void faults.push({ at: index, message, ...(help === undefined ? {} : { help }) });
-  const given = plugin as Readonly<Record<string, unknown>>;
   if (given.name !== name)
     fault(
-      `the plugin's \`name\` is ${described(given.name)}, and its folder is \`${name}\``,
+      `the ${what}'s \`name\` is ${described(given.name)}, and its folder is \`${name}\``,
       'give both the same name',
     );
+  if (typeof given.summary !== 'string' || given.summary.trim() === '')
+    fault(
+      `the ${what}'s \`summary\` is ${described(given.summary)}: expected a text of one line`,
+      `say what the ${what} does`,
+    );
+  if (typeof given.create !== 'function')
+    fault(`the ${what}'s \`create\` is ${described(given.create)}: expected a function`);
+  if (!source.isShipped) faults.push(...optionsFaults(given.options, source, what));
+  return faults;
+}
+
+function kindFaults(given: Given, index: Span): PluginFault[] {
+  const faults: PluginFault[] = [];
+  const fault = (message: string, help?: string): void =>
+    void faults.push({ at: index, message, ...(help === undefined ? {} : { help }) });
   if (!KINDS.some((kind) => kind === given.kind)) {
     const guess = typeof given.kind === 'string' ? nearest(given.kind, KINDS) : undefined;
     fault(
@@ -70,25 +102,21 @@ export function checkPlugin(
       guess === undefined ? undefined : `did you mean \`${guess}\`?`,
     );
   }
-  if (typeof given.summary !== 'string' || given.summary.trim() === '')
-    fault(
-      `the plugin's \`summary\` is ${described(given.summary)}: expected a text of one line`,
-      'say what the plugin does',
-    );
-  if (typeof given.create !== 'function')
-    fault(`the plugin's \`create\` is ${described(given.create)}: expected a function`);
   if (given.amongCandidates !== undefined && given.amongCandidates !== true)
     fault(`the plugin's \`amongCandidates\` is ${described(given.amongCandidates)}: it is true or left out`);
-  if (!source.isShipped) faults.push(...optionsFaults(given.options, source));
-  return faults.length === 0 ? (plugin as Plugin) : faults;
+  return faults;
 }
 
-function optionsFaults(options: unknown, { index, schema }: PluginSource): PluginFault[] {
+function optionsFaults(
+  options: unknown,
+  { index, schema }: PluginSource,
+  what: 'plugin' | 'sink',
+): PluginFault[] {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || options instanceof Promise)
     return [
       {
         at: index,
-        message: `the plugin's \`options\` are ${described(options)}: expected a JSON Schema, the content of options.schema.json`,
+        message: `the ${what}'s \`options\` are ${described(options)}: expected a JSON Schema, the content of options.schema.json`,
         ...(options instanceof Promise ? { help: 'the schema is awaited or read with readFileSync' } : {}),
       },
     ];

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { container as rootContainer } from 'tsyringe';
-import type { Plugin } from '../../api/plugin.js';
+import type { SinkPlugin } from '../../api/ledger.js';
 import { pluginToken } from '../../api/tokens.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import type { PluginRegistry } from '../../compile/step-tools.js';
@@ -14,7 +14,7 @@ import { SourceFile, type Span } from '../../config/yaml/source.js';
 import { PACKAGE, SHIPPED_PLUGINS } from '../../core/locations.js';
 import { findJsonFault } from '../../core/json-fault.js';
 import { resolveApiToThisCopy } from './api-module.js';
-import { checkPlugin, type PluginFault, type PluginSource } from './check-plugin.js';
+import { checkPlugin, type Declared, type PluginFault, type PluginSource } from './check-plugin.js';
 import { compiledFolders, type PluginFolder } from './compiled-folders.js';
 
 /** Parts of Node's messages for modules that it cannot load before 20.19, each with the remedy. */
@@ -36,27 +36,33 @@ export async function registerPlugins(
   diagnostics: Diagnostics,
 ): Promise<PluginRegistry> {
   const container = rootContainer.createChildContainer();
+  const sinks = new Map<string, SinkPlugin>();
   const places = new Map<string, Span>();
   for (const folder of await pluginFolders(project, diagnostics)) {
     const loaded = (await refusal(folder, project, linked)) ?? (await loadPlugin(folder));
     if (isFaults(loaded)) {
       for (const { at, message, help } of loaded) diagnostics.error('plugin_failed', at, message, help);
-    } else if (places.has(loaded.name)) {
+      continue;
+    }
+    const { name } = loaded.plugin;
+    if (places.has(name) || sinks.has(name)) {
       diagnostics.error(
         'plugin_failed',
         placeOf(folder.shown),
-        `Millrace ships a plugin called \`${loaded.name}\``,
+        `Millrace ships a plugin called \`${name}\``,
         'give the folder and the plugin another name',
       );
-    } else {
-      places.set(loaded.name, placeOf(`${folder.shown}/index.js`));
-      container.register(pluginToken(loaded.name), { useValue: loaded });
+    } else if (loaded.surface === 'sink') sinks.set(name, loaded.plugin);
+    else {
+      places.set(name, placeOf(`${folder.shown}/index.js`));
+      container.register(pluginToken(name), { useValue: loaded.plugin });
     }
   }
   return {
     names: () => places.keys(),
     get: (name) => (places.has(name) ? container.resolve(pluginToken(name)) : undefined),
     place: (name) => places.get(name),
+    sinks,
   };
 }
 
@@ -107,7 +113,7 @@ async function refusal(
   return undefined;
 }
 
-async function loadPlugin({ path, shown }: PluginFolder): Promise<Plugin | readonly PluginFault[]> {
+async function loadPlugin({ path, shown }: PluginFolder): Promise<Declared | readonly PluginFault[]> {
   const file = join(path, 'index.js');
   const name = basename(path);
   if (!NAME_PATTERN.test(name))

@@ -9,6 +9,7 @@ import { AdmissionMetrics } from '../../metrics/admission-metrics.js';
 import { Edge } from '../../http/edge/edge.js';
 import { BodyMemory } from '../../http/bodies/body-memory.js';
 import { Instance } from '../../http/instance.js';
+import { NO_LEDGER, type Ledger } from '../../ledger/ledger.js';
 import { ServiceSchemas } from '../../index/service-schemas.js';
 import { EdgeMetrics } from '../../metrics/edge-metrics.js';
 import { HttpMetrics } from '../../metrics/http-metrics.js';
@@ -32,6 +33,8 @@ export interface Overrides {
   /** The keys that requests need; undefined if they need none. */
   readonly keys?: ServedKeys | undefined;
   readonly tracing?: Tracing | undefined;
+  /** Where requests are recorded; by default nowhere. */
+  readonly ledger?: Ledger | undefined;
 }
 
 /**
@@ -68,6 +71,7 @@ export async function registerServices(
   container.register(TOKENS.keys, { useFactory: () => overrides.keys });
   // A factory, because tsyringe takes no undefined value.
   container.register(TOKENS.tracing, { useFactory: () => overrides.tracing });
+  container.register(TOKENS.ledger, { useValue: overrides.ledger ?? NO_LEDGER });
   const tables = new Shared<ResidentTables>((value) => value.close());
   container.register(TOKENS.residentTables, { useValue: tables });
   container.register(TOKENS.openSources, {

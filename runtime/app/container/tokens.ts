@@ -16,6 +16,7 @@ import type { Instance } from '../../http/instance.js';
 import type { HttpMetrics } from '../../metrics/http-metrics.js';
 import type { Coherence } from '../../store/coherence.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
+import type { Ledger } from '../../ledger/ledger.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
@@ -40,6 +41,7 @@ export const TOKENS = {
   keys: token<ServedKeys | undefined>('keys'),
   /** Undefined if requests are not traced. */
   tracing: token<Tracing | undefined>('tracing'),
+  ledger: token<Ledger>('ledger'),
   store: token<Store>('store'),
   storeMonitor: token<StoreMonitor>('store monitor'),
   /** Undefined if no other service can use the store. */

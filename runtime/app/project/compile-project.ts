@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
+import { fileSink } from '../../config/project/load-sinks.js';
+import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
 import { packageFinder } from '../../compile/find-package.js';
 import { OptionFiles } from '../../compile/option-files.js';
 import type { Plan } from '../../compile/plan.js';
@@ -39,6 +41,8 @@ export interface CompiledProject {
   readonly config: ProjectConfig | undefined;
   /** The pipelines without errors. */
   readonly pipelines: readonly CompiledPipeline[];
+  /** The sinks without errors. They have not connected. */
+  readonly sinks: readonly CompiledSink[];
   readonly diagnostics: readonly Diagnostic[];
   /** The version of each file that options name, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
@@ -47,11 +51,19 @@ export interface CompiledProject {
 }
 
 /** The settings that compiling depends on, and what a caller changes in the pipelines. */
-export interface CompileOptions extends Partial<Pick<Settings, 'prefix' | 'modelHosts' | 'linkedFolders'>> {
+export interface CompileOptions extends Partial<
+  Pick<Settings, 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
+> {
   /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
+  /** What sinks may use of the process. By default they only can be checked. */
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
+  /** The one pipeline to compile. */
+  readonly only?: string;
+  /** Contents by path that replace those of files that options name. */
+  readonly optionFiles?: ReadonlyMap<string, Buffer>;
 }
 
 /**
@@ -65,9 +77,13 @@ export async function compileProject(
   {
     prefix = SETTINGS.prefix.default,
     modelHosts = AllowedHosts.none,
+    sinkHosts = AllowedHosts.none,
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
+    only = tunable,
+    optionFiles,
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -75,8 +91,9 @@ export async function compileProject(
   const diagnostics = new Diagnostics();
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
+  const sinks: CompiledSink[] = [];
   const { checkable } = loaded;
-  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
@@ -88,12 +105,20 @@ export async function compileProject(
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const written of isWhole ? checkable.pipelines : []) {
-      if (tunable !== undefined && written.name !== tunable) continue;
+      if (only !== undefined && written.name !== only) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
       if (plan !== undefined)
         pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
+    }
+    const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
+    for (const definition of isWhole && tunable === undefined ? sinksOf(checkable) : []) {
+      const caller = { pipeline: '', step: definition.name };
+      const { findPackage } = services;
+      const used = { ...sinkServices, http: http(caller), findPackage, files };
+      const sink = await compileSink(definition, plugins, used, diagnostics);
+      if (sink !== undefined) sinks.push(sink);
     }
   }
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
@@ -101,6 +126,7 @@ export async function compileProject(
   return {
     config: loaded.config,
     pipelines,
+    sinks,
     diagnostics: diagnostics.all,
     files: files.versions,
     close: () =>
@@ -108,6 +134,13 @@ export async function compileProject(
         pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
       )),
   };
+}
+
+/** The sinks of a project. If it has none and logs its rankings, they go to files. */
+function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+  const logs = pipelines.find(({ log }) => log !== undefined);
+  if (sinks.length > 0 || logs === undefined) return sinks;
+  return [fileSink(logs)];
 }
 
 /**
@@ -119,6 +152,7 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...Array.from(config.entities.values(), ({ at }) => at?.file),
     ...Array.from(config.views.values(), ({ at }) => at.file),
     ...config.pipelines.map(({ file }) => file),
+    ...config.sinks.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
   const all = [...texts, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));

@@ -13,6 +13,7 @@ import { createHttpApp } from '../../http/app.js';
 import type { Audience } from '../../http/edge/audience.js';
 import type { HttpServices } from '../../http/services.js';
 import { describeError } from '../../core/describe-error.js';
+import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { Usage } from '../../core/usage.js';
@@ -53,6 +54,8 @@ export interface Generation {
   readonly loadedAt: number;
   /** See `CompiledProject.files`. */
   readonly files: CompiledProject['files'];
+  /** See `CompiledProject.sinks`. */
+  readonly sinks: CompiledProject['sinks'];
   /**
    * Returns its routes, which are created once.
    * @param audience selects the routes for one listener; by default all routes
@@ -75,6 +78,7 @@ export async function createGeneration(container: Container, compiled: CompiledP
   try {
     if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
       throw new ProjectInvalidError(diagnostics);
+    checkLogSalt(config.pipelines, services.resolve(TOKENS.settings));
     const plans = pipelines.map(({ plan }) => plan);
     release = await registerGeneration(services, config, plans);
     return wire(services, compiled, config, release);
@@ -114,6 +118,13 @@ function wire(
       sources,
       usage,
       hasher: idHasherOf(settings),
+      records: {
+        ledger: services.resolve(TOKENS.ledger),
+        hasherOf: (definition) => logHasherOf(definition, settings),
+        projectVersion: version,
+        onError: (error) =>
+          logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
+      },
       historyRetention: settings.historyRetention,
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
@@ -171,6 +182,7 @@ function wire(
     version,
     loadedAt: Date.now(),
     files: compiled.files,
+    sinks: compiled.sinks,
     http: (audience) => {
       let listener = listeners.get(audience);
       if (listener === undefined) listeners.set(audience, (listener = createHttpApp(httpServices, audience)));

@@ -4,6 +4,7 @@ import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
+import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
@@ -27,7 +28,10 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   await compiled.close();
   const { config, pipelines } = compiled;
   const diagnostics = [...ofSettings, ...compiled.diagnostics];
-  if (config !== undefined) checkEntityTypes(settings, config);
+  if (config !== undefined) {
+    checkEntityTypes(settings, config);
+    checkLogSalt(config.pipelines, settings);
+  }
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
   if (flags.json === true) {
     printJson(context, {

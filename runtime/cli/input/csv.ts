@@ -18,16 +18,22 @@ interface CsvRecord {
 /**
  * Reads a CSV file with a header. An empty cell means that the attribute is absent.
  * @param onHeader receives the names of the columns, before any row
+ * @param isForeign whether the file may have another separator, and columns without a name, which are left out
  */
 export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
   types: ColumnTypes,
   onHeader: (names: readonly string[]) => void = () => undefined,
+  isForeign = false,
 ): AsyncGenerator<RowChunk> {
+  const source = bytes[Symbol.asyncIterator]();
+  const first = await source.next();
+  const delimiter = first.done === true ? ',' : separatorOf(first.value, isForeign);
   let read: CsvRecord[] = [];
   // The parser is not used as a stream, because a stream that fails drops the rows before the error.
   const parser = parse({
     bom: true,
+    delimiter,
     relax_column_count: true,
     skip_empty_lines: true,
     on_record: (record: readonly string[], { lines }) => {
@@ -50,7 +56,7 @@ export async function* readCsv(
       lastLine = line;
       if (header === undefined) {
         if (!encoding.isSound && record.some(isReplaced)) throw new InputError(`line 1: ${NOT_UTF8}`);
-        header = checkHeader(record);
+        header = checkHeader(record, isForeign);
         onHeader(header);
         continue;
       }
@@ -68,7 +74,7 @@ export async function* readCsv(
     }
   }
 
-  for await (const chunk of encoding.watch(bytes)) {
+  for await (const chunk of encoding.watch(rest(first, source))) {
     await new Promise((resolve) => parser.write(chunk, resolve));
     yield* take();
     if (failure !== undefined) break;
@@ -78,6 +84,23 @@ export async function* readCsv(
   yield { rows, bad };
   if (failure instanceof CsvError) throw notCsv(failure, lastLine + 1);
   if (failure !== undefined) throw failure;
+}
+
+async function* rest(
+  first: IteratorResult<Buffer, unknown>,
+  source: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
+  for (let next = first; next.done !== true; next = await source.next()) yield next.value;
+}
+
+const SEPARATORS = [',', '\t', ';', '|'] as const;
+
+/** The separator that the first line has most of; a comma, unless the file is foreign. */
+function separatorOf(start: Buffer, isForeign: boolean): string {
+  if (!isForeign) return ',';
+  const [line = ''] = start.toString('utf8').split(/\r?\n/, 1);
+  const counts = SEPARATORS.map((separator) => line.split(separator).length);
+  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
 /** @param line where the unreadable row starts */
@@ -104,14 +127,15 @@ function isReplaced(cell: string): boolean {
   return cell.includes('\ufffd');
 }
 
-function checkHeader(cells: readonly string[]): readonly string[] {
+function checkHeader(cells: readonly string[], isForeign: boolean): readonly string[] {
   const names = cells.map((cell) => cell.trim());
   const [only = ''] = names;
   if (names.length === 1 && /[;\t|]/.test(only))
     throw new InputError(`line 1: the header is one column, "${only}"; columns are separated by commas`);
   const empty = names.indexOf('');
-  if (empty !== -1) throw new InputError(`line 1: column ${String(empty + 1)} of the header has no name`);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (empty !== -1 && !isForeign)
+    throw new InputError(`line 1: column ${String(empty + 1)} of the header has no name`);
+  const twice = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
   if (twice !== undefined) throw new InputError(`line 1: the header names "${twice}" twice`);
   return names;
 }
@@ -126,7 +150,7 @@ function toRow(
   let bytes = 0;
   header.forEach((name, at) => {
     const text = cells[at] ?? '';
-    if (text === '') return;
+    if (text === '' || name === '') return;
     fields.push([name, cellValue(text, types.get(name))]);
     bytes += name.length + Buffer.byteLength(text) + 6;
   });

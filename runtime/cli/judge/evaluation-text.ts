@@ -3,6 +3,7 @@ import type { MetricReport, QueryReport } from '../../evaluation/report.js';
 import type { Interval } from '../../evaluation/statistics.js';
 import { renderTable } from '../table.js';
 import type { Evaluation } from './evaluation.js';
+import type { CheckedGate } from './gates.js';
 import type { RankingCounts } from './rank-judged.js';
 
 const LONGEST_NAME = 32;
@@ -27,10 +28,8 @@ export function evaluationText(evaluation: Evaluation, worst: number, width: num
       ? []
       : [
           '\n',
-          ...gates.flatMap(({ text, value, passed }) =>
-            wrapAfter(passed ? 'PASS ' : 'FAIL ', `${text}, found ${numberText(value)}`, 6, width).map(
-              (line) => `${line}\n`,
-            ),
+          ...gates.flatMap((gate) =>
+            wrapAfter(gate.passed ? 'PASS ' : 'FAIL ', gateText(gate), 6, width).map((line) => `${line}\n`),
           ),
         ]),
   ].join('');
@@ -177,6 +176,11 @@ function worstText({ report, against }: Evaluation, worst: number): string[] {
           ),
         ]),
   ];
+}
+
+/** A condition with the value that was found. */
+export function gateText({ text, value, problem }: CheckedGate): string {
+  return `${text}, found ${numberText(value)}${problem === undefined ? '' : ` of ${problem}`}`;
 }
 
 /** A number with four decimals; a whole number without. */

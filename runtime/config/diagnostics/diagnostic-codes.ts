@@ -38,6 +38,7 @@ export const DIAGNOSTIC_CODES = {
   binding_mismatch: 'The arguments of a view do not match its entity types.',
   duplicate_route: 'Two pipelines have the same route.',
   invalid_option: 'An option of a component is invalid.',
+  private_value: 'The ledger cannot record a private value.',
   ranking_only: 'The step needs candidates, but the pipeline scores one entity.',
   component_failed: 'A component cannot be created.',
   component_warning: 'A component starts, but reports a problem.',

@@ -28,6 +28,8 @@ export function checkScored(
     `${one}: declare attributes that only the request contains under \`${candidateType}:\``,
   );
   refuse(memberOf(file, root, 'request'), 'duplicates', `${one}: a request has no candidates`);
+  for (const key of ['candidates', 'sample'])
+    refuse(memberOf(file, root, 'log'), key, `${one}: a request has no candidates`);
   for (const step of itemsOf(memberOf(file, root, 'components')))
     refuse(step, 'top', `${one}: \`top\` needs several candidates`);
   for (const { key, keyAt } of entriesOf(file, memberOf(file, root, 'answer')))

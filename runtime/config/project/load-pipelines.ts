@@ -4,6 +4,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../api/duration.js';
 import { checkNames, checkRoutes } from './check-pipelines.js';
 import { checkScored } from './check-scored.js';
+import { loadLog } from './load-log.js';
 import { loadParams } from './load-params.js';
 import { loadRequest } from './load-request.js';
 import type {
@@ -60,6 +61,15 @@ function loadPipeline(
     checkCandidateType(task, candidateType, known.entityNames, diagnostics);
   if (task === 'score')
     checkScored(file, root, candidateType.value, known.entities.get(candidateType.value), diagnostics);
+  const request = loadRequest(
+    file,
+    member('request'),
+    task,
+    known.entities.get(candidateType.value),
+    known.entities.get('request'),
+    known.entityNames,
+    context,
+  );
   return {
     name: name.value,
     at: name.at,
@@ -67,15 +77,7 @@ function loadPipeline(
     route: locatedText(file, member('route')) ?? { value: `/api/v1/${name.value}`, at: name.at },
     task,
     candidateType,
-    request: loadRequest(
-      file,
-      member('request'),
-      task,
-      known.entities.get(candidateType.value),
-      known.entities.get('request'),
-      known.entityNames,
-      context,
-    ),
+    request,
     limits: readLimits(file, member('limits'), diagnostics),
     onStoreError: textOf(member('on_store_error')) === 'unranked' ? 'unranked' : 'fail',
     features: readRequirements(file, member('features'), diagnostics),
@@ -84,6 +86,7 @@ function loadPipeline(
     components: itemsOf(member('components')).flatMap((item) => readStep(file, item) ?? []),
     answer: readExpressions(file, member('answer')),
     page: readPage(file, entryOf(file, root, 'page')?.value, diagnostics),
+    log: loadLog(file, root, request, candidateType.value, known.entityNames, diagnostics),
   };
 }
 

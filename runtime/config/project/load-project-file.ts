@@ -4,7 +4,7 @@ import { isMap, type Node } from 'yaml';
 import { NAME_PATTERN } from '../../api/types.js';
 import { nearest } from '../../core/nearest.js';
 import { PROJECT_FILE, type FileSetting, type ProjectFile } from '../../settings/setting-origin.js';
-import { keyOf } from '../../settings/setting-row.js';
+import { keyOf, SECTIONS } from '../../settings/setting-row.js';
 import { FILE_SETTINGS } from '../../settings/settings.js';
 import { Diagnostics, type Diagnostic } from '../diagnostics/diagnostics.js';
 import type { Environment } from '../yaml/interpolate.js';
@@ -45,7 +45,7 @@ export async function loadProjectFile(
     return { file: { ...found, name: undefined, settings: new Map() }, diagnostics: diagnostics.all };
   const place = { file: source, folder, diagnostics };
   const settings = new Map<string, FileSetting>();
-  for (const entry of entriesOf(source, root)) {
+  for (const entry of settingsOf(source, root, diagnostics)) {
     const row = FILE_SETTINGS.get(entry.key);
     if (row !== undefined) {
       const setting = readSetting(entry, row, place);
@@ -54,6 +54,27 @@ export async function loadProjectFile(
   }
   const name = readName(source, root, folder, diagnostics);
   return { file: { ...found, name, settings }, diagnostics: diagnostics.all };
+}
+
+/** The entries of the file, and in place of each section its entries, with keys such as `ledger.keep`. */
+function settingsOf(source: SourceFile, root: Node, diagnostics: Diagnostics): Entry[] {
+  return entriesOf(source, root).flatMap((entry): Entry[] => {
+    const { key, keyAt, value } = entry;
+    if (key.includes('.')) {
+      reportUnknown(entry, source, diagnostics);
+      return [];
+    }
+    if (!SECTIONS.includes(key)) return [entry];
+    if (isMap(value))
+      return entriesOf(source, value).map((inner) => ({ ...inner, key: `${key}.${inner.key}` }));
+    const names = KEYS.filter((one) => one.startsWith(`${key}.`)).map((one) => one.slice(key.length + 1));
+    diagnostics.error(
+      'wrong_type',
+      value === undefined ? keyAt : spanOf(source, value),
+      `\`${key}\`: expected a mapping with ${names.join(', ')}, found ${foundWords(source, value)}`,
+    );
+    return [];
+  });
 }
 
 function sourceOf(content: string | undefined): SourceFile | undefined {
@@ -161,9 +182,18 @@ function reportUnknown({ key, keyAt, value }: Entry, source: SourceFile, diagnos
     keyAt,
     `\`${key}\` is not allowed here`,
     nested !== undefined
-      ? `the keys of ${PROJECT_FILE} are not nested: write \`${nested}:\``
+      ? `write \`${nested}:\`; \`${key}\` is not a section of ${PROJECT_FILE}`
       : guess !== undefined
-        ? `did you mean \`${guess}\`?`
+        ? guessHelp(key, guess)
         : 'docs/settings.md lists the keys',
   );
+}
+
+/** Says what to write for a key that is not allowed. The key of a setting in a section stands below the section. */
+function guessHelp(key: string, guess: string): string {
+  const [section = '', name] = guess.split('.');
+  if (name === undefined) return `did you mean \`${guess}\`?`;
+  return key.startsWith(`${section}.`) && key !== guess
+    ? `did you mean \`${name}\`?`
+    : `write \`${name}\` below \`${section}\`: \`${section}: { ${name}: … }\``;
 }

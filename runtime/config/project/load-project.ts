@@ -4,7 +4,9 @@ import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { hideSecrets } from './hide-secrets.js';
 import { loadPipelines } from './load-pipelines.js';
+import { loadSinks } from './load-sinks.js';
 import { checkViewKeys, loadViews } from './load-views.js';
 import type { ProjectConfig } from './model.js';
 import { nearest } from '../../core/nearest.js';
@@ -17,8 +19,7 @@ export interface LoadedProject {
   /** Undefined if any diagnostic is an error. */
   readonly config: ProjectConfig | undefined;
   /**
-   * The configuration without the pipelines whose own files have errors. The remaining pipelines can still be
-   * compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
+   * The configuration without the pipelines and sinks whose own files have errors. The others can still be compiled, so that all errors are reported together. Undefined if entity types or views have errors, because
    * pipelines would only repeat them.
    */
   readonly checkable: ProjectConfig | undefined;
@@ -27,7 +28,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features` and `pipelines`. The
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and
+ * `sinks`. The
  * content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
@@ -39,10 +41,11 @@ export async function loadProject(
 ): Promise<LoadedProject> {
   const diagnostics = new Diagnostics();
   const context: TypeContext = { diagnostics, references: [] };
-  const [entityFiles, viewFiles, pipelineFiles] = await Promise.all([
+  const [entityFiles, viewFiles, pipelineFiles, sinkFiles] = await Promise.all([
     readYamlFiles(root, 'schemas/entities', diagnostics),
     readYamlFiles(root, 'schemas/features', diagnostics),
     readYamlFiles(root, 'pipelines', diagnostics),
+    readYamlFiles(root, 'sinks', diagnostics),
   ]);
   const parse = (files: readonly SourceFile[], kind: FileKind): ParsedFile[] =>
     files.flatMap((file) => parseFile(file, kind, environment, diagnostics) ?? []);
@@ -55,6 +58,8 @@ export async function loadProject(
   const viewNames = declaredNames(viewFiles, parsedViews);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
+  for (const file of sinkFiles) hideSecrets(file);
+  const sinks = loadSinks(parse(sinkFiles, 'sink'), diagnostics);
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
@@ -64,9 +69,11 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines };
+  const whole = { root: resolve(root), entities, views, pipelines, sinks };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
-  const rest = { ...whole, pipelines: pipelines.filter(({ file }) => !wrong.has(file.path)) };
+  const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
+    all.filter(({ file }) => !wrong.has(file.path));
+  const rest = { ...whole, pipelines: sound(pipelines), sinks: sound(sinks) };
   return Object.freeze({
     config: deepFreeze(wrong.size === 0 ? whole : undefined),
     checkable: deepFreeze(schemasSound ? rest : undefined),

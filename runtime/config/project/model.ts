@@ -3,6 +3,7 @@
  * yet.
  */
 import type { Node } from 'yaml';
+import type { RecordKind, SinkFormat } from '../../api/ledger.js';
 import type { JsonValue, ValueType } from '../../api/types.js';
 import type { Located, SourceFile, Span } from '../yaml/source.js';
 
@@ -93,6 +94,26 @@ export interface PipelineDefinition {
    */
   readonly answer: ReadonlyMap<string, Located<string>>;
   readonly page: { readonly size: number; readonly maxSize: number };
+  /** What the ledger records of its requests; undefined if it records nothing. */
+  readonly log: LogDefinition | undefined;
+}
+
+/** `log:` of a pipeline. */
+export interface LogDefinition {
+  /** From 0 to 1: the share of the units whose requests are logged. */
+  readonly share: number;
+  /** The field of the request whose entity is the unit, or `request`: every request is a unit. */
+  readonly unit: string;
+  /** The candidates to log. */
+  readonly candidates: 'page' | 'all';
+  /** How many candidates are logged besides the page. */
+  readonly sample: number;
+  /** `models`, `all`, or a list of names; a list may have `models`, too. The names are not resolved yet. */
+  readonly features: 'models' | 'all' | readonly Located<string>[];
+  /** The entity types whose ids are replaced by hashes. */
+  readonly hash: ReadonlyMap<string, Span>;
+  /** The place of `log`. */
+  readonly at: Span;
 }
 
 /** A named number under `params:`. Expressions and options of type number use it by name. */
@@ -169,6 +190,22 @@ export interface StepDefinition {
   readonly at: Span;
 }
 
+/** `sinks/<name>.yaml` */
+export interface SinkDefinition {
+  readonly name: string;
+  /** The name of the plugin. */
+  readonly use: Located<string>;
+  /** The kinds of records that it takes. */
+  readonly take: readonly RecordKind[];
+  readonly format: SinkFormat;
+  /** The largest size of the records that wait. */
+  readonly queueBytes: number;
+  /** The YAML under `with:`. It is checked against the plugin's options schema when the project is compiled. */
+  readonly with: Node | undefined;
+  readonly file: SourceFile;
+  readonly at: Span;
+}
+
 /** All files of a project, parsed. */
 export interface ProjectConfig {
   /** Absolute path of the project's folder. */
@@ -176,4 +213,5 @@ export interface ProjectConfig {
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly pipelines: readonly PipelineDefinition[];
+  readonly sinks: readonly SinkDefinition[];
 }

@@ -20,12 +20,13 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'pipeline';
+export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
   view: 'feature-view',
   pipeline: 'pipeline',
+  sink: 'sink',
 };
 
 /** Returns the name that the file should declare: `pipelines/search.yaml` → `search`. */

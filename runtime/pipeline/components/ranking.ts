@@ -40,6 +40,11 @@ export class Ranking {
     return this.#scores;
   }
 
+  /** By row. */
+  get tiers(): Int32Array {
+    return this.#frame.tiers;
+  }
+
   /** Rows that no filter removed, in input order. */
   get rows(): Int32Array {
     return this.#rows;
@@ -141,11 +146,37 @@ export class Ranking {
    * `bury` moved down gets an answered score that is not above those of the candidates before it.
    */
   slice(start: number, end: number): RankedRow[] {
+    const answered: RankedRow[] = [];
+    this.#walk(end, (rank, row, score) => {
+      if (rank >= start) answered.push({ row, score });
+    });
+    return answered;
+  }
+
+  /**
+   * Writes the place of each row in the final order, from 1, and its answered score. A removed row gets the place 0 and
+   * the score NaN.
+   */
+  placeAll(places: Int32Array, answered: Float64Array): void {
+    places.fill(0, 0, this.#frame.count);
+    answered.fill(NaN, 0, this.#frame.count);
+    this.#walk(this.#rows.length, (rank, row, score) => {
+      places[row] = rank + 1;
+      answered[row] = score;
+    });
+  }
+
+  /** The positions of the pinned rows, by row. */
+  get pins(): ReadonlyMap<number, number> {
+    return this.#pins;
+  }
+
+  /** Calls `visit` for each rank of the final order before `end`. */
+  #walk(end: number, visit: (rank: number, row: number, score: number) => void): void {
     const total = this.#rows.length;
     const stop = Math.min(end, total);
     const pinned = this.#positions(total);
     const free = this.#free(stop, pinned.size);
-    const answered: RankedRow[] = [];
     let next = 0;
     let ceiling = Infinity;
     for (let rank = 0; rank < stop; rank++) {
@@ -156,9 +187,8 @@ export class Ranking {
       const floor = pin === undefined || below === undefined ? -Infinity : (this.scores[below] ?? -Infinity);
       const score = Math.min(ceiling, Math.max(floor, this.scores[row] ?? 0));
       ceiling = score;
-      if (rank >= start) answered.push({ row, score });
+      visit(rank, row, score);
     }
-    return answered;
   }
 
   /** The best unpinned rows, one more than needed up to rank `stop`. */

@@ -14,7 +14,7 @@ import { looseColumn, type Frame } from '../../frame/frame.js';
 import { checkReport, checkSelection, settleOutputs } from './check-work.js';
 import type { Deadline } from '../../core/deadline.js';
 import { errorCodeOf, type TraceSpan } from '../../tracing/trace-span.js';
-import { Ranking, StepEdit } from './ranking.js';
+import { Ranking, StepEdit, type RankingSnapshot } from './ranking.js';
 import { StepView } from './step-view.js';
 import { traceStep } from './trace-step.js';
 
@@ -31,6 +31,8 @@ export interface StepReport {
   readonly skipped: number;
   /** For a rule that sets the score: the rows that it worked on, and the rows that it left without a score. */
   readonly scored?: { readonly rows: Int32Array; readonly left: readonly number[] };
+  /** The ranking before a step that ran and may have changed it. */
+  readonly before?: RankingSnapshot | undefined;
   /** For an effect: resolves when the effect no longer reads the frame. It never rejects. */
   readonly pending?: Promise<void>;
 }
@@ -130,13 +132,13 @@ export async function runStep(
         const component = step.component as FeatureComponent;
         await finish(component.compute(view, outputsOf(step, frame)), deadline);
         settleOutputs(step, frame);
-        return report(step, {});
+        return report(step, { before });
       }
       case 'filter': {
         const component = step.component as FilterComponent;
         const { removed, reason, undecided } = checkSelection(await finish(component.select(view), deadline));
         ranking.remove(removed);
-        return report(step, { removed, reason, skipped: undecided });
+        return report(step, { before, removed, reason, skipped: undecided });
       }
       case 'rule': {
         const component = step.component as RuleComponent;
@@ -144,8 +146,12 @@ export async function runStep(
         try {
           const done = checkReport(await finish(component.apply(view, edit), deadline));
           const { undone, ...counts } = keepFinite(done, ranking, before?.scores);
-          if (component.scoring !== 'sets') return report(step, counts);
-          return report(step, { ...counts, scored: { rows, left: [...(done.left ?? []), ...undone] } });
+          if (component.scoring !== 'sets') return report(step, { before, ...counts });
+          return report(step, {
+            before,
+            ...counts,
+            scored: { rows, left: [...(done.left ?? []), ...undone] },
+          });
         } finally {
           edit.end();
         }
@@ -153,13 +159,13 @@ export async function runStep(
       case 'effect': {
         // The request does not wait for an effect, and an effect cannot fail it.
         const running = (step.component as EffectComponent).run(view);
-        if (!(running instanceof Promise)) return report(step, {});
+        if (!(running instanceof Promise)) return report(step, { before });
         deadline.usage?.hold(running);
         const pending = running.catch((error: unknown) => {
           span?.fail(errorCodeOf(error));
           onEffectError(step, error);
         });
-        return report(step, { pending });
+        return report(step, { before, pending });
       }
     }
   } catch (error) {

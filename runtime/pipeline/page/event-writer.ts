@@ -3,7 +3,7 @@ import type { Column } from '../../api/columns.js';
 import { DEFAULTED, defaultedCause, isKnown, statusName, statusAt } from '../../api/status.js';
 import { JsonWriter, type JsonText } from '../../core/json-writer.js';
 import { valueAt } from '../components/step-view.js';
-import type { EventType } from './event-types.js';
+import type { EventType } from '../../core/event-types.js';
 
 /** Writes a list of events as text. The common start of all events of a type is encoded once. */
 export class EventWriter {

@@ -19,6 +19,12 @@ import { repositoryPath } from '../../support/repository.js';
 
 type Env = Record<string, string>;
 
+/** A setting as a line of millrace.yaml. */
+function lineOf(key: string, value: string): string {
+  const [section = '', name] = key.split('.');
+  return name === undefined ? `${key}: ${value}` : `${section}: { ${name}: ${value} }`;
+}
+
 describe('millrace.yaml', () => {
   let root = '';
   afterEach(() => rm(root, { recursive: true, force: true }));
@@ -42,7 +48,9 @@ describe('millrace.yaml', () => {
     it('gives each setting a key of its own, and none the key of the name', () => {
       const rows = Object.values(SETTINGS).filter(({ inFile }) => inFile !== false);
       expect(FILE_SETTINGS.size).to.equal(rows.length);
-      for (const key of FILE_SETTINGS.keys()) expect(key).to.match(NAME_PATTERN).and.not.to.equal('project');
+      for (const key of FILE_SETTINGS.keys()) {
+        for (const part of key.split('.')) expect(part).to.match(NAME_PATTERN).and.not.to.equal('project');
+      }
     });
 
     it('says of each list that commas separate its items', () => {
@@ -61,7 +69,7 @@ describe('millrace.yaml', () => {
       if (row.secret !== true && row.default !== '')
         it(`accepts the default of ${key}, and reports the file as its origin`, async () => {
           const name = Object.entries(SETTINGS).find(([, one]) => keyOf(one) === key)?.[0] as keyof Settings;
-          const settings = await settingsOf(`${key}: ${row.default}`);
+          const settings = await settingsOf(lineOf(key, row.default));
           const expected = row.parse(row.default, root);
           expect(settings[name]).to.deep.equal(expected);
           expect(settings.sources.origins).to.deep.include({ [name]: { kind: 'file', line: 2 } });
@@ -118,6 +126,26 @@ describe('millrace.yaml', () => {
       resident: new Set(['product', 'brand']),
     });
     expect(settings.modelHosts.hosts.map(({ host }) => host)).to.deep.equal(['models', 'triton']);
+  });
+
+  it('takes the settings of a section as a mapping, and in no other form', async () => {
+    const settings = await settingsOf('ledger:\n  keep: 7d\n  bytes: 1.5GB\n  dir: records\n');
+    expect(settings).to.deep.include({ ledgerKeep: 7 * 86_400_000, ledgerBytes: 1.5 * 1024 ** 3 });
+    expect(settings.ledgerDir).to.equal(join(root, 'records'));
+    expect(settings.sources.origins.ledgerBytes).to.deep.equal({ kind: 'file', line: 4 });
+    const helps = async (lines: string): Promise<(string | undefined)[]> =>
+      (await load(`project: shop\n${lines}`)).diagnostics.map(({ message, help }) => help ?? message);
+    expect(await helps('ledger_keep: 7d')).to.deep.equal(['write `keep` below `ledger`: `ledger: { keep: … }`']);
+    expect(await helps('ledger.keep: 7d')).to.deep.equal(['write `keep` below `ledger`: `ledger: { keep: … }`']);
+    expect(await helps('ledger: { kep: 7d }')).to.deep.equal(['did you mean `keep`?']);
+    expect(await helps('ledger: 7d')).to.deep.equal([
+      '`ledger`: expected a mapping with dir, keep, bytes, found `7d`',
+    ]);
+    expect(await helps('ledger: { keep: 7 days }')).to.have.length(1);
+  });
+
+  it('keeps the ledger in the data folder by default', async () => {
+    expect((await settingsOf('data_dir: data\n')).ledgerDir).to.equal(join(root, 'data', 'ledger'));
   });
 
   it('resolves relative paths from its own folder', async () => {
@@ -332,7 +360,8 @@ describe('millrace.yaml', () => {
       expect(() => compileSchema(schema)).not.to.throw();
       expect(Object.keys(schema.properties as JsonObject)).to.deep.equal([
         'project',
-        ...FILE_SETTINGS.keys(),
+        ...[...FILE_SETTINGS.keys()].filter((key) => !key.includes('.')),
+        'ledger',
       ]);
     });
 
@@ -343,7 +372,7 @@ describe('millrace.yaml', () => {
       expect(accepts(await readFile(repositoryPath('millrace.yaml'), 'utf8'))).to.equal(true);
       for (const [key, { default: otherwise, secret }] of FILE_SETTINGS)
         if (otherwise !== '' && secret !== true)
-          expect(accepts(`project: shop\n${key}: ${otherwise}`), key).to.equal(true);
+          expect(accepts(`project: shop\n${lineOf(key, otherwise)}`), key).to.equal(true);
     });
 
     it('rejects in an editor what Millrace rejects', async () => {

@@ -17,6 +17,8 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   entity: ['schemas/entities/product.yaml', 'schemas/entities/user.yaml', 'schemas/entities/seller.yaml'],
   'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
   pipeline: ['pipelines/search.yaml'],
+  'import-map': ['../import-map.yaml'],
+  sink: ['sinks/warehouse.yaml'],
 };
 
 function editor(name: SchemaName): (value: unknown) => boolean {
@@ -54,7 +56,7 @@ describe('schemas/', () => {
         );
         // The plugin of the step defines the options.
         expect(open.map(([place]) => place)).to.deep.equal(
-          name === 'pipeline' ? ['#/$defs/step/properties/with'] : [],
+          { pipeline: ['#/$defs/step/properties/with'], sink: ['#/properties/with'] }[name as string] ?? [],
         );
       });
 

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** The ending of a segment's file name. */
 const ENDING = '.mlr';
@@ -50,11 +50,6 @@ export async function segmentFiles(folder: string, now = Date.now()): Promise<Se
     }),
   );
   return files.filter((file) => file !== undefined).sort((a, b) => a.writtenAt - b.writtenAt);
-}
-
-/** The folder of the day that a segment is in. */
-export function dayFolder(path: string): string {
-  return dirname(path);
 }
 
 function newestNumbers(paths: readonly string[]): ReadonlyMap<string, number> {

@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis';
+import type { RecordBatch, Sink, SinkMessage } from 'millrace/api';
+import type { Options } from './options.generated.js';
+
+type Field = string | Buffer;
+
+/**
+ * Adds batches to a stream. It has a connection of its own, made at the first batch and after each failure, so a
+ * connection that hangs is not used again.
+ */
+export class StreamWriter implements Sink {
+  readonly batchBytes: number;
+  readonly #options: Options;
+  readonly #timeoutMs: number;
+  #client: Redis | undefined;
+
+  constructor(options: Options, timeoutMs: number, batchBytes: number) {
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    this.batchBytes = batchBytes;
+  }
+
+  async write(batch: RecordBatch, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    let stop: (() => void) | undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`Redis did not answer within ${this.#timeoutMs} ms`)),
+        this.#timeoutMs,
+      );
+      const abort = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', abort, { once: true });
+      stop = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+      };
+    });
+    try {
+      await Promise.race([this.#add(entriesOf(batch, this.#options.entry)), stopped]);
+    } catch (error) {
+      this.close();
+      throw error;
+    } finally {
+      stop?.();
+    }
+  }
+
+  close(): void {
+    this.#client?.disconnect();
+    this.#client = undefined;
+  }
+
+  async #add(entries: readonly (readonly Field[])[]): Promise<void> {
+    const client = (this.#client ??= this.#open());
+    if (client.status === 'wait') await client.connect();
+    const { stream, max_length: maxLength } = this.#options;
+    const pipeline = client.pipeline();
+    for (const fields of entries) pipeline.xadd(stream, 'MAXLEN', '~', maxLength, '*', ...fields);
+    // The pipeline resolves even if commands in it failed.
+    const results = (await pipeline.exec()) ?? [];
+    const failure = results.find(([error]) => error !== null)?.[0];
+    if (failure !== undefined && failure !== null) throw failure;
+  }
+
+  #open(): Redis {
+    const { url, username, password, ca, cert, key_file: key } = this.#options;
+    const tls = {
+      ...(ca === undefined ? {} : { ca: ca.content }),
+      ...(cert === undefined ? {} : { cert: cert.content }),
+      ...(key === undefined ? {} : { key: key.content }),
+    };
+    const client = new Redis(url, {
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(Object.keys(tls).length === 0 ? {} : { tls }),
+      lazyConnect: true,
+      connectTimeout: this.#timeoutMs,
+      // The runtime tries again, with a new connection; nothing waits or is sent twice in here.
+      retryStrategy: () => null,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    });
+    // Each failure also rejects the command or the connection that met it.
+    client.on('error', () => undefined);
+    return client;
+  }
+}
+
+/** The fields of each entry. */
+function entriesOf(batch: RecordBatch, entry: Options['entry']): readonly (readonly Field[])[] {
+  if (entry === 'record') return batch.messages().map((message) => fieldsOf(batch, message));
+  return [
+    [
+      ...['type', batch.contentType, 'kinds', batch.kinds.join(','), 'count', String(batch.count)],
+      ...['data', batch.body()],
+    ],
+  ];
+}
+
+function fieldsOf({ contentType }: RecordBatch, { kind, requestId, bytes }: SinkMessage): readonly Field[] {
+  return [
+    ...['type', contentType, 'kind', kind],
+    ...(requestId === undefined ? [] : ['request_id', requestId]),
+    ...['data', Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)],
+  ];
+}

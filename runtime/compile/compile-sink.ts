@@ -1,0 +1,157 @@
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import type { Sink, SinkContext, SinkPlugin } from '../api/ledger.js';
+import { OptionError } from '../api/plugin.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { checkOptions, type CheckedOptions } from '../config/project/check-options.js';
+import { isObject } from '../config/project/marks.js';
+import type { SinkDefinition } from '../config/project/model.js';
+import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { interpolate } from '../config/yaml/interpolate.js';
+import { entriesOf, itemsOf, spanOf, textOf } from '../config/yaml/tree.js';
+import { templateOf } from '../config/yaml/yaml-document.js';
+import { nearest } from '../core/nearest.js';
+import { passwordOfUrl } from '../settings/redis-target.js';
+import { bindOptions } from './bind-options.js';
+import type { OptionFiles } from './option-files.js';
+import type { PluginRegistry } from './step-tools.js';
+
+/** A sink that was made from its file. It has not connected. */
+export interface CompiledSink {
+  readonly definition: SinkDefinition;
+  /** Everything that the file says, with the values of variables. Two equal keys are the same sink. */
+  readonly key: string;
+  readonly sink: Sink;
+}
+
+/** What a sink may use of the process. */
+export type SinkServices = Omit<SinkContext, 'name' | 'format' | 'warn'> & {
+  /** The files that options name. */
+  readonly files: OptionFiles;
+  readonly warn: (sink: string, message: string) => void;
+};
+
+/** Makes a sink. @returns undefined if there were errors; they are in `diagnostics` */
+export async function compileSink(
+  definition: SinkDefinition,
+  plugins: PluginRegistry,
+  { warn, files, ...services }: SinkServices,
+  diagnostics: Diagnostics,
+): Promise<CompiledSink | undefined> {
+  const { name, use, take, format, queueBytes, with: options } = definition;
+  const plugin = findSink(definition, plugins, diagnostics);
+  if (plugin === undefined) return undefined;
+  const checked = checkOptions(options, plugin.options, diagnostics, use.at);
+  const hasSecrets = refuseLiteralSecrets(options, plugin.options, definition, diagnostics);
+  if (checked === undefined || hasSecrets) return undefined;
+  const bound = await bindOptions(checked, files, noExpression, diagnostics);
+  if (bound === undefined) return undefined;
+  const context: SinkContext = { ...services, name, format, warn: (message) => warn(name, message) };
+  try {
+    const sink = plugin.create(bound as never, context);
+    const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
+    const key = JSON.stringify([use.value, take, format, queueBytes, checked.value, versions]);
+    return { definition, key, sink };
+  } catch (error) {
+    const faults: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    for (const fault of faults) reportFault(fault, definition, checked, diagnostics);
+    return undefined;
+  }
+}
+
+function findSink(
+  { use }: SinkDefinition,
+  { sinks, get, names }: PluginRegistry,
+  diagnostics: Diagnostics,
+): SinkPlugin | undefined {
+  const plugin = sinks.get(use.value);
+  if (plugin !== undefined) return plugin;
+  const guess = nearest(use.value, sinks.keys());
+  const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
+  if (get(use.value) !== undefined)
+    diagnostics.error('unknown_plugin', use.at, `\`${use.value}\` is a component of pipelines, not a sink`, list);
+  else
+    diagnostics.error(
+      'unknown_plugin',
+      use.at,
+      `there is no sink \`${use.value}\``,
+      guess !== undefined
+        ? `did you mean \`${guess}\`?`
+        : nearest(use.value, names()) === undefined
+          ? list
+          : `${list}; components of pipelines have no records`,
+    );
+  return undefined;
+}
+
+function reportFault(
+  fault: unknown,
+  { use }: SinkDefinition,
+  checked: CheckedOptions,
+  diagnostics: Diagnostics,
+): void {
+  if (fault instanceof OptionError)
+    diagnostics.error('invalid_option', checked.locate(fault.path, fault.part), fault.message, fault.help);
+  else {
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    diagnostics.error('component_failed', use.at, `the sink \`${use.value}\` could not be created: ${reason}`);
+  }
+}
+
+/**
+ * Reports secrets that are written in the file: options whose schema says `writeOnly`, and passwords in addresses.
+ * @returns true if there are any
+ */
+function refuseLiteralSecrets(
+  node: Node | undefined,
+  schema: JsonValue | undefined,
+  definition: SinkDefinition,
+  diagnostics: Diagnostics,
+  path: readonly string[] = [],
+): boolean {
+  const { file } = definition;
+  if (isMap(node)) {
+    const { properties, additionalProperties } = isObject(schema) ? schema : ({} as JsonObject);
+    const known = isObject(properties) ? properties : {};
+    const found = entriesOf(file, node).map(({ key, value }) =>
+      refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [...path, key]),
+    );
+    return found.includes(true);
+  }
+  if (isSeq(node)) {
+    const items = isObject(schema) ? schema['items'] : undefined;
+    const found = itemsOf(node).map((item) =>
+      refuseLiteralSecrets(item, items, definition, diagnostics, path),
+    );
+    return found.includes(true);
+  }
+  if (!isScalar(node)) return false;
+  // What remains without the values of variables is written in the file.
+  const template = templateOf(node) ?? textOf(node) ?? '';
+  const literal = interpolate(template, {}, ignore, ignore).replace(/\$\{\w+\}/g, '');
+  const isSecret = isObject(schema) && schema['writeOnly'] === true;
+  if (isSecret ? literal === '' : !literal.includes('://') || passwordOfUrl(literal) === '') return false;
+  const at = spanOf(file, node);
+  file.hide(at.start, at.end);
+  const option = path.join('.');
+  const variable = `${definition.name}_${path.at(-1) ?? 'secret'}`.toUpperCase();
+  diagnostics.error(
+    'literal_secret',
+    at,
+    isSecret
+      ? `\`${option}\`: a secret must come from an environment variable`
+      : `\`${option}\`: the password must come from an environment variable`,
+    isSecret
+      ? `write \`${path.at(-1) ?? option}: "\${${variable}}"\` and set that variable`
+      : 'write a variable such as `${PASSWORD}` in place of the password',
+  );
+  return true;
+}
+
+/** A sink has no values to compute with. */
+function noExpression(): never {
+  throw new Error('the options of a sink cannot be expressions');
+}
+
+function ignore(): void {
+  // Unset variables were reported before.
+}

@@ -1,0 +1,30 @@
+import type { Usage } from '../../core/usage.js';
+import type { LoggedRun, RankingLog } from './ranking-log.js';
+
+/**
+ * Records a request if its unit is in the share, after its answer was handed over, and then releases its frame.
+ * @param log undefined if the pipeline is not logged, or the request is only explained
+ * @param release called once, at once if the request is not recorded
+ */
+export function leaveRecord(
+  log: RankingLog | undefined,
+  run: LoggedRun,
+  usage: Usage | undefined,
+  release: () => void,
+): void {
+  if (log?.wants(run.request) !== true) {
+    release();
+    return;
+  }
+  usage?.begin();
+  setImmediate(() => {
+    try {
+      log.add(run);
+    } catch (error) {
+      log.onError(error);
+    } finally {
+      release();
+      usage?.end();
+    }
+  });
+}

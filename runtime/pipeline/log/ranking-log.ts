@@ -1,0 +1,230 @@
+import { Status } from '../../api/status.js';
+import type { NamedColumn, Plan } from '../../compile/plan.js';
+import type { LogDefinition, PipelineDefinition } from '../../config/project/model.js';
+import type { IdHasher } from '../../core/id-hasher.js';
+import type { Frame } from '../../frame/frame.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { RecordSchema } from '../../ledger/record-schema.js';
+import type { RecordWriter } from '../../ledger/record-writer.js';
+import type { RankedRow } from '../components/ranking.js';
+import type { RankedCandidates } from '../components/run-components.js';
+import { degradationText, type Degradation } from '../page/degraded.js';
+import { pageStart } from '../request/paging.js';
+import type { RankingRequest } from '../request/read-request.js';
+import { Changes } from './changes.js';
+import { chooseRows, type ChosenRows } from './choose-rows.js';
+import { HashedIds } from './hashed-cells.js';
+import { loggedValues, rankingSchema } from './ranking-schema.js';
+import { isInShare, unitOf } from './units.js';
+
+/** A request that was answered, or that failed after its body was checked. */
+export interface LoggedRun {
+  readonly request: RankingRequest;
+  readonly frame: Frame;
+  readonly runId: string | undefined;
+  /** Milliseconds from its start. */
+  readonly ms: number;
+  /** `ok`, or the code of the error. */
+  readonly status: string;
+  /** Undefined if it failed. */
+  readonly served: ServedRun | undefined;
+}
+
+export interface ServedRun extends RankedCandidates {
+  readonly page: readonly RankedRow[];
+  readonly degraded: readonly Degradation[];
+}
+
+/** What the records of all pipelines need. */
+export interface RecordServices {
+  readonly ledger: Ledger;
+  /** See `logHasherOf`. */
+  readonly hasherOf: (definition: PipelineDefinition) => IdHasher;
+  readonly projectVersion: string;
+  /** Called if a record cannot be made. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Where one pipeline leaves the records of its requests. */
+export class RankingLog {
+  readonly onError: (error: unknown) => void;
+  readonly #plan: Plan;
+  readonly #log: LogDefinition;
+  readonly #ledger: Ledger;
+  readonly #hasher: IdHasher;
+  readonly #schema: RecordSchema;
+  readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
+  readonly #unitType: string;
+  readonly #changes = new Changes();
+  /** By row, see `Ranking.placeAll`. They are reused from record to record. */
+  #places = new Int32Array(0);
+  #scores = new Float64Array(0);
+  #onPage = new Uint8Array(0);
+  #statuses = new Uint8Array(0);
+
+  /** The log of a pipeline; undefined if it has no `log:`. */
+  static of(plan: Plan, services: RecordServices): RankingLog | undefined {
+    const { log } = plan.definition;
+    return log && new RankingLog(plan, log, services);
+  }
+
+  private constructor(
+    plan: Plan,
+    log: LogDefinition,
+    { ledger, hasherOf, projectVersion, onError }: RecordServices,
+  ) {
+    this.onError = onError;
+    const unit = plan.definition.request.fields.get(log.unit);
+    this.#plan = plan;
+    this.#log = log;
+    this.#ledger = ledger;
+    this.#hasher = hasherOf(plan.definition);
+    this.#schema = rankingSchema(plan, projectVersion, { hashed: [...this.#hasher.types].sort() });
+    this.#values = loggedValues(plan);
+    this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
+  }
+
+  /** Whether the request is to be recorded. */
+  wants(request: RankingRequest): boolean {
+    return this.#ledger.takes('ranking') && isInShare(this.#log, this.#unitType, request);
+  }
+
+  /** Records a request. The frame must still hold it. */
+  add(run: LoggedRun): void {
+    const { frame, request, served } = run;
+    for (const kernel of this.#plan.log.kernels) kernel(frame);
+    this.#place(frame.count, served);
+    const chosen = this.#choose(request, frame.count, served);
+    const changes = this.#changes;
+    if (served === undefined) changes.clear(frame.count);
+    else changes.find(served.steps, served.ranking);
+    changes.keepOnly(chosen.rows);
+    this.#ledger.add(this.#schema, { candidate: chosen.count, change: changes.count }, (writer) => {
+      const ids = new HashedIds(this.#hasher);
+      this.#writeRequest(writer, run, ids);
+      for (const { slot } of this.#values.record) this.#writeValue(writer, frame, slot, ids, 1, undefined);
+      this.#writeCandidates(writer, run, chosen, ids);
+      for (const { slot } of this.#values.candidate)
+        this.#writeValue(writer, frame, slot, ids, chosen.count, chosen.rows);
+      changes.write(writer);
+    });
+  }
+
+  /** Finds the place, the answered score and the page of the candidates. */
+  #place(count: number, served: ServedRun | undefined): void {
+    if (this.#places.length < count) {
+      const rows = Math.max(count, 2 * this.#places.length);
+      this.#places = new Int32Array(rows);
+      this.#scores = new Float64Array(rows);
+      this.#onPage = new Uint8Array(rows);
+      this.#statuses = new Uint8Array(rows);
+    }
+    this.#onPage.fill(0, 0, count);
+    if (served === undefined) {
+      this.#places.fill(0, 0, count);
+      this.#scores.fill(NaN, 0, count);
+      return;
+    }
+    served.ranking.placeAll(this.#places, this.#scores);
+    for (const { row } of served.page) this.#onPage[row] = 1;
+  }
+
+  /** A failed request has no page, and no sample that stands for others. */
+  #choose(request: RankingRequest, count: number, served: ServedRun | undefined): ChosenRows {
+    const log = served === undefined ? { candidates: this.#log.candidates, sample: 0 } : this.#log;
+    return chooseRows(log, request.requestId, count, this.#onPage, served?.page.length ?? 0);
+  }
+
+  #writeRequest(writer: RecordWriter, run: LoggedRun, ids: HashedIds): void {
+    const { request, frame, runId, ms, status, served } = run;
+    const { definition } = this.#plan;
+    const unit = unitOf(this.#log, request);
+    writer.text(request.requestId);
+    writer.text(runId);
+    writer.time(frame.now);
+    writer.text(status);
+    writeList(writer, served?.degraded.map(degradationText) ?? []);
+    writer.int32(request.ids.length);
+    writer.int32(served?.ranking.rows.length ?? 0);
+    writer.int32(Math.max(0, pageStart(request.paging)));
+    writer.int32(request.paging.userPageSize);
+    writer.text(unit === undefined ? undefined : ids.shown(this.#unitType, unit));
+    const entities: string[] = [];
+    for (const field of definition.request.fields.values()) {
+      const id = field.kind === 'entity' ? request.entityIds.get(field.name) : undefined;
+      if (field.kind === 'entity' && id !== undefined)
+        entities.push(`${field.entity}=${ids.shown(field.entity, id)}`);
+    }
+    writeList(writer, entities);
+    writer.float64(this.#log.share);
+    writer.float64(ms);
+  }
+
+  #writeCandidates(
+    writer: RecordWriter,
+    { request }: LoggedRun,
+    { rows, count, weight }: ChosenRows,
+    ids: HashedIds,
+  ): void {
+    const { name } = this.#plan.candidateType;
+    const { base, removedBy } = this.#changes;
+    if (this.#hasher.hides(name))
+      writer.text(
+        Array.from({ length: count }, (_, i) => ids.shown(name, request.ids[rows?.[i] ?? i] ?? '')),
+      );
+    else writer.text(request.ids, undefined, rows);
+    writer.int32(rows ?? ascending(count));
+    writer.int32(this.#places, undefined, rows);
+    this.#writeScores(writer, base, count, rows);
+    this.#writeScores(writer, this.#scores, count, rows);
+    writer.int32(removedBy, undefined, rows);
+    if (weight === 1) writer.float64(1);
+    else
+      writer.float64(
+        Float64Array.from({ length: count }, (_, i) => (this.#onPage[rows?.[i] ?? i] === 1 ? 1 : weight)),
+      );
+    writer.bool(this.#onPage, undefined, rows);
+  }
+
+  /** A removed candidate has no score; neither has one of a failed request. */
+  #writeScores(
+    writer: RecordWriter,
+    scores: Float64Array,
+    count: number,
+    rows: Int32Array | undefined,
+  ): void {
+    for (let i = 0; i < count; i++) {
+      const row = rows?.[i] ?? i;
+      const has = this.#places[row] !== 0 && Number.isFinite(scores[row]);
+      this.#statuses[row] = has ? Status.present : Status.absent;
+    }
+    writer.float64(scores, this.#statuses, rows);
+  }
+
+  #writeValue(
+    writer: RecordWriter,
+    frame: Frame,
+    slot: number,
+    ids: HashedIds,
+    count: number,
+    rows: Int32Array | undefined,
+  ): void {
+    const column = frame.columns[slot];
+    if (column === undefined) throw new RangeError(`the frame has no column ${slot}`);
+    const type = this.#plan.layout.columns[slot]?.idsOf;
+    if (type !== undefined && this.#hasher.hides(type)) ids.write(writer, column, type, count, rows);
+    else writer.column(column, rows);
+  }
+}
+
+function writeList(writer: RecordWriter, values: readonly string[]): void {
+  writer.texts({ values, offsets: [0, values.length] });
+}
+
+let numbers = new Int32Array(0);
+
+/** 0, 1, 2 …, at least `count` numbers. */
+function ascending(count: number): Int32Array {
+  if (numbers.length < count) numbers = Int32Array.from({ length: 2 * count }, (_, i) => i);
+  return numbers;
+}

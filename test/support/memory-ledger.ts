@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RunningLedger, type Ledger } from '../../runtime/ledger/ledger.js';
+import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
+import { readBytes } from '../../runtime/ledger/record-reader.js';
+import type { RecordSink } from '../../runtime/ledger/record-sink.js';
+
+/** A ledger whose records stay in memory, in the bytes of a segment. */
+export interface MemoryLedger {
+  readonly ledger: Ledger;
+  /** The records so far, also those of requests that were answered just now. */
+  records(): Promise<DecodedRecord[]>;
+}
+
+export function memoryLedger(): MemoryLedger {
+  const pieces: Buffer[] = [];
+  const sink: RecordSink = {
+    name: 'memory',
+    takes: ['ranking', 'feedback', 'history'],
+    queueBytes: 2 ** 30,
+    write: ({ schemas, frames }) => {
+      for (const { frame } of schemas) pieces.push(Buffer.from(frame));
+      pieces.push(Buffer.from(frames));
+      return Promise.resolve(undefined);
+    },
+  };
+  const ledger = new RunningLedger([sink]);
+  return {
+    ledger,
+    records: async () => {
+      await nextTurn(); // requests are recorded after they are answered
+      await ledger.flush();
+      return [...readBytes(Buffer.concat(pieces))];
+    },
+  };
+}
+
+/** The values of a field or value of a record, one for each row. */
+export function cellsOf(record: DecodedRecord, name: string): unknown[] {
+  const cells = record.field(name) ?? record.value(name);
+  if (cells === undefined) throw new Error(`the record has no column ${name}`);
+  return Array.from({ length: cells.length }, (_, row) => cells.at(row));
+}
