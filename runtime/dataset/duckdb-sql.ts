@@ -59,7 +59,7 @@ export function duckDbSql(
   const grades = [...label].map(([event, grade]) => `WHEN ${text(event)} THEN ${grade}::DOUBLE`).join(' ');
   const events = [...new Set([...label.keys(), CLICK])].map(text).join(', ');
   const lowest =
-    examined.rule === 'page'
+    examined.rule !== 'last_click'
       ? ''
       : ` AND place <= coalesce(max(CASE WHEN is_clicked THEN place END) OVER (PARTITION BY request_id), 0) + ${examined.further}`;
   return `-- The data set of ${pipeline}, joined by DuckDB over a compacted ledger.

@@ -8,7 +8,8 @@ export function dataSetText(manifest: Manifest, out: string): string {
   const grades = Object.entries(label).map(([kind, grade]) => `${kind}=${grade}`);
   const lines = [
     `${pipeline}: ${whole(requests.train + requests.holdout)} requests, ${whole(features.length)} features, ` +
-      `${whole(rows.with_grade)} rows with a grade (${grades.join(', ')}, within ${spanText(window)})`,
+      `${whole(rows.with_grade)} rows with a grade above 0 (${grades.join(', ')}` +
+      `${window === 0 ? '' : `, within ${spanText(window)}`})`,
     `  train     ${counted(requests.train, 'requests')}  ${counted(rows.train, 'rows')}`,
     `  hold-out  ${counted(requests.holdout, 'requests')}  ${counted(rows.holdout, 'rows')}`,
     ...listed('left out', [
