@@ -4,18 +4,20 @@
  * `node dist/test/acceptance/data-set-sql.js --python PYTHON [--rankings 200000]`. PYTHON has the package duckdb.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { writeSyntheticLedger } from '../../bench/dataset/synthetic-ledger.js';
 import { buildDataSet } from '../../runtime/dataset/build-data-set.js';
+import { compactLedger } from '../../runtime/dataset/compact/compact.js';
 import { duckDbSql } from '../../runtime/dataset/duckdb-sql.js';
 import { DAY, MILLION, type DataSetOptions } from '../../runtime/dataset/options.js';
-import { explodeLedger } from './explode-ledger.js';
 
 const COMPARE = fileURLToPath(new URL('../../../test/acceptance/data_set_equal.py', import.meta.url));
+
+const LONG_AGO = new Date(Date.now() - DAY);
 
 const BASE = {
   pipeline: 'search',
@@ -56,7 +58,9 @@ try {
   const ledger = join(folder, 'ledger');
   const compacted = join(folder, 'compacted');
   writeSyntheticLedger(ledger, Number(values.rankings), 24);
-  await explodeLedger(ledger, compacted);
+  // A segment that was not written to for a day is closed, also the last one.
+  for (const name of await readdir(ledger)) await utimes(join(ledger, name), LONG_AGO, LONG_AGO);
+  await compactLedger(ledger, compacted);
   for (const [name, options] of CASES) {
     const out = join(folder, 'set');
     const { manifest } = await buildDataSet(ledger, out, 'parquet', options);
