@@ -89,12 +89,14 @@ export class RequestJoin {
     const part = this.#splitter.partOf(request);
     if (part !== 'train' && part !== 'holdout') {
       if (part !== 'outside') requests[part] += 1;
-      return this.#leaveOut(feedback);
+      this.#leaveOut(feedback);
+      return;
     }
     const merged = mergePages(request.pages);
     if (merged.length === 0) {
       requests.empty += 1;
-      return this.#leaveOut(feedback);
+      this.#leaveOut(feedback);
+      return;
     }
     const batch = this.#taker.batchFor(part, merged.length);
     const start = batch.length;

@@ -111,9 +111,11 @@ class Scan {
   add(record: DecodedRecord): void {
     switch (record.kind) {
       case 'ranking':
-        return this.#ranking(record);
+        this.#ranking(record);
+        break;
       case 'feedback':
-        return this.#feedback(record);
+        this.#feedback(record);
+        break;
       case 'history':
         this.#histories.add(record);
     }

@@ -26,10 +26,9 @@ components:
   'products.jsonl': ['Desk lamp', 'Lamp shade', 'Kettle']
     .map((title, at) => JSON.stringify({ product_id: `p${at + 1}`, title, price: at + 1 }))
     .join('\n'),
-  'judgments.csv': ['lamp,p1,2', 'lamp,p2,0', 'lamp,p3,', 'kettle,p3,1', 'desk,p1,1', 'shade,p2,3'].reduce(
-    (text, row) => `${text}${row}\n`,
-    'query,product_id,grade\n',
-  ),
+  'judgments.csv': ['lamp', 'kettle', 'desk', 'shade', 'desk lamp', 'lamp shade', 'red lamp', 'tea kettle']
+    .map((query, at) => `${query},p1,${at % 3}\n${query},p2,${(at + 1) % 4}\n${query},p3,\n`)
+    .reduce((text, rows) => text + rows, 'query,product_id,grade\n'),
 };
 
 /** Ten days with twenty requests each. */

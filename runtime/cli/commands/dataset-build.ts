@@ -115,7 +115,7 @@ export function buildDataSetCommand(context: CliContext): Command {
     .addOption(parsed('--since <TIME>', 'leave out earlier rankings', parseTime))
     .addOption(parsed('--until <TIME>', 'leave out rankings of this time and later', parseTime))
     .addOption(
-      parsed('--add <VIEW:FEATURE...>', 'add a feature from the history of its view', (text) => text)
+      new Option('--add <VIEW:FEATURE...>', 'add a feature from the history of its view')
         .argParser((text: string, before: readonly AddedFeature[]) => [...before, read(parseAdded, text)])
         .default([]),
     )
@@ -236,7 +236,7 @@ function optionsOf(flags: Flags): DataSetOptions {
 }
 
 /** An option whose value is parsed; `otherwise` is its default, as text. */
-function parsed<T>(flags: string, text: string, parse: (text: string) => T, otherwise?: string): Option {
+function parsed(flags: string, text: string, parse: (text: string) => unknown, otherwise?: string): Option {
   const option = new Option(flags, text).argParser((value: string) => read(parse, value));
   return otherwise === undefined ? option : option.default(parse(otherwise), otherwise);
 }

@@ -68,8 +68,8 @@ describe('millrace dataset build', () => {
         'kettle p1 2 0 true 1',
         'kettle p3 1 0.5 true 3',
         'lamp p1 1 2 true 1',
-        'lamp p2 2 0 true ',
-        'lamp p3 3 0 false 3',
+        'lamp p2 3 0 true ',
+        'lamp p3 2 0 false 3',
       ]);
     }));
 
