@@ -69,7 +69,7 @@ export function ledgerImportCommand(context: CliContext): Command {
     .option('--replace', 'replace an earlier import of the same files')
     .option('--json', 'print the counts as JSON')
     .action((words: readonly string[], flags: Flags) => importFiles(context, words, flags));
-  return addSettingFlags(command, ['project', 'store', 'dataDir']);
+  return addSettingFlags(command, ['project', 'store', 'dataDir', 'ledgerDir']);
 }
 
 async function importFiles(context: CliContext, words: readonly string[], flags: Flags): Promise<void> {
@@ -90,7 +90,7 @@ async function importFiles(context: CliContext, words: readonly string[], flags:
   const sources = matchFiles(mapping.sources, files);
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const settings = await settingsFor(context, flags);
-  const out = flags.out ?? join(settings.dataDir, 'ledger');
+  const out = flags.out ?? settings.ledgerDir;
   const instance = await instanceOf(files);
   const before = await segmentsOfImport(out, instance);
   if (before.length > 0 && flags.replace !== true)
