@@ -28,6 +28,6 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
-  replay,
   gates,
+  replay,
 ];

@@ -96,7 +96,7 @@ def evaluate(
         None if baseline is None else {one.name: _values(baseline, one, options, empty) for one in chosen}
     )
     return Evaluation(
-        {name: _result(name, of, None if before is None else before[name], seed) for name, of in values.items()},
+        {name: summarise(name, of, None if before is None else before[name], seed) for name, of in values.items()},
         {name: {one.name: values[one.name][at] for one in chosen} for at, name in enumerate(rows)},
     )
 
@@ -126,9 +126,10 @@ def _values(
     return values if empty == "skip" else [float(empty) if value is None else value for value in values]
 
 
-def _result(
+def summarise(
     name: str, values: Sequence[float | None], before: Sequence[float | None] | None, seed: int
 ) -> MetricResult:
+    """A metric over queries, and its comparison with a baseline; None where the metric is not defined."""
     counted = [value for value in values if value is not None]
     result = MetricResult(name, len(counted), mean(counted), bootstrap_interval(counted, seed))
     if before is None:

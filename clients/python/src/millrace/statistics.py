@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, exp, expm1, floor, nan, pi, sqrt, tan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _MOST_DRAWS = 2e7
 _MOST_RESAMPLES = 10_000
@@ -150,7 +150,7 @@ def _resampled_by_numpy(values: Sequence[float], samples: int, seed: int) -> lis
     lot = max(1, 2_000_000 // length)
     for first in range(0, samples, lot):
         count = min(lot, samples - first)
-        draws = np.arange(first * length + 1, (first + count) * length + 1, dtype=np.uint64)
+        draws: Any = np.arange(first * length + 1, (first + count) * length + 1, dtype=np.uint64)
         state = (np.uint64(seed & _WORD) + draws * step) & word
         mixed = ((state ^ (state >> np.uint64(15))) * (state | np.uint64(1))) & word
         mixed ^= (mixed + (((mixed ^ (mixed >> np.uint64(7))) * (mixed | np.uint64(61))) & word)) & word
@@ -170,7 +170,7 @@ def randomisation_test(differences: Sequence[float], seed: int) -> float:
     least = observed - 1e-12 * _sum([abs(one) for one in moved])
     as_large = 0
     if len(moved) <= _MOST_EXACT:
-        every = 2 ** len(moved)
+        every: int = 1 << len(moved)
         for signs in range(every):
             total = _sum([one if signs >> i & 1 else -one for i, one in enumerate(moved)])
             as_large += abs(total) >= least

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from .data_set import DataSet, MissingPackage, Split, load_dataset, short_list
 from .errors import DataSetError
-from .evaluation import Evaluation, evaluate
+from .evaluation import Evaluation, evaluate, summarise
 
 Library = Literal["lightgbm", "xgboost"]
 Debias = Literal["auto", "none"]
@@ -146,7 +146,7 @@ def train(
     sides, categories = _read(pd, data, chosen, lib, weighing)
     trainer = _train_lightgbm if lib == "lightgbm" else _train_xgboost
     trained = trainer(sides["train"], sides["holdout"], rounds, early_stopping, seed, params or {}, threads, weighing, progress)
-    result = _measure(trained, sides["holdout"], seed)
+    result = _measure(trained, sides["holdout"], weighing, seed)
     card = _card(data, chosen, lib, trained, sides, weighing, result, seed, time.monotonic() - started)
     model = TrainedModel(trained, chosen, lib, card, result, categories)
     if out is not None:
@@ -237,8 +237,27 @@ class Side:
     groups: Sequence[int]
     queries: Any
     places: Any
+    gains: Any
+    """By row: 2^label − 1, times its weight."""
     rows: int
     """All rows of the file."""
+
+    def weighted_dcg(self, scores: Any, k: int = 10) -> Any:
+        """By request: the DCG@k of the gains, divided by the mean DCG@k of the ideal orders. 0 for a request without a
+        gain. NDCG divides by the ideal of each request, in which the weight of an only click would cancel out."""
+        import numpy as np
+
+        group: Any = np.repeat(np.arange(len(self.groups)), self.groups)
+        starts: Any = np.repeat(np.cumsum([0, *self.groups])[:-1], self.groups)
+
+        def dcg(by: Any) -> Any:
+            order = np.lexsort((-np.asarray(by), group))
+            rank = np.arange(len(order)) - starts
+            parts = np.where(rank < k, self.gains[order] / np.log2(rank + 2), 0)
+            return np.bincount(group, parts, len(self.groups))
+
+        ideal = dcg(self.gains)
+        return dcg(scores) / ideal[ideal > 0].mean()
 
 
 def _read(
@@ -332,7 +351,7 @@ def _side(pd: Any, frame: Any, matrix: Any, weighing: Weighing) -> Side:
     groups = np.diff(np.r_[starts, len(queries)]).tolist()
     if len(groups) != len(set(queries.tolist())):
         raise DataSetError("the rows of a request are not contiguous", "build the data set again")
-    return Side(matrix, labels, weights, groups, queries, places, rows)
+    return Side(matrix, labels, weights, groups, queries, places, (2**labels - 1) * weights, rows)
 
 
 def _can_stop(holdout: Side, early_stopping: int) -> bool:
@@ -347,15 +366,17 @@ def _train_lightgbm(
     seed: int,
     given: Mapping[str, Any],
     threads: int | None,
-    _: Weighing,
+    weighing: Weighing,
     progress: Callable[[int, float | None], None] | None,
 ) -> Trained:
     import lightgbm as lgb
 
+    # The NDCG of the library knows nothing of propensities: it would stop where biased clicks are matched best.
+    weighs = weighing.method == "inverse_propensity"
+
     parameters: dict[str, Any] = {
         "objective": "lambdarank",
-        "metric": "ndcg",
-        "eval_at": [10],
+        **({"metric": "None"} if weighs else {"metric": "ndcg", "eval_at": [10]}),
         **_DEFAULTS["lightgbm"],
         "seed": seed,
         "deterministic": True,
@@ -366,13 +387,15 @@ def _train_lightgbm(
     }
     names = list(train.matrix.columns)
     made = lgb.Dataset(train.matrix, train.labels, weight=train.weights, group=train.groups, free_raw_data=False)
-    sets = {"valid_sets": [], "valid_names": []}
+    sets: dict[str, Any] = {}
     callbacks: list[Any] = []
     if _can_stop(holdout, early_stopping):
         held = lgb.Dataset(
             holdout.matrix, holdout.labels, weight=holdout.weights, group=holdout.groups, reference=made
         )
         sets = {"valid_sets": [held], "valid_names": ["holdout"]}
+        if weighs:
+            sets["feval"] = lambda scores, _: ("dcg@10", holdout.weighted_dcg(scores).mean(), True)
         callbacks.append(lgb.early_stopping(early_stopping, first_metric_only=True, verbose=False))
     if progress is not None:
         told = progress
@@ -444,7 +467,7 @@ def _train_xgboost(
     if progress is not None:
         told = progress
 
-        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc, name-defined]
+        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc]
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
                 values = [log for of in evals_log.values() for log in of.values()]
                 told(epoch + 1, float(values[0][-1]) if values else None)
@@ -483,12 +506,20 @@ def _train_xgboost(
     )
 
 
-def _measure(trained: Trained, holdout: Side, seed: int) -> Evaluation | None:
+def _measure(trained: Trained, holdout: Side, weighing: Weighing, seed: int) -> Evaluation | None:
     if not (holdout.labels > 0).any():
         return None
     scores = trained.predict(holdout.matrix, False, None)
     table = {"request_id": holdout.queries, "label": holdout.labels, "score": scores, "shown": -holdout.places}
-    return evaluate(table, against="shown", metrics=_METRICS, seed=seed)
+    result = evaluate(table, against="shown", metrics=_METRICS, seed=seed)
+    if weighing.method != "inverse_propensity":
+        return result
+    own, shown = (
+        [float(one) if one > 0 else None for one in holdout.weighted_dcg(by)]
+        for by in (scores, -holdout.places)
+    )
+    weighted = summarise("dcg@10 weighted by propensity", own, shown, seed)
+    return Evaluation({weighted.metric: weighted, **result.metrics}, result.queries)
 
 
 def _card(
