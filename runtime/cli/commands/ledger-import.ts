@@ -356,7 +356,7 @@ async function writeRecords(
       counts: collector.counts,
       values: plan.log.values.map((value) => value.name),
       unknownCandidates: records.missing,
-      out,
+      out: shownPath(out),
     };
   } catch (error) {
     ledger.abandon();
@@ -364,6 +364,12 @@ async function writeRecords(
   } finally {
     await opened.close();
   }
+}
+
+/** A path below the working directory without it. */
+function shownPath(path: string): string {
+  const below = relative(process.cwd(), path);
+  return below.startsWith('..') ? path : below;
 }
 
 function planOf({ plan, config }: OpenTunable, name: string): Plan {

@@ -23,7 +23,7 @@ request:
 limits: { candidates: 3 }
 define:
   cheap: 1 / product.price
-  age: now() - timestamp("2026-01-01")
+  age: now() - time("2026-01-01")
 components:
   - use: linear
     as: value
