@@ -38,7 +38,7 @@ components:
 const LOG = (features: string): string => `log: { candidates: all, features: ${features} }\n`;
 /** Serves before there is a model, and logs what the model will read. */
 const FIRST = `${HEAD}  - use: score
-    with: { value: coalesce(margin, 0) + stats:orders }
+    with: { value: 'coalesce(margin, 0) + stats:orders' }
 ${LOG('[product.price, product.brand, product.on_sale, product.upstream, product.stock, stats, margin, request.device]')}`;
 const TRAINED = (library: string): string => `${HEAD}  - use: ${library}
     as: ltr
