@@ -115,6 +115,9 @@ def test_refuses_what_it_cannot_train_on(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="no feature product.cost"):
         train(folder, columns=["product.cost"])
     frame = pandas.read_parquet(folder / "train.parquet")
+    frame.assign(label=0.0).to_parquet(folder / "train.parquet")
+    with pytest.raises(DataSetError, match="no row to train on has a label above 0"):
+        train(folder)
     frame.loc[0, "label"] = 0.5
     frame.to_parquet(folder / "train.parquet")
     with pytest.raises(DataSetError, match="a label is 0.5"):

@@ -283,9 +283,15 @@ def _read(
                     f"the column {name} has the category {other!r}, and XGBoost saves texts that are not ASCII wrongly",
                     "use LightGBM, or leave the column out",
                 )
-    return {
+    sides = {
         split: _side(pd, frames[split], _matrix(pd, values[split], categories), weighing) for split in _SPLITS
-    }, categories
+    }
+    if not (sides["train"].labels > 0).any():
+        raise DataSetError(
+            "no row to train on has a label above 0",
+            "see what became of the feedback: attribution in manifest.json",
+        )
+    return sides, categories
 
 
 _SPLITS: tuple[Split, Split] = ("train", "holdout")
