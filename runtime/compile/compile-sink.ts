@@ -68,7 +68,12 @@ function findSink(
   const guess = nearest(use.value, sinks.keys());
   const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
   if (get(use.value) !== undefined)
-    diagnostics.error('unknown_plugin', use.at, `\`${use.value}\` is a component of pipelines, not a sink`, list);
+    diagnostics.error(
+      'unknown_plugin',
+      use.at,
+      `\`${use.value}\` is a component of pipelines, not a sink`,
+      list,
+    );
   else
     diagnostics.error(
       'unknown_plugin',
@@ -93,7 +98,11 @@ function reportFault(
     diagnostics.error('invalid_option', checked.locate(fault.path, fault.part), fault.message, fault.help);
   else {
     const reason = fault instanceof Error ? fault.message : String(fault);
-    diagnostics.error('component_failed', use.at, `the sink \`${use.value}\` could not be created: ${reason}`);
+    diagnostics.error(
+      'component_failed',
+      use.at,
+      `the sink \`${use.value}\` could not be created: ${reason}`,
+    );
   }
 }
 
@@ -113,7 +122,10 @@ function refuseLiteralSecrets(
     const { properties, additionalProperties } = isObject(schema) ? schema : ({} as JsonObject);
     const known = isObject(properties) ? properties : {};
     const found = entriesOf(file, node).map(({ key, value }) =>
-      refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [...path, key]),
+      refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [
+        ...path,
+        key,
+      ]),
     );
     return found.includes(true);
   }

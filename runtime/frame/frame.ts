@@ -28,6 +28,8 @@ export class Frame {
   readonly histories: (Buffer | null | undefined)[] = [];
   /** Feedback events up to this time are not counted, epoch milliseconds. */
   eventsSince = -Infinity;
+  /** By code: the number of a kind of feedback in the plan. Undefined: the code is that number. */
+  eventNumbers: Uint8Array | undefined;
   #capacity = 0;
   readonly #layout: FrameLayout;
 

@@ -40,7 +40,10 @@ function* eventsOfRanking(record: DecodedRecord): Generator<string, void> {
     ...(degraded === undefined ? {} : { degraded }),
   });
   const candidateType = metaText(schema.meta['candidate_type']);
-  const ids = Array.from({ length: rows.candidate }, (_, row) => textOf(record.field('candidate_id'), row) ?? '');
+  const ids = Array.from(
+    { length: rows.candidate },
+    (_, row) => textOf(record.field('candidate_id'), row) ?? '',
+  );
   const owners = new Owners(record, requestId, candidateType, ids);
   const models = objectOf(schema.meta['models']);
 
@@ -208,16 +211,18 @@ class Owners {
     );
   }
 
-  of({ name, rows }: RecordColumn, row: number): Pick<
-    EventData<'FEATURE'>,
-    'feature_identifier' | 'feature_identifier_type'
-  > {
+  of(
+    { name, rows }: RecordColumn,
+    row: number,
+  ): Pick<EventData<'FEATURE'>, 'feature_identifier' | 'feature_identifier_type'> {
     const candidate = rows === 'candidate' ? this.#ids[row] : undefined;
     const types = this.#typesOf[name];
     if (typeof types === 'string') {
-      const ids = types.split(':').map((type) =>
-        type === this.#candidateType ? (candidate ?? this.#entities.get(type)) : this.#entities.get(type),
-      );
+      const ids = types
+        .split(':')
+        .map((type) =>
+          type === this.#candidateType ? (candidate ?? this.#entities.get(type)) : this.#entities.get(type),
+        );
       if (!ids.includes(undefined))
         return { feature_identifier: ids.join(':'), feature_identifier_type: types };
     }

@@ -3,6 +3,7 @@ import { compileProject } from '../../app/app.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import { distinct } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
@@ -27,7 +28,8 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   const compiled = await compileProject(project, settings);
   await compiled.close();
   const { config, pipelines } = compiled;
-  const diagnostics = [...ofSettings, ...compiled.diagnostics];
+  // millrace.yaml is read for its settings, and again for its part of the project.
+  const diagnostics = distinct([...ofSettings, ...compiled.diagnostics]);
   if (config !== undefined) {
     checkEntityTypes(settings, config);
     checkLogSalt(config.pipelines, settings);

@@ -123,7 +123,7 @@ describe('millrace train', () => {
       'first number',
     ]);
     expect(columns[2]?.feature).to.equal('product.brand');
-    expect(computed).to.deep.equal({ half: [40, 10, NaN], margin: [70, 15, NaN], first: [1, NaN, 0] });
+    expect(computed).to.deep.equal({ half: [40, 10, null], margin: [70, 15, null], first: [1, null, 0] });
     expect(iterations).to.equal(1);
   });
 
