@@ -63,7 +63,9 @@ def test_reads_parquet_and_csv_alike(tmp_path: Path) -> None:
     csv = load_dataset(folder).train
     assert csv["product.price"].tolist() == parquet["product.price"].tolist()
     assert csv["request_id"].tolist() == parquet["request_id"].tolist()
-    assert csv["product.brand"].isna().sum() == (parquet["product.brand"].isna() | (parquet["product.brand"] == "")).sum()
+    assert (
+        csv["product.brand"].isna().sum() == (parquet["product.brand"].isna() | (parquet["product.brand"] == "")).sum()
+    )
 
 
 def test_trains_saves_and_scores(tmp_path: Path) -> None:
