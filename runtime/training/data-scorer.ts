@@ -6,7 +6,7 @@ import { contentVersion } from '../compile/option-files.js';
 import type { StepTools } from '../compile/step-tools.js';
 import type { Frame } from '../frame/frame.js';
 import { treeEngine } from '../trees/tree-engine.js';
-import type { DataFrame, DataInput } from './data-frame.js';
+import type { DataInput } from './data-frame.js';
 import type { LearnedStep } from './learned-step.js';
 import type { ModelColumn } from './model-columns.js';
 
@@ -45,7 +45,7 @@ export async function openDataScorer(
   const component = (await (
     plugin as Plugin & { create: (options: unknown, build: unknown) => unknown }
   ).create(
-    { ...withoutTexts(options), model: file, inputs: Object.fromEntries(byName) },
+    { ...options, model: file, inputs: Object.fromEntries(byName) },
     {
       name,
       candidateType: definition.candidateType.value,
@@ -77,11 +77,6 @@ export async function openDataScorer(
     },
     close: async () => component.close?.(),
   };
-}
-
-/** The options of the step but for its inputs, which are bound to the columns of the data set. */
-function withoutTexts({ inputs: _, ...others }: LearnedStep['options']): LearnedStep['options'] {
-  return others;
 }
 
 /** All rows of a frame, as a step sees them. */

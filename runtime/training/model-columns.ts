@@ -34,14 +34,14 @@ export function modelColumns(
   const place = (key: string | number): string => `${name}:with.inputs.${key}`;
   if (Array.isArray(inputs)) {
     return (inputs as readonly JsonValue[]).map((one, at) => {
-      const text = String(one).trim();
+      const text = expressionOf(one);
       return NAME.test(text)
         ? { name: columnName(text), text }
         : { name: `input_${at + 1}`, text, loggedAs: place(at) };
     });
   }
   const given = new Map(
-    Object.entries((inputs ?? {}) as JsonObject).map(([key, text]) => [key, String(text).trim()]),
+    Object.entries((inputs ?? {}) as JsonObject).map(([key, text]) => [key, expressionOf(text)]),
   );
   const toColumn = (column: string, value: string): ModelColumn => {
     const text = given.get(column) ?? value;
@@ -57,4 +57,9 @@ export function modelColumns(
     return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
   if (given.size > 0) return Array.from(given.keys(), (key) => toColumn(key, key));
   return otherwise.map((value) => toColumn(columnName(value), value));
+}
+
+/** The text of an expression in checked options. */
+function expressionOf(value: JsonValue): string {
+  return typeof value === 'string' ? value.trim() : JSON.stringify(value);
 }

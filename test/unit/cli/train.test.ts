@@ -131,6 +131,7 @@ describe('millrace train', () => {
     await pipeline(', inputs: [stats:ctr, product.price * 2]');
     expect((await train()).code).to.equal(0);
     expect((await task()).columns.map(({ name }) => name)).to.deep.equal(['stats__ctr', 'input_2']);
+    expect((await train('--columns', 'stats:ctr')).stderr).to.contain('so --columns cannot change them');
     await pipeline('');
     await rm(join(root, 'models'), { recursive: true });
     expect((await train('--columns', 'stats:ctr,product.price')).code).to.equal(0);
