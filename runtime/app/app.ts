@@ -37,7 +37,8 @@ import {
   type CompileOptions,
 } from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
-import { Reloader, type Reload } from './project/reloader.js';
+import { compareGenerations } from './project/compare-generations.js';
+import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { Sinks } from './project/sinks.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
@@ -129,6 +130,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       await announce(services, generation.config);
       return generation;
     },
+    compare: comparing(settings, logger),
   });
   const metrics = services.resolve(TOKENS.metrics);
   countResident(metrics.registry, {
@@ -164,6 +166,15 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
 
 /** The longest time for writing the last records, in milliseconds. It is a part of the time for closing. */
 const LEDGER_MS = 2000;
+
+/** What compares a reloaded project with the one in service; undefined if the settings do not ask for it. */
+function comparing(
+  { reloadDiff: last, ledgerDir: ledger }: Settings,
+  logger: Logger,
+): ReloaderOptions['compare'] {
+  if (last === 0) return undefined;
+  return (before, next) => compareGenerations(before, next, { ledger, last, logger });
+}
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
 const FLUSH_MS = 3000;

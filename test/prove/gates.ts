@@ -27,12 +27,12 @@ const FEW_QUERIES = { short: [5, 10], full: [5, 10, 20, 40] };
 const Z_INTERVAL = 1.96;
 const Z_POWER = 1.2816;
 /** Queries on which the true gain of a change is measured. */
-const CALIBRATION = { short: 6000, full: 60_000 };
-const TRIALS = { short: 100, full: 1000 };
+const CALIBRATION = { short: 6000, full: 30_000 };
+const TRIALS = { short: 100, full: 200 };
 /** Queries on which a model of shuffled labels is judged. */
 const TESTED_ON = 60;
 /** Trials with few queries are fast. */
-const TRIALS_OF_FEW = { short: 200, full: 4000 };
+const TRIALS_OF_FEW = { short: 200, full: 400 };
 
 /** Simulates changes with a known effect, and counts how many the gate accepts. */
 export const gates: Proof = {
@@ -99,7 +99,7 @@ async function measure(population: Population, form: Form, missed: string[]): Pr
   }
 
   if (form === 'full') {
-    const loss = withGain(population, neutral, -LOSS, 4 * CALIBRATION.full);
+    const loss = withGain(population, neutral, -LOSS, 2 * CALIBRATION.full);
     const lost = judge(TRIALS.full, (seed) => drawRankings(population, loss, found.count, seed));
     add(found.count, `loss of ${LOSS}`, lost);
     expect(shareOf(lost, 'notWorse') <= 0.05, `losses accepted: ${percent(lost, 'notWorse')}, at most 5`);
@@ -121,7 +121,7 @@ function queriesFor(
   form: Form,
 ): { readonly count: number; readonly accepted: Accepted } {
   const expected = ((Z_INTERVAL + Z_POWER) * (deviation / GAIN)) ** 2;
-  for (let factor = form === 'short' ? 1 : 0.8; ; factor += 0.05) {
+  for (let factor = form === 'short' ? 1 : 0.95; ; factor += 0.05) {
     const count = 5 * Math.ceil((factor * expected) / 5);
     const accepted = judge(TRIALS[form], (seed) => drawRankings(population, gain, count, seed));
     console.log(`${count} queries: ${percent(accepted, 'better')} gains of ${GAIN} accepted`);

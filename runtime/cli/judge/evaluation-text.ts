@@ -11,7 +11,11 @@ const LONGEST_NAME = 32;
 /** Renders an evaluation as text, at most `width` columns wide. */
 export function evaluationText(evaluation: Evaluation, worst: number, width: number): string {
   const { report, gates, slice, against } = evaluation;
-  const title = `${evaluation.pipeline} reranks the judged candidates of ${count(evaluation.queries, 'query', 'queries')} (median ${evaluation.medianCandidates})`;
+  const median = `(median ${evaluation.medianCandidates})`;
+  const title =
+    'ledger' in evaluation.source
+      ? `${evaluation.pipeline} reranks the candidates of ${count(evaluation.queries, 'logged request', 'logged requests')} ${median}: agreement with clicks`
+      : `${evaluation.pipeline} reranks the judged candidates of ${count(evaluation.queries, 'query', 'queries')} ${median}`;
   return [
     wrap(title, 0, width),
     metricTable(report.metrics),
@@ -86,7 +90,9 @@ function countsText(evaluation: Evaluation, width: number): string {
     ...(empty === 0
       ? []
       : [
-          `${count(empty, 'query has', 'queries have')} no relevant candidate and ${empty === 1 ? 'is' : 'are'} left out`,
+          'ledger' in evaluation.source
+            ? `${count(empty, 'request', 'requests')} without feedback left out`
+            : `${count(empty, 'query has', 'queries have')} no relevant candidate and ${empty === 1 ? 'is' : 'are'} left out`,
         ]),
     ...degradedText(counts),
     ...(baselineCounts === undefined || against === undefined

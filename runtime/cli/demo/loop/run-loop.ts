@@ -48,7 +48,7 @@ const MEASURED = 400;
 const FIRST_MEASURED = 1_000_000;
 const CLIENTS = 4;
 /** Feedback that comes later than this after its ranking does not count. Everything of the demo comes at once. */
-const WINDOW = '1s';
+const WINDOW = '200ms';
 /** Graded candidates of each query that is judged by people. */
 const JUDGED_CANDIDATES = 24;
 const RELOAD_WITHIN_MS = 10_000;
@@ -72,6 +72,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     ...settings,
     project: live,
     dataDir,
+    ledgerDir: join(dataDir, 'ledger'),
     store: 'embedded',
     port: 0,
     reload: 'watch',
@@ -81,10 +82,9 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   try {
     await load(shop, service.url);
     write(`\n1. Serve, and log what was served and what shoppers did\n\n`);
-    const before = await measure(shop, client);
     const random = await collect(shop, client, write);
     await writeFile(join(folder, 'propensities.json'), `${JSON.stringify(random.propensities())}\n`);
-    await pause(1500); // the window of the last requests, and the flush of the ledger
+    await pause(500); // longer than the ledger takes to write
 
     write('\n2. Join, tune and judge\n');
     const run = (...argv: string[]): Promise<number> => runCommand(argv, options);
@@ -116,6 +116,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       ],
     );
     const isDeployed = refused === 0;
+    const before = await measure(shop, client);
     write('\n3. Deploy\n\n');
     if (isDeployed) await deploy(desk, live, client, write);
     else write('The gate does not accept the change, so the pipeline stays as it is.\n');
