@@ -1,6 +1,13 @@
 import type { Column, ColumnKind, ColumnOf, NumberColumn } from '../api/columns.js';
 import type { Input } from '../api/input.js';
-import type { ModelComponent, Plugin, ProjectFile, StepInput, StepOutput } from '../api/plugin.js';
+import {
+  OptionError,
+  type ModelComponent,
+  type Plugin,
+  type ProjectFile,
+  type StepInput,
+  type StepOutput,
+} from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import { contentVersion } from '../compile/option-files.js';
 import type { StepTools } from '../compile/step-tools.js';
