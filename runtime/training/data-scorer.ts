@@ -42,7 +42,7 @@ export async function openDataScorer(
   const find = (column: string): Input => {
     const input = byName.get(column);
     if (input === undefined)
-      throw new Error(`the trained model has the column ${column}, which was not given`);
+      throw new OptionError(['inputs'], `the trained model has the column ${column}, which was not given`);
     return input;
   };
   const refuse = (): never => {
