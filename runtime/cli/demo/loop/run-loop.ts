@@ -48,7 +48,7 @@ const MEASURED = 400;
 const FIRST_MEASURED = 1_000_000;
 const CLIENTS = 4;
 /** Feedback that comes later than this after its ranking does not count. Everything of the demo comes at once. */
-const WINDOW = '200ms';
+const WINDOW = '500ms';
 /** Graded candidates of each query that is judged by people. */
 const JUDGED_CANDIDATES = 24;
 const RELOAD_WITHIN_MS = 10_000;
@@ -63,6 +63,10 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const [live, desk] = [join(folder, 'live'), join(folder, 'desk')];
   for (const project of [live, desk]) await writeProject(project);
   await writeFile(join(folder, 'judgments.csv'), judgmentsOf(shop));
+  await writeFile(
+    join(folder, 'products.jsonl'),
+    shop.products.map((one) => `${JSON.stringify(one)}\n`).join(''),
+  );
   write(
     `A shop with ${shop.products.length} products, ${shop.users.length} shoppers and ${shop.queries.length} queries; seed ${seed}.\n` +
       'What shoppers like is hidden, and they look at the first places most.\n',
