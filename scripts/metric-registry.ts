@@ -47,7 +47,7 @@ function register(registry: Registry): void {
   countEventLoopDelay(registry)();
   countProcess(registry, () => '');
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  new LedgerMetrics(registry, log);
+  new LedgerMetrics(log).register(registry, () => []);
   countStore(registry, new StoreMonitor(log), new StoreCheck({ ping: () => Promise.resolve() }));
   countResident(registry, { states: () => [], isCurrent: () => false });
   countReloads(registry, {

@@ -147,7 +147,7 @@ function isFull({ bytes, openedAt }: Segment, now: number): boolean {
 }
 
 async function writeWhole(segment: Segment, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const { bytesWritten } = await segment.file.write(bytes, at, bytes.length - at, segment.bytes);
     at += bytesWritten;
     segment.bytes += bytesWritten;

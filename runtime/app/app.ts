@@ -215,16 +215,41 @@ export interface DataApp {
 export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
   const { config, diagnostics } = await loadSchemas(settings.project);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
-  const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+  const isRecorded = [...config.views.values()].some(({ history }) => history === true);
+  const sinks = isRecorded && overrides.ledger === undefined ? await openSinks(settings) : undefined;
+  const services = await registerServices(rootContainer.createChildContainer(), settings, {
+    ...overrides,
+    ...(sinks === undefined ? {} : { ledger: sinks.ledger }),
+  });
   registerData(services, config);
   const store = services.resolve(TOKENS.store);
+  const features = services.resolve(TOKENS.featureStore);
   return {
     entities: services.resolve(TOKENS.entityIndex),
-    features: services.resolve(TOKENS.featureStore),
+    features,
     scans: services.resolve(TOKENS.scans),
     forget: services.resolve(TOKENS.forget),
-    close: () => store.close(),
+    close: async () => {
+      await features.recording.idle(LEDGER_MS);
+      await sinks?.ledger.close(LEDGER_MS);
+      await store.close();
+    },
   };
+}
+
+/**
+ * Opens the sinks of a project for a process that stores rows without a service.
+ * @throws ProjectInvalidError if a sink or a plugin has errors
+ */
+async function openSinks(settings: Settings): Promise<Sinks> {
+  const { sinks, options } = openRecording(settings, pino({ level: settings.logLevel }));
+  const compiled = await compileProject(settings.project, { ...settings, ...options, onlySinks: true });
+  const isOfSinks = ({ at, severity }: Diagnostic): boolean =>
+    severity === 'error' && /^(?:sinks|plugins)\//.test(at.file.path);
+  const errors = compiled.diagnostics.filter(isOfSinks);
+  if (errors.length > 0) throw new ProjectInvalidError(errors);
+  await sinks.use(compiled.sinks);
+  return sinks;
 }
 
 /**

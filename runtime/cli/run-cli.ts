@@ -6,6 +6,7 @@ import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
 import { keysCommand } from './commands/keys.js';
+import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
@@ -56,6 +57,7 @@ function makeProgram(context: CliContext, version: string): Command {
     evaluateCommand(context),
     tuneCommand(context),
     trainCommand(context),
+    ledgerCommand(context),
     diffCommand(context),
     dataSetCommand(context),
     demoCommand(context),

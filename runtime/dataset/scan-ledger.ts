@@ -4,7 +4,7 @@ import { readReport, type ReadReport } from '../ledger/frame-splitter.js';
 import type { DecodedRecord } from '../ledger/record-decoder.js';
 import { readRecords } from '../ledger/record-reader.js';
 import { schemaFrame } from '../ledger/schema-frame.js';
-import { segmentPaths } from '../ledger/segments.js';
+import { segmentPaths } from '../sdk/segments.js';
 import { linkedLine, looseLine, outsideLine } from './events.js';
 import { DataSetProblem } from './problem.js';
 import { FeatureTable } from './features.js';

@@ -72,6 +72,7 @@ export async function openLearnedStep(
     return UNTRAINED;
   };
   const untrained: PluginRegistry = {
+    sinks: plugins.sinks,
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),

@@ -37,9 +37,9 @@ components:
     with: { keep: product.price < 90 }
   - use: linear
     as: ltr
-    with: { weights: { product.text: 1, stats:ctr: 10, cheap: 0.5 } }
+    with: { weights: { product.text: 1, stats:ctr: { weight: 10, missing: 0 } } }
   - use: score
-    with: { value: "ltr:score + 0.01 * coalesce(margin, 0)" }
+    with: { value: "ltr:score + 0.01 * coalesce(margin, 0) + if(cheap, 0.5, 0)" }
   - use: boost
     with: { where: cheap, multiply: 2 }
   - use: pin

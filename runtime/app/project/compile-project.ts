@@ -60,12 +60,14 @@ export interface CompileOptions extends Partial<
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
-  /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
   /** The one pipeline to compile. */
   readonly only?: string;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** Compiles no pipeline, for commands that store rows. */
+  readonly onlySinks?: boolean;
+  /** What sinks may use of the process. By default they only can be checked. */
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
 
 /**
@@ -83,9 +85,10 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
-    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
     only = tunable,
     optionFiles,
+    onlySinks = false,
+    sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
 ): Promise<CompiledProject> {
@@ -106,7 +109,7 @@ export async function compileProject(
     const settings = { prefix, files, services, tunable: tunable !== undefined };
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole ? checkable.pipelines : []) {
+    for (const written of isWhole && !onlySinks ? checkable.pipelines : []) {
       if (only !== undefined && written.name !== only) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
@@ -138,11 +141,13 @@ export async function compileProject(
   };
 }
 
-/** The sinks of a project. If it has none and logs its rankings, they go to files. */
-function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */
+function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sinks'] {
+  if (sinks.length > 0) return sinks;
   const logs = pipelines.find(({ log }) => log !== undefined);
-  if (sinks.length > 0 || logs === undefined) return sinks;
-  return [fileSink(logs)];
+  if (logs !== undefined) return [fileSink(logs)];
+  const recorded = [...views.values()].find(({ history }) => history === true);
+  return recorded === undefined ? [] : [fileSink({ at: recorded.at, file: recorded.at.file })];
 }
 
 /**

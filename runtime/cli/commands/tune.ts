@@ -271,7 +271,9 @@ function notLogged(missing: readonly NotLogged[], { definition }: Plan): Command
   const texts = missing.map(({ step, why, values }) =>
     why === 'removes'
       ? `the params change the filter ${step}, and a data set has only the candidates that it kept`
-      : `the step ${step} reads ${values.join(', ')}, which the data set does not have`,
+      : why === 'interactions'
+        ? `the step ${step} reads interactions, which a data set does not have`
+        : `the step ${step} reads ${values.join(', ')}, which the data set does not have`,
   );
   const lacking = [...new Set(missing.flatMap(({ values }) => values))];
   return new CommandFailure(

@@ -64,22 +64,16 @@ export async function runPython(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, PYTHONPATH: PYTHON_CODE, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' },
   });
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-4000)));
   createInterface(child.stdout).on('line', (line) => {
     const [, round] = /^\{"round": (\d+)/.exec(line) ?? [];
     if (round !== undefined) onRound(Number(round));
   });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => reject(noPython(python, error)));
-      child.once('close', () => resolve());
-    });
-  } finally {
-    process.off('exit', kill);
-  }
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => reject(noPython(python, error)));
+    child.once('close', () => resolve());
+  });
   const text = await readFile(job.result, 'utf8').catch(() => undefined);
   if (text === undefined) {
     const lines = complaints.trim().split('\n');

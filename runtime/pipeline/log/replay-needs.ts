@@ -64,12 +64,18 @@ function valueProblem(
   return undefined;
 }
 
+/** Causes of a degraded answer that the values of a record do not show. */
+const NOT_REPEATABLE = /^(unranked|skipped)=/;
+
 /** Why one record cannot be replayed; undefined if it can. */
 export function recordProblem(record: DecodedRecord): string | undefined {
   const status = record.field('status')?.at(0);
   if (status !== 'ok') return `they failed (${String(status)})`;
   const degraded = record.field('degraded')?.at(0);
-  if (Array.isArray(degraded) && degraded.length > 0) return `they were degraded (${String(degraded[0])})`;
+  const cause = Array.isArray(degraded)
+    ? degraded.find((one) => NOT_REPEATABLE.test(String(one)))
+    : undefined;
+  if (cause !== undefined) return `they were degraded (${String(cause).split('=')[0] ?? ''})`;
   if (record.rows.candidate !== record.field('sent')?.at(0)) return 'not all candidates were logged';
   return undefined;
 }

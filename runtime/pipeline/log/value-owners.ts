@@ -19,8 +19,10 @@ export function valueOwners({ nodes, attributes, levels, log }: Plan): Record<st
   for (const { name, ids } of attributes) add(name, [ids]);
   for (const { features } of levels)
     for (const { wants, ids } of features) for (const { name } of wants) add(name, ids);
-  return Object.fromEntries(log.values.flatMap(({ name }) => {
-    const owner = owners.get(name);
-    return owner === undefined ? [] : [[name, owner]];
-  }));
+  return Object.fromEntries(
+    log.values.flatMap(({ name }) => {
+      const owner = owners.get(name);
+      return owner === undefined ? [] : [[name, owner]];
+    }),
+  );
 }

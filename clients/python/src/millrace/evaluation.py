@@ -92,11 +92,9 @@ def evaluate(
     own = [_ranked(scores, grades, of) for of in rows.values()]
     baseline = None if others is None else [_ranked(others, grades, of) for of in rows.values()]
     values = {one.name: _values(own, one, options, empty) for one in chosen}
-    before = (
-        None if baseline is None else {one.name: _values(baseline, one, options, empty) for one in chosen}
-    )
+    before = None if baseline is None else {one.name: _values(baseline, one, options, empty) for one in chosen}
     return Evaluation(
-        {name: _result(name, of, None if before is None else before[name], seed) for name, of in values.items()},
+        {name: summarise(name, of, None if before is None else before[name], seed) for name, of in values.items()},
         {name: {one.name: values[one.name][at] for one in chosen} for at, name in enumerate(rows)},
     )
 
@@ -126,14 +124,15 @@ def _values(
     return values if empty == "skip" else [float(empty) if value is None else value for value in values]
 
 
-def _result(
+def summarise(
     name: str, values: Sequence[float | None], before: Sequence[float | None] | None, seed: int
 ) -> MetricResult:
+    """A metric over queries, and its comparison with a baseline; None where the metric is not defined."""
     counted = [value for value in values if value is not None]
     result = MetricResult(name, len(counted), mean(counted), bootstrap_interval(counted, seed))
     if before is None:
         return result
-    pairs = [(a, b) for a, b in zip(values, before) if a is not None and b is not None]
+    pairs = [(a, b) for a, b in zip(values, before, strict=True) if a is not None and b is not None]
     differences = [a - b for a, b in pairs]
     delta = Comparison(
         mean([b for _, b in pairs]),

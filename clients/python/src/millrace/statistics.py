@@ -1,10 +1,10 @@
-"""Intervals and tests over queries, with the numbers of `millrace evaluate`: the same values and seed give the same result."""
+"""Intervals and tests over queries, as in `millrace evaluate`: the same values and seed give the same result."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, exp, expm1, floor, nan, pi, sqrt, tan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _MOST_DRAWS = 2e7
 _MOST_RESAMPLES = 10_000
@@ -101,11 +101,7 @@ def _student_quantile(tail: float, degrees: int) -> float:
         y = expm1(a * y * y)
     else:
         y = (
-            (
-                1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3)
-                + 0.5 / (degrees + 4)
-            )
-            * y
+            (1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3) + 0.5 / (degrees + 4)) * y
             - 1
         ) * ((degrees + 1) / (degrees + 2)) + 1 / y
     return -sqrt(degrees * y)
@@ -150,7 +146,7 @@ def _resampled_by_numpy(values: Sequence[float], samples: int, seed: int) -> lis
     lot = max(1, 2_000_000 // length)
     for first in range(0, samples, lot):
         count = min(lot, samples - first)
-        draws = np.arange(first * length + 1, (first + count) * length + 1, dtype=np.uint64)
+        draws: Any = np.arange(first * length + 1, (first + count) * length + 1, dtype=np.uint64)
         state = (np.uint64(seed & _WORD) + draws * step) & word
         mixed = ((state ^ (state >> np.uint64(15))) * (state | np.uint64(1))) & word
         mixed ^= (mixed + (((mixed ^ (mixed >> np.uint64(7))) * (mixed | np.uint64(61))) & word)) & word
@@ -170,7 +166,7 @@ def randomisation_test(differences: Sequence[float], seed: int) -> float:
     least = observed - 1e-12 * _sum([abs(one) for one in moved])
     as_large = 0
     if len(moved) <= _MOST_EXACT:
-        every = 2 ** len(moved)
+        every: int = 1 << len(moved)
         for signs in range(every):
             total = _sum([one if signs >> i & 1 else -one for i, one in enumerate(moved)])
             as_large += abs(total) >= least

@@ -13,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from .data_set import DataSet, MissingPackage, Split, load_dataset, short_list
+from .data_set import DataSet, MissingPackage, Split, load_dataset
 from .errors import DataSetError
-from .evaluation import Evaluation, evaluate
+from .evaluation import Evaluation, evaluate, summarise
 
 Library = Literal["lightgbm", "xgboost"]
 Debias = Literal["auto", "none"]
@@ -48,7 +48,7 @@ class Trained:
     """What a library made: how to save it, how to score with it."""
 
     save: Callable[[str], None]
-    predict: Callable[[Any, bool, "int | None"], Any]
+    predict: Callable[[Any, bool, int | None], Any]
     rounds: int
     """Iterations in the model."""
     parameters: Mapping[str, Any]
@@ -145,8 +145,10 @@ def train(
     started = time.monotonic()
     sides, categories = _read(pd, data, chosen, lib, weighing)
     trainer = _train_lightgbm if lib == "lightgbm" else _train_xgboost
-    trained = trainer(sides["train"], sides["holdout"], rounds, early_stopping, seed, params or {}, threads, weighing, progress)
-    result = _measure(trained, sides["holdout"], seed)
+    trained = trainer(
+        sides["train"], sides["holdout"], rounds, early_stopping, seed, params or {}, threads, weighing, progress
+    )
+    result = _measure(trained, sides["holdout"], weighing, seed)
     card = _card(data, chosen, lib, trained, sides, weighing, result, seed, time.monotonic() - started)
     model = TrainedModel(trained, chosen, lib, card, result, categories)
     if out is not None:
@@ -237,8 +239,27 @@ class Side:
     groups: Sequence[int]
     queries: Any
     places: Any
+    gains: Any
+    """By row: 2^label − 1, times its weight."""
     rows: int
     """All rows of the file."""
+
+    def weighted_dcg(self, scores: Any, k: int = 10) -> Any:
+        """By request: the DCG@k of the gains, divided by the mean DCG@k of the ideal orders. 0 for a request without a
+        gain. NDCG divides by the ideal of each request, in which the weight of an only click would cancel out."""
+        import numpy as np
+
+        group: Any = np.repeat(np.arange(len(self.groups)), self.groups)
+        starts: Any = np.repeat(np.cumsum([0, *self.groups])[:-1], self.groups)
+
+        def dcg(by: Any) -> Any:
+            order = np.lexsort((-np.asarray(by), group))
+            rank = np.arange(len(order)) - starts
+            parts = np.where(rank < k, self.gains[order] / np.log2(rank + 2), 0)
+            return np.bincount(group, parts, len(self.groups))
+
+        ideal = dcg(self.gains)
+        return dcg(scores) / ideal[ideal > 0].mean()
 
 
 def _read(
@@ -264,17 +285,19 @@ def _read(
                     f"the column {name} has the category {other!r}, and XGBoost saves texts that are not ASCII wrongly",
                     "use LightGBM, or leave the column out",
                 )
-    return {
-        split: _side(pd, frames[split], _matrix(pd, values[split], categories), weighing) for split in _SPLITS
-    }, categories
+    sides = {split: _side(pd, frames[split], _matrix(pd, values[split], categories), weighing) for split in _SPLITS}
+    if not (sides["train"].labels > 0).any():
+        raise DataSetError(
+            "no row to train on has a label above 0",
+            "see what became of the feedback: attribution in manifest.json",
+        )
+    return sides, categories
 
 
 _SPLITS: tuple[Split, Split] = ("train", "holdout")
 
 
-def values_of(
-    data: DataSet, columns: Sequence[Column], frame: Any, split: Split
-) -> dict[str, tuple[Column, Any]]:
+def values_of(data: DataSet, columns: Sequence[Column], frame: Any, split: Split) -> dict[str, tuple[Column, Any]]:
     found: dict[str, tuple[Column, Any]] = {}
     for one in columns:
         if one.feature is not None:
@@ -294,9 +317,7 @@ def _feature_of(column: Column) -> str:
     return column.feature
 
 
-def _matrix(
-    pd: Any, values: Mapping[str, tuple[Column, Any]], categories: Mapping[str, Sequence[str]]
-) -> Any:
+def _matrix(pd: Any, values: Mapping[str, tuple[Column, Any]], categories: Mapping[str, Sequence[str]]) -> Any:
     matrix = {}
     for name, (column, of) in values.items():
         if column.type == "text":
@@ -332,7 +353,7 @@ def _side(pd: Any, frame: Any, matrix: Any, weighing: Weighing) -> Side:
     groups = np.diff(np.r_[starts, len(queries)]).tolist()
     if len(groups) != len(set(queries.tolist())):
         raise DataSetError("the rows of a request are not contiguous", "build the data set again")
-    return Side(matrix, labels, weights, groups, queries, places, rows)
+    return Side(matrix, labels, weights, groups, queries, places, (2**labels - 1) * weights, rows)
 
 
 def _can_stop(holdout: Side, early_stopping: int) -> bool:
@@ -347,15 +368,17 @@ def _train_lightgbm(
     seed: int,
     given: Mapping[str, Any],
     threads: int | None,
-    _: Weighing,
+    weighing: Weighing,
     progress: Callable[[int, float | None], None] | None,
 ) -> Trained:
     import lightgbm as lgb
 
+    # The NDCG of the library knows nothing of propensities: it would stop where biased clicks are matched best.
+    weighs = weighing.method == "inverse_propensity"
+
     parameters: dict[str, Any] = {
         "objective": "lambdarank",
-        "metric": "ndcg",
-        "eval_at": [10],
+        **({"metric": "None"} if weighs else {"metric": "ndcg", "eval_at": [10]}),
         **_DEFAULTS["lightgbm"],
         "seed": seed,
         "deterministic": True,
@@ -366,13 +389,13 @@ def _train_lightgbm(
     }
     names = list(train.matrix.columns)
     made = lgb.Dataset(train.matrix, train.labels, weight=train.weights, group=train.groups, free_raw_data=False)
-    sets = {"valid_sets": [], "valid_names": []}
+    sets: dict[str, Any] = {}
     callbacks: list[Any] = []
     if _can_stop(holdout, early_stopping):
-        held = lgb.Dataset(
-            holdout.matrix, holdout.labels, weight=holdout.weights, group=holdout.groups, reference=made
-        )
+        held = lgb.Dataset(holdout.matrix, holdout.labels, weight=holdout.weights, group=holdout.groups, reference=made)
         sets = {"valid_sets": [held], "valid_names": ["holdout"]}
+        if weighs:
+            sets["feval"] = lambda scores, _: ("dcg@10", holdout.weighted_dcg(scores).mean(), True)
         callbacks.append(lgb.early_stopping(early_stopping, first_metric_only=True, verbose=False))
     if progress is not None:
         told = progress
@@ -444,7 +467,7 @@ def _train_xgboost(
     if progress is not None:
         told = progress
 
-        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc, name-defined]
+        class Tell(xgb.callback.TrainingCallback):  # type: ignore[misc]
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
                 values = [log for of in evals_log.values() for log in of.values()]
                 told(epoch + 1, float(values[0][-1]) if values else None)
@@ -476,19 +499,23 @@ def _train_xgboost(
         predict,
         int(booster.num_boosted_rounds()),
         parameters,
-        {
-            name: {"gain": float(gains.get(name, 0)), "splits": float(splits.get(name, 0))}
-            for name in names
-        },
+        {name: {"gain": float(gains.get(name, 0)), "splits": float(splits.get(name, 0))} for name in names},
     )
 
 
-def _measure(trained: Trained, holdout: Side, seed: int) -> Evaluation | None:
+def _measure(trained: Trained, holdout: Side, weighing: Weighing, seed: int) -> Evaluation | None:
     if not (holdout.labels > 0).any():
         return None
     scores = trained.predict(holdout.matrix, False, None)
     table = {"request_id": holdout.queries, "label": holdout.labels, "score": scores, "shown": -holdout.places}
-    return evaluate(table, against="shown", metrics=_METRICS, seed=seed)
+    result = evaluate(table, against="shown", metrics=_METRICS, seed=seed)
+    if weighing.method != "inverse_propensity":
+        return result
+    own, shown = (
+        [float(one) if one > 0 else None for one in holdout.weighted_dcg(by)] for by in (scores, -holdout.places)
+    )
+    weighted = summarise("dcg@10 weighted by propensity", own, shown, seed)
+    return Evaluation({weighted.metric: weighted, **result.metrics}, result.queries)
 
 
 def _card(
@@ -535,9 +562,7 @@ def _card(
         "rounds": trained.rounds,
         "seed": seed,
         "seconds": round(seconds, 3),
-        "holdout": None if result is None else {
-            name: _result_json(one) for name, one in result.metrics.items()
-        },
+        "holdout": None if result is None else {name: _result_json(one) for name, one in result.metrics.items()},
         "importance": {
             name: trained.importance[name]
             for name in sorted(trained.importance, key=lambda one: (-trained.importance[one]["gain"], one))
