@@ -4,6 +4,7 @@ import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
+import { loop } from './loop.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
@@ -29,5 +30,6 @@ export const PROOFS: readonly Proof[] = [
   alerts,
   forget,
   gates,
+  loop,
   replay,
 ];
