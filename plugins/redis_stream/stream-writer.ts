@@ -13,6 +13,8 @@ export class StreamWriter implements Sink {
   readonly #options: Options;
   readonly #timeoutMs: number;
   #client: Redis | undefined;
+  /** Why the connection failed. The commands that it rejects only say that it is closed. */
+  #cause: Error | undefined;
 
   constructor(options: Options, timeoutMs: number, batchBytes: number) {
     this.#options = options;
@@ -39,7 +41,7 @@ export class StreamWriter implements Sink {
       await Promise.race([this.#add(entriesOf(batch, this.#options.entry)), stopped]);
     } catch (error) {
       this.close();
-      throw error;
+      throw this.#cause ?? error;
     } finally {
       stop?.();
     }
@@ -81,8 +83,10 @@ export class StreamWriter implements Sink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
     });
-    // Each failure also rejects the command or the connection that met it.
-    client.on('error', () => undefined);
+    this.#cause = undefined;
+    client.on('error', (error) => {
+      this.#cause = error;
+    });
     return client;
   }
 }

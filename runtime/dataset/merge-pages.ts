@@ -35,6 +35,47 @@ interface Row {
  * @param pages in the order of their times
  */
 export function mergePages(pages: readonly DecodedRecord[]): MergedRows {
+  const [only] = pages;
+  return (pages.length === 1 && only !== undefined ? inOrder(only) : undefined) ?? merged(pages);
+}
+
+/** The rows of a single page that are in the order of their places already, as most are; undefined for any other. */
+function inOrder(record: DecodedRecord): MergedRows | undefined {
+  const count = record.rows.candidate;
+  const places = record.field('place');
+  const candidates = record.field('candidate_id');
+  const weights = record.field('weight');
+  const shown = record.field('on_page');
+  const ids: string[] = [];
+  const rows = new Map<string, number>();
+  const place = new Int32Array(count);
+  const weight = new Float64Array(count);
+  const onPage = new Uint8Array(count);
+  const from: number[] = [];
+  for (let row = 0; row < count; row++) {
+    const id = candidates?.at(row);
+    const own = places?.numberAt(row) ?? NaN;
+    if (typeof id !== 'string' || !(own > (row === 0 ? 0 : (place[row - 1] ?? 0)))) return undefined;
+    ids.push(id);
+    rows.set(id, row);
+    place[row] = own;
+    weight[row] = weights?.numberAt(row) ?? 1;
+    onPage[row] = shown === undefined || shown.numberAt(row) === 1 ? 1 : 0;
+    from.push(row);
+  }
+  if (rows.size < count) return undefined;
+  return {
+    length: count,
+    ids,
+    place,
+    weight,
+    onPage,
+    byPage: [{ from, to: from }],
+    rowOf: (id) => rows.get(id),
+  };
+}
+
+function merged(pages: readonly DecodedRecord[]): MergedRows {
   const slots = new Map<string, number>();
   const rows: Row[] = [];
   for (const [page, record] of pages.entries()) {

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { ByteWriter, ParquetWriter, type ColumnSource, type SchemaElement } from 'hyparquet-writer';
+import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { writeColumnChunk, type ParquetValues } from './parquet-column.js';
 
 /**
  * `number` is DOUBLE, `int` INT64, `bool` BOOLEAN, `time` a timestamp of epoch milliseconds in UTC, `text` a string in
@@ -14,15 +15,19 @@ export interface ParquetColumn {
   readonly nullable: boolean;
 }
 
-/** The values of a column: texts, or numbers (a bool is 0 or 1). There may be more of them than rows. */
-export type ParquetValues = readonly (string | undefined)[] | Float64Array | Int32Array | Uint8Array;
-
 /** How many rows a row group should have. A row group is in memory until it is written. */
 export const ROW_GROUP = 32_768;
 
+const PHYSICAL = {
+  number: 'DOUBLE',
+  int: 'INT64',
+  bool: 'BOOLEAN',
+  time: 'INT64',
+  text: 'BYTE_ARRAY',
+} as const;
+
 /**
- * Writes a Parquet file (Apache Parquet format 2, Snappy), one row group at a time. This is the only place that writes
- * Parquet.
+ * Writes a Parquet file (Apache Parquet format 2), one row group at a time. This is the only place that writes Parquet.
  */
 export class ParquetFile {
   readonly #columns: readonly ParquetColumn[];
@@ -37,7 +42,6 @@ export class ParquetFile {
     this.#writer = new ParquetWriter({
       writer: this.#bytes,
       schema: [{ name: 'root', num_children: columns.length }, ...columns.map(elementOf)],
-      statistics: false,
       createdBy: 'millrace',
     });
   }
@@ -48,21 +52,30 @@ export class ParquetFile {
 
   /**
    * Writes a row group; without rows it does nothing.
-   * @param values by column
+   * @param values by column: texts or numbers (a bool is 0 or 1), at least as many as rows
    */
   write(values: readonly ParquetValues[], rows: number): void {
     if (rows === 0) return;
-    const columnData = this.#columns.map((column, at) => sourceOf(column, values[at] ?? [], rows));
-    const written = this.#writer.write({ columnData, rowGroupSize: rows });
-    // The bytes are written synchronously.
-    if (written !== undefined) throw new Error('the row group is not written');
+    const start = this.#bytes.offset;
+    const columns = this.#columns.map(({ name, type, nullable }, at) => {
+      const offset = this.#bytes.offset;
+      const chunk = writeColumnChunk(this.#bytes, name, PHYSICAL[type], nullable, values[at] ?? [], rows);
+      return { meta_data: chunk, file_offset: BigInt(offset) };
+    });
+    this.#writer.row_groups.push({
+      columns,
+      total_byte_size: columns.reduce((sum, { meta_data: its }) => sum + its.total_uncompressed_size, 0n),
+      num_rows: BigInt(rows),
+      total_compressed_size: BigInt(this.#bytes.offset - start),
+    });
+    this.#writer.num_rows += BigInt(rows);
     this.#bytes.flush();
     this.#rows += rows;
   }
 
-  /** Writes the footer. Without it the file is not readable. */
+  /** Writes the footer, and closes the file. Without a footer it is not readable. */
   close(): void {
-    // The writer's `finish` also closes the file.
+    // It writes synchronously, as `FileBytes` does.
     void this.#writer.finish();
   }
 
@@ -101,57 +114,12 @@ class FileBytes extends ByteWriter {
 
 function elementOf({ name, type, nullable }: ParquetColumn): SchemaElement {
   const repetition_type = nullable ? 'OPTIONAL' : 'REQUIRED';
-  switch (type) {
-    case 'number':
-      return { name, type: 'DOUBLE', repetition_type };
-    case 'int':
-      return { name, type: 'INT64', repetition_type };
-    case 'bool':
-      return { name, type: 'BOOLEAN', repetition_type };
-    case 'time':
-      return {
-        name,
-        type: 'INT64',
-        converted_type: 'TIMESTAMP_MILLIS',
-        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-        repetition_type,
-      };
-    case 'text':
-      return { name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type };
-  }
-}
-
-function sourceOf(
-  { name, type, nullable }: ParquetColumn,
-  values: ParquetValues,
-  rows: number,
-): ColumnSource {
-  // Statistics let a reader skip row groups by time.
-  const statistics = type === 'time';
-  if (type === 'number' && values instanceof Float64Array) {
-    const cells = values.length === rows ? values : values.subarray(0, rows);
-    if (!nullable || !cells.some(Number.isNaN)) return { name, data: cells, statistics };
-  }
-  const data = new Array<string | number | boolean | bigint | Date | null>(rows);
-  for (let row = 0; row < rows; row++) {
-    const value = values[row];
-    if (value === undefined || Number.isNaN(value)) {
-      if (!nullable) throw new Error(`${name} has no value in row ${row}, and is not nullable`);
-      data[row] = null;
-    } else data[row] = cellOf(type, value);
-  }
-  return { name, data, statistics };
-}
-
-function cellOf(type: ParquetType, value: string | number): string | number | boolean | bigint | Date {
-  switch (type) {
-    case 'bool':
-      return value !== 0;
-    case 'int':
-      return BigInt(value);
-    case 'time':
-      return new Date(Number(value));
-    default:
-      return value;
-  }
+  const element = { name, type: PHYSICAL[type], repetition_type } as const;
+  if (type === 'text') return { ...element, converted_type: 'UTF8' };
+  if (type !== 'time') return element;
+  return {
+    ...element,
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  };
 }

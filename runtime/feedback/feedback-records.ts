@@ -45,11 +45,7 @@ export class FeedbackRecords {
    * @param outcomes by position in the events
    * @param received when the feedback arrived, epoch milliseconds
    */
-  add(
-    feedback: CheckedFeedback,
-    outcomes: readonly (EventOutcome | 'unused')[],
-    received: number,
-  ): void {
+  add(feedback: CheckedFeedback, outcomes: readonly (EventOutcome | 'unused')[], received: number): void {
     if (!this.#ledger.takes('feedback') || feedback.events.length === 0) return;
     this.usage.hold(inBackground(this.#addEach(feedback, outcomes, received)));
   }

@@ -105,7 +105,9 @@ export class FeatureStore {
             keys: rowKeys(definition, parts.types),
             layout,
             features: definition.features,
-            records: isRecorded ? new HistoryRecords(definition, layout, { ledger, hasher, usage }) : undefined,
+            records: isRecorded
+              ? new HistoryRecords(definition, layout, { ledger, hasher, usage })
+              : undefined,
           },
         ];
       }),

@@ -72,9 +72,9 @@ export async function openLearnedStep(
     return UNTRAINED;
   };
   const untrained: PluginRegistry = {
-    sinks: plugins.sinks,
     names: () => plugins.names(),
     place: (use) => plugins.place(use),
+    sinks: plugins.sinks,
     get: (use) => (use === plugin.name ? ({ ...plugin, create } as Plugin) : plugins.get(use)),
   };
   const files = new OptionFiles(

@@ -71,11 +71,7 @@ describe('kinds of feedback', () => {
     readonly isShared: boolean;
   }
 
-  async function open(
-    root: string,
-    env: Readonly<Record<string, string>>,
-    ledger?: Ledger,
-  ): Promise<App> {
+  async function open(root: string, env: Readonly<Record<string, string>>, ledger?: Ledger): Promise<App> {
     const settings = loadSettings({ LOG_LEVEL: 'silent', ...env }, { project: root });
     const app = await createApp(settings, { clock: () => NOW, ledger });
     apps.push(app);
@@ -191,7 +187,9 @@ describe('kinds of feedback', () => {
         }
         expect((await app.reload()).outcome).to.equal('succeeded');
         expect(await send(app, 'r2', of('share'))).to.include({ stored: 1 });
-        const refused = await send(app, 'r2', of('wish')).catch((error: unknown) => error as { code: string });
+        const refused = await send(app, 'r2', of('wish')).catch(
+          (error: unknown) => error as { code: string },
+        );
         expect(refused).to.include({ code: 'invalid_body' });
         expect(await score(app)).to.equal(1);
       });
@@ -239,7 +237,12 @@ describe('kinds of feedback', () => {
         const { ledger, records } = memoryLedger();
         const app = await open(await rootOf(WISHES, 'order'), engine.env('recorded'), ledger);
         const values = { revenue: 9.5, gift: true, items: 2 ** 40, note: 'ü' };
-        await send(app, 'r1', of('order', { ...values, quantity: 3, position: 2, time: NOW - 5 }), of('click'));
+        await send(
+          app,
+          'r1',
+          of('order', { ...values, quantity: 3, position: 2, time: NOW - 5 }),
+          of('click'),
+        );
         await send(app, 'r1', of('order'), of('order', { event_id: 7, time: NOW - 8 * 24 * HOUR }));
         const found = await records();
         expect(found.map(({ kind, schema }) => [kind, schema.meta])).to.deep.equal(
@@ -249,16 +252,30 @@ describe('kinds of feedback', () => {
           ]),
         );
         const [first, click, second, third] = found.map((record) =>
-          Object.fromEntries(record.schema.columns.map((column) => [column.name, cellsOf(record, column.name)[0]])),
+          Object.fromEntries(
+            record.schema.columns.map((column) => [column.name, cellsOf(record, column.name)[0]]),
+          ),
         );
         expect(first).to.deep.equal({
           ...{ request_id: 'r1', time: NOW - 5, received: NOW, event: 'order' },
           ...{ subject_type: 'product', subject_id: 'p', quantity: 3, position: 2, outcome: 'stored' },
-          ...{ attributed: undefined, event_id: undefined, revenue: 9.5, gift: true, items: 2 ** 40, note: 'ü' },
+          ...{
+            attributed: undefined,
+            event_id: undefined,
+            revenue: 9.5,
+            gift: true,
+            items: 2 ** 40,
+            note: 'ü',
+          },
           user: 'u',
         });
         expect(click).to.include({ event: 'click', outcome: 'unused', position: undefined });
-        expect(second).to.include({ outcome: 'duplicate', revenue: undefined, gift: undefined, note: undefined });
+        expect(second).to.include({
+          outcome: 'duplicate',
+          revenue: undefined,
+          gift: undefined,
+          note: undefined,
+        });
         expect(third).to.include({ outcome: 'too_old', event_id: '7' });
       });
 
@@ -266,7 +283,10 @@ describe('kinds of feedback', () => {
         const { ledger, records } = memoryLedger();
         const app = await open(await rootOf(WISHES, 'order'), engine.env('rows'), ledger);
         const row = { product_id: 'p', event_time: NOW - HOUR, ctr: 0.5, tags: ['a', 'b'], place: [1, 0.25] };
-        await app.features.push({ view: 'product_stats', rows: [{ ...row, seen: '2026-01-01', hot: false }] });
+        await app.features.push({
+          view: 'product_stats',
+          rows: [{ ...row, seen: '2026-01-01', hot: false }],
+        });
         const late = { product_id: 'p', event_time: NOW - 2 * HOUR };
         expect((await app.features.push({ view: 'product_stats', rows: [late] })).older).to.equal(1);
         const found = await records();

@@ -1,5 +1,6 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
+import type { EntityIndex } from '../../index/entity-index.js';
 import { readersOf } from '../../pipeline/hydrate/source-cells.js';
 import type { PipelineServices } from '../../pipeline/run-pipeline.js';
 import type { Settings } from '../../settings/settings.js';
@@ -8,9 +9,10 @@ import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
 import { compileTunable, type CompiledTunable } from './compile-tunable.js';
 
-/** One pipeline, compiled for tuning, on the store of the settings. It does not serve. */
+/** One pipeline on the store of the settings, compiled so that its params can be changed. It does not serve. */
 export interface OpenTunable extends CompiledTunable {
   readonly services: PipelineServices;
+  readonly entities: EntityIndex;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function openTunable(
   overrides: Overrides = {},
 ): Promise<OpenTunable> {
   const compiled = await compileTunable(settings, pipeline);
-  const { config, plan } = compiled;
+  const { config, plan, version } = compiled;
   let closeStore = (): Promise<void> => Promise.resolve();
   let release = (): Promise<void> => Promise.resolve();
   const close = async (): Promise<void> => {
@@ -47,6 +49,8 @@ export async function openTunable(
         now: services.resolve(TOKENS.clock),
         ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
       },
+      entities: services.resolve(TOKENS.entityIndex),
+      version,
       close,
     };
   } catch (error) {

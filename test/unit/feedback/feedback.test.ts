@@ -31,7 +31,16 @@ function feedbackOn(store: MemoryStore, ...plans: readonly Plan[]): Feedback {
   const layouts = new LayoutRegistry(store, 't');
   const needs = historyNeedsOf(plans, DEFAULT_EVENT_CODES);
   const kinds = { kinds: DEFAULT_EVENTS, codes: DEFAULT_EVENT_CODES };
-  return new Feedback({ store, layouts, prefix: 't', types, ...kinds, needs, clock: () => NOW, oldestEvent: 0 });
+  return new Feedback({
+    store,
+    layouts,
+    prefix: 't',
+    types,
+    ...kinds,
+    needs,
+    clock: () => NOW,
+    oldestEvent: 0,
+  });
 }
 
 const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({

@@ -142,7 +142,7 @@ function expectedAt(cells: Column, { nullable }: RecordColumn, row: number): unk
       return cells.values[from];
     case 'texts':
     case 'numbers':
-      return Array.from<unknown>(cells.values.slice(cells.offsets[from], cells.offsets[from + 1]));
+      return Array.from<number | string>(cells.values.slice(cells.offsets[from], cells.offsets[from + 1]));
     case 'vector':
       return Array.from(cells.values.slice(from * cells.size, (from + 1) * cells.size));
   }

@@ -55,7 +55,12 @@ describe('the codes of kinds of feedback', () => {
     const store = new MemoryStore();
     await openEventCodes(store, 't', ['wish']);
     const codes = await openEventCodes(store, 't', ['click', 'share']);
-    const numbers = codes.numbersOf(new Map([['click', 1], ['share', 4]]));
+    const numbers = codes.numbersOf(
+      new Map([
+        ['click', 1],
+        ['share', 4],
+      ]),
+    );
     expect([...numbers.subarray(0, 7)]).to.deep.equal([
       UNDECLARED_EVENT,
       1,
