@@ -288,7 +288,9 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/plugins.md', 'plugins', pluginTable(plugins)],
   ['docs/plugins.md', 'sinks', sinkTable(sinks)],
   ['docs/expressions.md', 'functions', functionTable()],
-  ...[...plugins, ...sinks].map((plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const),
+  ...[...plugins, ...sinks].map(
+    (plugin) => [`plugins/${plugin.name}/README.md`, 'options', optionTable(plugin)] as const,
+  ),
 ];
 const pages = new Map<string, string>();
 for (const [path, marker, content] of targets) {

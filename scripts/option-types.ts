@@ -15,7 +15,19 @@ const LIMITS = [
 
 /** The keywords that this generator understands; a schema with another one is an error. */
 const KEYWORDS: ReadonlySet<string> = new Set([
-  ...['$schema', 'title', 'description', 'default', 'millrace', 'writeOnly', 'type', 'const', 'enum', 'oneOf', 'anyOf'],
+  ...[
+    '$schema',
+    'title',
+    'description',
+    'default',
+    'millrace',
+    'writeOnly',
+    'type',
+    'const',
+    'enum',
+    'oneOf',
+    'anyOf',
+  ],
   ...['items', 'minItems', 'maxItems', 'properties', 'required', 'propertyNames', 'additionalProperties'],
   ...LIMITS,
 ]);

@@ -70,7 +70,10 @@ function openClient(
   const sent = checkedHeaders(headers);
   const [base = url, query] = url.split('?', 2);
   try {
-    return { client: http.open(base, { connections: 1, headers: sent }), path: query === undefined ? '' : `?${query}` };
+    return {
+      client: http.open(base, { connections: 1, headers: sent }),
+      path: query === undefined ? '' : `?${query}`,
+    };
   } catch (error) {
     throw new OptionError(['url'], error instanceof Error ? error.message : String(error));
   }
@@ -90,12 +93,7 @@ function checkedHeaders(headers: Readonly<Record<string, string>>): Record<strin
       try {
         validateHeaderName(name);
       } catch {
-        throw new OptionError(
-          ['headers', name],
-          `\`${name}\` is not the name of a header`,
-          undefined,
-          'key',
-        );
+        throw new OptionError(['headers', name], `\`${name}\` is not the name of a header`, undefined, 'key');
       }
       try {
         validateHeaderValue(name, value);

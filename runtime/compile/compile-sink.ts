@@ -60,15 +60,21 @@ export async function compileSink(
 
 function findSink(
   { use }: SinkDefinition,
-  { sinks, get, names }: PluginRegistry,
+  plugins: PluginRegistry,
   diagnostics: Diagnostics,
 ): SinkPlugin | undefined {
+  const { sinks } = plugins;
   const plugin = sinks.get(use.value);
   if (plugin !== undefined) return plugin;
   const guess = nearest(use.value, sinks.keys());
   const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
-  if (get(use.value) !== undefined)
-    diagnostics.error('unknown_plugin', use.at, `\`${use.value}\` is a component of pipelines, not a sink`, list);
+  if (plugins.get(use.value) !== undefined)
+    diagnostics.error(
+      'unknown_plugin',
+      use.at,
+      `\`${use.value}\` is a component of pipelines, not a sink`,
+      list,
+    );
   else
     diagnostics.error(
       'unknown_plugin',
@@ -76,7 +82,7 @@ function findSink(
       `there is no sink \`${use.value}\``,
       guess !== undefined
         ? `did you mean \`${guess}\`?`
-        : nearest(use.value, names()) === undefined
+        : nearest(use.value, plugins.names()) === undefined
           ? list
           : `${list}; components of pipelines have no records`,
     );
@@ -93,7 +99,11 @@ function reportFault(
     diagnostics.error('invalid_option', checked.locate(fault.path, fault.part), fault.message, fault.help);
   else {
     const reason = fault instanceof Error ? fault.message : String(fault);
-    diagnostics.error('component_failed', use.at, `the sink \`${use.value}\` could not be created: ${reason}`);
+    diagnostics.error(
+      'component_failed',
+      use.at,
+      `the sink \`${use.value}\` could not be created: ${reason}`,
+    );
   }
 }
 
@@ -113,7 +123,10 @@ function refuseLiteralSecrets(
     const { properties, additionalProperties } = isObject(schema) ? schema : ({} as JsonObject);
     const known = isObject(properties) ? properties : {};
     const found = entriesOf(file, node).map(({ key, value }) =>
-      refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [...path, key]),
+      refuseLiteralSecrets(value, known[key] ?? additionalProperties, definition, diagnostics, [
+        ...path,
+        key,
+      ]),
     );
     return found.includes(true);
   }

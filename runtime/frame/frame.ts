@@ -1,4 +1,5 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
+import type { ComponentEvent } from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
@@ -28,6 +29,8 @@ export class Frame {
   readonly histories: (Buffer | null | undefined)[] = [];
   /** Feedback events up to this time are not counted, epoch milliseconds. */
   eventsSince = -Infinity;
+  /** The events of components, in the order of their steps. */
+  readonly emitted: ComponentEvent[] = [];
   #capacity = 0;
   readonly #layout: FrameLayout;
 
@@ -41,6 +44,7 @@ export class Frame {
   reset(count: number, now: number): void {
     this.count = count;
     this.now = now;
+    this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);
     this.tiers.fill(0, 0, count);

@@ -116,7 +116,11 @@ export class LedgerMetrics implements LedgerObserver {
 
   waiting(sink: string, error: ErrorDescription | undefined): void {
     if (error === undefined) this.#log.info({ sink }, 'the sink takes records again');
-    else this.#log.warn({ sink, err: error }, 'the sink does not take records, so they wait; requests are not affected');
+    else
+      this.#log.warn(
+        { sink, err: error },
+        'the sink does not take records, so they wait; requests are not affected',
+      );
   }
 
   refused(sink: string, error: ErrorDescription): void {

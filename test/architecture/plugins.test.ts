@@ -95,10 +95,14 @@ describe('every plugin', () => {
       it('makes a sink from its examples without a connection, and the sink can be closed', async function () {
         if (sink === undefined) this.skip();
         for (const { with: options } of examples) {
-          const made = await createSink(sink, (options as { toJSON?(): object } | undefined)?.toJSON?.() ?? {}, {
-            allowed: 'collector',
-          });
-          expect(made.write).to.be.a('function');
+          const made = await createSink(
+            sink,
+            (options as { toJSON?(): object } | undefined)?.toJSON?.() ?? {},
+            {
+              allowed: 'collector',
+            },
+          );
+          expect(made).to.respondTo('write');
           expect(made.batchBytes ?? 1).to.be.above(0);
           await made.close?.();
         }

@@ -2,7 +2,13 @@ import { Redis } from 'ioredis';
 import { expect } from 'chai';
 import { sink as plugin } from '../../plugins/redis_stream/index.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
-import { createSink, requestIdsIn, sinkLedger, type SinkLedger, type SinkLedgerOptions } from '../support/sink-ledger.js';
+import {
+  createSink,
+  requestIdsIn,
+  sinkLedger,
+  type SinkLedger,
+  type SinkLedgerOptions,
+} from '../support/sink-ledger.js';
 import { until } from '../support/until.js';
 
 /** The sink against a real Redis. */
@@ -93,7 +99,9 @@ describe('the redis_stream sink', () => {
     const wrong = await open({ password: 'falsch-456' });
     wrong.add(1);
     await until('a failure', () => wrong.counts.waits.length > 0);
-    expect(wrong.counts.waits[0]).to.match(/WRONGPASS|NOAUTH/).and.not.include('falsch');
+    expect(wrong.counts.waits[0])
+      .to.match(/WRONGPASS|NOAUTH/)
+      .and.not.include('falsch');
     const right = await open({ password: 'geheim-123' });
     right.add(1);
     await right.ledger.flush();

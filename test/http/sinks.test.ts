@@ -38,14 +38,18 @@ describe('the sinks of a service', () => {
   }
 
   async function serve(files: Readonly<Record<string, string>>): Promise<ServedProject> {
-    const all = { 'schemas/entities/item.yaml': 'entity: item\n', 'pipelines/ranking.yaml': PIPELINE, ...files };
+    const all = {
+      'schemas/entities/item.yaml': 'entity: item\n',
+      'pipelines/ranking.yaml': PIPELINE,
+      ...files,
+    };
     served = await serveFiles(all, undefined, { MILLRACE_SINK_HOSTS: '127.0.0.1' });
     return served;
   }
 
-  async function rank({ post }: ServedProject, id: string): Promise<void> {
+  async function rank(service: ServedProject, id: string): Promise<void> {
     const candidates = ['a', 'b'].map((item_id, price) => ({ item_id, price }));
-    expect((await post('/api/v1/ranking', { request_id: id, candidates })).status).to.equal(200);
+    expect((await service.post('/api/v1/ranking', { request_id: id, candidates })).status).to.equal(200);
   }
 
   const idsAt = ({ taken }: Collector): string[] => taken.flatMap(({ body }) => requestIdsIn(body));

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { EVENT_TYPES, type EventType } from '../../runtime/core/event-types.js';
 import { eventsOfRecord } from '../../runtime/ledger/events.js';
-import { RunningLedger } from '../../runtime/ledger/ledger.js';
 import { recordSchema } from '../../runtime/ledger/record-schema.js';
 import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
 import { memoryLedger, type MemoryLedger } from '../support/memory-ledger.js';
-import { startProject, type TestProject } from '../support/project.js';
+import { pluginFiles, startProject, type TestProject } from '../support/project.js';
 
 interface Event {
   readonly event_type: EventType;
@@ -14,6 +13,14 @@ interface Event {
 }
 
 const FILES = {
+  ...pluginFiles(
+    'tell',
+    'effect',
+    `return { run(input) {
+      input.emit({ data: { note: 'asked' } });
+      input.emit({ row: 2, data: { note: 'seen', entity_identifier: 'forged' } });
+    } };`,
+  ),
   'schemas/entities/product.yaml':
     'entity: product\nextends: ProductEntity\nattributes: { price: float, brand: ref(brand), tags: list(string), live: bool }\n',
   'schemas/entities/user.yaml': 'entity: user\nattributes: { age: int }\n',
@@ -39,6 +46,7 @@ components:
   - use: boost
     when: request.device != "kiosk"
     with: { where: cheap, add: 1 }
+  - use: tell
   - use: pin
     with: { positions: { 1: p4 } }
 page: { size: 2 }
@@ -96,6 +104,14 @@ describe('events of the ledger', () => {
     });
   }
 
+  it('are the CUSTOM events that a plugin emits', () => {
+    expect(ofType(logged, 'CUSTOM').map(({ event_data: data }) => data)).to.deep.equal([
+      { entity_identifier: 'r1', entity_identifier_type: 'request', note: 'asked' },
+      { entity_identifier: 'p2', entity_identifier_type: 'product', note: 'seen' },
+    ]);
+    expect(ofType(answered, 'CUSTOM')).to.deep.equal(ofType(logged, 'CUSTOM'));
+  });
+
   it('have a FEATURE event of include_events for every value of an entity', () => {
     const texts = new Set(ofType(answered, 'FEATURE').map((one) => JSON.stringify(one)));
     const names = new Set<unknown>();
@@ -134,6 +150,7 @@ describe('events of the ledger', () => {
   it('have the members of the event table, in order', () => {
     for (const { event_type: type, event_data: data } of logged) {
       const members = Object.keys(data);
+      if (type === 'CUSTOM') continue; // further members follow
       const known: readonly string[] = EVENT_TYPES[type].data;
       expect(members).to.deep.equal(known.filter((member) => members.includes(member)));
     }
@@ -141,7 +158,7 @@ describe('events of the ledger', () => {
 
   it('are one CUSTOM event for feedback, and a FEATURE event for each feature of a pushed row', async () => {
     const other = memoryLedger();
-    const ledger = other.ledger as RunningLedger;
+    const { ledger } = other;
     const text = (name: string, is: 'field' | 'value' = 'field') =>
       ({ name, is, rows: 'record', type: 'text', nullable: true }) as const;
     const number = (name: string, type: 'time' | 'int32' | 'float64', is: 'field' | 'value' = 'field') =>
@@ -151,7 +168,13 @@ describe('events of the ledger', () => {
       recordSchema(
         'feedback',
         [
-          ...[text('request_id'), number('time', 'time'), text('event'), text('subject_type'), text('subject_id')],
+          ...[
+            text('request_id'),
+            number('time', 'time'),
+            text('event'),
+            text('subject_type'),
+            text('subject_id'),
+          ],
           ...[number('quantity', 'int32'), number('revenue', 'float64', 'value'), text('user', 'value')],
         ],
         { event: 'order' },

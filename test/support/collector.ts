@@ -10,7 +10,8 @@ export interface Collected {
 }
 
 /** How the collector answers the next requests. `hang`: it does not answer. */
-export type Reply = 'hang' | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
+export type Reply =
+  'hang' | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
 
 /** An HTTP server that keeps the bodies of POST requests. */
 export interface Collector {

@@ -54,7 +54,9 @@ function download(jars: string): string | undefined {
     ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${jars}`, '-DincludeScope=runtime'],
     { cwd: folder, encoding: 'utf8', timeout: 300_000 },
   );
-  return copied.status === 0 ? undefined : `Maven could not download Kafka ${VERSION}: ${copied.stdout.slice(0, 300)}`;
+  return copied.status === 0
+    ? undefined
+    : `Maven could not download Kafka ${VERSION}: ${copied.stdout.slice(0, 300)}`;
 }
 
 export async function startKafka(jars: string): Promise<KafkaBroker> {
@@ -88,7 +90,8 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
   const formatted = spawnSync('java', java('kafka.tools.StorageTool', 'format', '-t', id, '-c', settings), {
     encoding: 'utf8',
   });
-  if (formatted.status !== 0) throw new Error(`Kafka could not make its folder:\n${formatted.stdout}${formatted.stderr}`);
+  if (formatted.status !== 0)
+    throw new Error(`Kafka could not make its folder:\n${formatted.stdout}${formatted.stderr}`);
   let broker: ChildProcess | undefined = await launch(java('kafka.Kafka', settings), port);
   const stop = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const running = broker;

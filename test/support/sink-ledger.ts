@@ -69,7 +69,7 @@ export interface SinkLedger {
   readonly counts: SinkCounts;
   readonly sink: PluginSink;
   /** Adds rankings with the ids `r<from>` …, each of about `bytes` bytes. */
-  add(count: number, bytes?: number): void;
+  readonly add: (count: number, bytes?: number) => void;
 }
 
 export interface SinkLedgerOptions extends Patience {
@@ -126,8 +126,7 @@ export async function createSink(
   const node = parseYaml(file, {}, diagnostics);
   const checked = checkOptions(node, plugin.options, diagnostics, { file, start: 0, end: 0 });
   const files = new OptionFiles(repositoryPath());
-  const bound =
-    checked && (await bindOptions(checked, files, () => undefined, diagnostics));
+  const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
   return plugin.create(bound as never, {
     name: 'test',

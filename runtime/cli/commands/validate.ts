@@ -46,7 +46,7 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
     if (errors === 0 && config !== undefined)
       context.stdout.write(
         `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
-          `${counted(config.views.size, 'feature view')} in ${project}\n`,
+          `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
       );
   }
   if (errors > 0) throw new CommandFailure('');
@@ -57,6 +57,10 @@ function entityTypes({ entities }: ProjectConfig): string {
   const declared = [...entities.values()].filter(({ at }) => at !== undefined).length;
   const rest = entities.size - declared;
   return counted(declared, 'entity type') + (rest === 0 ? '' : ` (and ${rest} built in)`);
+}
+
+function sinksText({ sinks }: ProjectConfig): string {
+  return sinks.length === 0 ? '' : `, ${counted(sinks.length, 'sink')}`;
 }
 
 function counted(count: number, noun: string): string {

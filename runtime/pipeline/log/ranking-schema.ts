@@ -30,6 +30,9 @@ const RECORD_FIELDS: readonly Field[] = [
   ['ms', 'float64'],
 ];
 
+/** The events of components, as JSON. Only requests that a service ran have them. */
+const CUSTOM_EVENTS: Field = ['custom', 'texts'];
+
 /** One row for each logged candidate. */
 const CANDIDATE_FIELDS: readonly Field[] = [
   ['candidate_id', 'text'],
@@ -73,12 +76,18 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * fields of a candidate, values of a candidate, fields of a change.
  * @param project the version of the project
  * @param more further entries of `meta`
+ * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request
  */
-export function rankingSchema(plan: Plan, project: string, more: JsonObject = {}): RecordSchema {
+export function rankingSchema(
+  plan: Plan,
+  project: string,
+  more: JsonObject = {},
+  isServed = false,
+): RecordSchema {
   const { definition, steps, log } = plan;
   const values = loggedValues(plan);
   const columns = [
-    ...RECORD_FIELDS.map((field) => fieldColumn('record', field)),
+    ...[...RECORD_FIELDS, ...(isServed ? [CUSTOM_EVENTS] : [])].map((field) => fieldColumn('record', field)),
     ...values.record.map((value) => valueColumn('record', value, plan)),
     ...CANDIDATE_FIELDS.map((field) => fieldColumn('candidate', field)),
     ...values.candidate.map((value) => valueColumn('candidate', value, plan)),

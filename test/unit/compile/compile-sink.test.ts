@@ -22,7 +22,8 @@ async function told(yaml: string, more: Readonly<Record<string, string>> = {}): 
 
 describe('the file of a sink', () => {
   it('is compiled with its options and their defaults', async () => {
-    const yaml = 'use: http\ntake: [feedback]\nformat: events\nqueue: 2MB\nwith: { url: "http://collector/x" }\n';
+    const yaml =
+      'use: http\ntake: [feedback]\nformat: events\nqueue: 2MB\nwith: { url: "http://collector/x" }\n';
     await withFiles({ ...PIPELINE, 'sinks/out.yaml': `sink: out\n${yaml}` }, async (root) => {
       const compiled = await compileProject(root, {
         sinkHosts: AllowedHosts.parse('collector') ?? AllowedHosts.none,
@@ -53,7 +54,8 @@ describe('the file of a sink', () => {
   });
 
   it('names the nearest sink for a plugin that does not exist', async () => {
-    expect(await told('use: htp\n')).to.equal(`sinks/out.yaml:2:6: error[unknown_plugin]: there is no sink \`htp\`
+    expect(await told('use: htp\n')).to
+      .equal(`sinks/out.yaml:2:6: error[unknown_plugin]: there is no sink \`htp\`
  2 | use: htp
    |      ^^^
    help: did you mean \`http\`?
@@ -62,17 +64,17 @@ describe('the file of a sink', () => {
   });
 
   it('says that a component is not a sink, and that a sink is not a component', async () => {
-    expect(await told('use: boost\n'))
-      .to.equal(`sinks/out.yaml:2:6: error[unknown_plugin]: \`boost\` is a component of pipelines, not a sink
+    expect(await told('use: boost\n')).to
+      .equal(`sinks/out.yaml:2:6: error[unknown_plugin]: \`boost\` is a component of pipelines, not a sink
  2 | use: boost
    |      ^^^^^
    help: the sinks are file, http, kafka, redis_stream
 
 1 error`);
     const pipeline = 'pipeline: ranking\nrank: product\ncomponents:\n  - use: kafka\n';
-    expect(
-      await told('use: file\n', { 'pipelines/ranking.yaml': pipeline }),
-    ).to.include('`kafka` is a sink for records, not a component');
+    expect(await told('use: file\n', { 'pipelines/ranking.yaml': pipeline })).to.include(
+      '`kafka` is a sink for records, not a component',
+    );
   });
 
   it('reports wrong options at their places', async () => {
@@ -95,9 +97,13 @@ describe('the file of a sink', () => {
       const literal = await told(
         'use: kafka\nwith: { brokers: ["k:9092"], topic: t, username: u, password: hunter2-hunter2 }\n',
       );
-      expect(literal).to.include('error[literal_secret]: `password`: a secret must come from an environment variable');
+      expect(literal).to.include(
+        'error[literal_secret]: `password`: a secret must come from an environment variable',
+      );
       expect(literal).to.include('write `password: "${OUT_PASSWORD}"` and set that variable');
-      const inUrl = await told('use: redis_stream\nwith: { url: "redis://u:hunter2-hunter2@s:6379", stream: t }\n');
+      const inUrl = await told(
+        'use: redis_stream\nwith: { url: "redis://u:hunter2-hunter2@s:6379", stream: t }\n',
+      );
       expect(inUrl).to.include('`url`: the password must come from an environment variable');
       const wrong = await told(
         'use: kafka\nwith: { brokers: ["k"], topic: t, username: u, password: "${SINK_TEST_PASSWORD}" }\n',

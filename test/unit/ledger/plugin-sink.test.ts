@@ -161,7 +161,10 @@ describe('a sink of a plugin', () => {
   });
 
   it('is closed in time if it hangs, and what it did not write is counted', async () => {
-    const hanging: Sink = { write: () => new Promise(() => undefined), close: () => new Promise(() => undefined) };
+    const hanging: Sink = {
+      write: () => new Promise(() => undefined),
+      close: () => new Promise(() => undefined),
+    };
     const { ledger, add, counts } = sinkLedger(hanging);
     add(10);
     const began = performance.now();
@@ -255,7 +258,9 @@ describe('a sink of a plugin', () => {
     expect(counts.delivered).to.equal(10);
     expect(bodies.length).to.be.above(3);
     for (const body of bodies) expect(body.length).to.be.at.most(1000);
-    const events = bodies.flatMap((body) => body.trim().split('\n')).map((line) => JSON.parse(line) as object);
+    const events = bodies
+      .flatMap((body) => body.trim().split('\n'))
+      .map((line) => JSON.parse(line) as object);
     expect(events).to.have.length(10);
     expect(events[0]).to.deep.include({ request_id: 'r0', api_source: 'search', event_type: 'FEATURE' });
   });
