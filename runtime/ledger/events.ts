@@ -195,18 +195,13 @@ class Owners {
   readonly #typesOf: JsonObject;
   readonly #entities: ReadonlyMap<string, string>;
 
-  constructor(
-    { schema, field }: DecodedRecord,
-    requestId: string,
-    candidateType: string,
-    ids: readonly string[],
-  ) {
+  constructor(record: DecodedRecord, requestId: string, candidateType: string, ids: readonly string[]) {
     this.#requestId = requestId;
     this.#candidateType = candidateType;
     this.#ids = ids;
-    this.#typesOf = objectOf(schema.meta['of']);
+    this.#typesOf = objectOf(record.schema.meta['of']);
     this.#entities = new Map(
-      textsOf(field('entities')).map((text): [string, string] => {
+      textsOf(record.field('entities')).map((text): [string, string] => {
         const split = text.indexOf('=');
         return [text.slice(0, split), text.slice(split + 1)];
       }),

@@ -102,7 +102,7 @@ describe('every plugin', () => {
               allowed: 'collector',
             },
           );
-          expect(made.write).to.be.a('function');
+          expect(made).to.respondTo('write');
           expect(made.batchBytes ?? 1).to.be.above(0);
           await made.close?.();
         }

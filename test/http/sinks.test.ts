@@ -47,9 +47,9 @@ describe('the sinks of a service', () => {
     return served;
   }
 
-  async function rank({ post }: ServedProject, id: string): Promise<void> {
+  async function rank(service: ServedProject, id: string): Promise<void> {
     const candidates = ['a', 'b'].map((item_id, price) => ({ item_id, price }));
-    expect((await post('/api/v1/ranking', { request_id: id, candidates })).status).to.equal(200);
+    expect((await service.post('/api/v1/ranking', { request_id: id, candidates })).status).to.equal(200);
   }
 
   const idsAt = ({ taken }: Collector): string[] => taken.flatMap(({ body }) => requestIdsIn(body));

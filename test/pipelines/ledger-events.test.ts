@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { EVENT_TYPES, type EventType } from '../../runtime/core/event-types.js';
 import { eventsOfRecord } from '../../runtime/ledger/events.js';
-import { RunningLedger } from '../../runtime/ledger/ledger.js';
 import { recordSchema } from '../../runtime/ledger/record-schema.js';
 import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
 import { memoryLedger, type MemoryLedger } from '../support/memory-ledger.js';
@@ -159,7 +158,7 @@ describe('events of the ledger', () => {
 
   it('are one CUSTOM event for feedback, and a FEATURE event for each feature of a pushed row', async () => {
     const other = memoryLedger();
-    const ledger = other.ledger as RunningLedger;
+    const { ledger } = other;
     const text = (name: string, is: 'field' | 'value' = 'field') =>
       ({ name, is, rows: 'record', type: 'text', nullable: true }) as const;
     const number = (name: string, type: 'time' | 'int32' | 'float64', is: 'field' | 'value' = 'field') =>

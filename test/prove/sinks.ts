@@ -196,10 +196,10 @@ async function figuresOf({ url }: ServiceProcess): Promise<Figures> {
 
 /** Looks at the queue and the memory, and keeps their largest values. */
 function watch(service: ServiceProcess): { end(): Promise<Pick<Figures, 'queueBytes' | 'rssMb'>> } {
-  let isOver = false;
+  const state = { isOver: false };
   const most = { queueBytes: 0, rssMb: 0 };
   const looking = (async () => {
-    while (!isOver) {
+    while (!state.isOver) {
       const { queueBytes, rssMb } = await figuresOf(service);
       most.queueBytes = Math.max(most.queueBytes, queueBytes);
       most.rssMb = Math.max(most.rssMb, rssMb);
@@ -208,7 +208,7 @@ function watch(service: ServiceProcess): { end(): Promise<Pick<Figures, 'queueBy
   })();
   return {
     async end() {
-      isOver = true;
+      state.isOver = true;
       await looking;
       return most;
     },
@@ -293,12 +293,12 @@ class Load {
 /** Stops a process again and again, so that it gets a tenth of the time. */
 function slowly(pid: () => number): Pick<Fault, 'begin' | 'end'> {
   let pulsing: Promise<void> | undefined;
-  let isOver = false;
+  const state = { isOver: false };
   return {
     begin() {
-      isOver = false;
+      state.isOver = false;
       pulsing = (async () => {
-        while (!isOver) {
+        while (!state.isOver) {
           process.kill(pid(), 'SIGSTOP');
           await pause(900);
           process.kill(pid(), 'SIGCONT');
@@ -307,7 +307,7 @@ function slowly(pid: () => number): Pick<Fault, 'begin' | 'end'> {
       })();
     },
     async end() {
-      isOver = true;
+      state.isOver = true;
       await pulsing;
     },
   };
