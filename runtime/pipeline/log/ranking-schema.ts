@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ColumnKind } from '../../api/columns.js';
+import type { RuleComponent } from '../../api/plugin.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../config/project/model.js';
 import {
@@ -100,6 +101,7 @@ export function rankingSchema(
     models: Object.fromEntries(
       steps.flatMap(({ as, kind, version }) => (kind === 'model' ? [[as, version ?? null]] : [])),
     ),
+    score_steps: scoreSteps(plan),
     steps: definition.components.map(({ as, use }) => (as ?? use).value),
     task: definition.task,
     candidate_type: plan.candidateType.name,
@@ -108,6 +110,17 @@ export function rankingSchema(
     log: definition.log === undefined ? null : writtenLog(definition.log),
     ...more,
   });
+}
+
+/** The numbers of the steps that set the base score: those before the first rule that adjusts scores. */
+function scoreSteps({ steps }: Plan): number[] {
+  const sets: number[] = [];
+  for (const { kind, component, number } of steps) {
+    if (kind !== 'rule') continue;
+    if ((component as RuleComponent).scoring !== 'sets') break;
+    sets.push(number);
+  }
+  return sets;
 }
 
 /** The first 12 hex digits of a SHA-256 of the pipeline's file and the values of its params. */
