@@ -1,6 +1,7 @@
 import { AsOf } from './as-of.js';
 import { attributeLoose } from './attribute-loose.js';
 import { DataSetFiles } from './data-set-files.js';
+import { FeatureWriter } from './feature-writer.js';
 import type { Feature, LeftOut } from './features.js';
 import { RequestJoin, type JoinCounts } from './join-requests.js';
 import { attributionCounts, MANIFEST_FORMAT, type Manifest } from './manifest.js';
@@ -64,7 +65,15 @@ export async function buildDataSet(
       from: Infinity,
       to: -Infinity,
     };
-    const join = new RequestJoin(scanned, options, splitter, features, asOf, files, summaries, counts);
+    const join = new RequestJoin(
+      scanned,
+      options,
+      splitter,
+      new FeatureWriter(features, summaries),
+      asOf,
+      files,
+      counts,
+    );
     const { count } = scanned.rankings;
     for (let part = 0; part < count; part++) {
       join.join(part);

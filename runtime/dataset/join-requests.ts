@@ -1,27 +1,15 @@
-import type { Cells } from '../ledger/cells.js';
-import type { DecodedRecord } from '../ledger/record-decoder.js';
 import { readBytes } from '../ledger/record-reader.js';
 import type { AddedValues, AsOf } from './as-of.js';
-import { readLinked, type Linked } from './events.js';
-import type { Feature } from './features.js';
-import { numberOf, textOf } from './fields.js';
+import type { Linked } from './events.js';
+import type { FeatureWriter } from './feature-writer.js';
 import type { AttributionCounts, RequestCounts } from './manifest.js';
-import { mergePages, type MergedRows, type PageRows } from './merge-pages.js';
+import { mergePages, type MergedRows } from './merge-pages.js';
 import type { DataSetOptions } from './options.js';
+import { PartitionFeedback } from './partition-feedback.js';
+import { requestsOf, type RankedRequest } from './ranked-requests.js';
 import type { RowBatch } from './row-batch.js';
 import { CLICK, type ScannedLedger } from './scan-ledger.js';
 import type { Splitter } from './splitter.js';
-import type { Summaries } from './summaries.js';
-
-/** The ranking records of one request, in the order of their times. */
-export interface RankedRequest {
-  readonly id: string;
-  readonly pages: readonly DecodedRecord[];
-  /** The place of each page among the records of the partition. */
-  readonly indexes: readonly number[];
-  /** Of the first page, in epoch milliseconds. */
-  readonly time: number;
-}
 
 export interface JoinCounts {
   readonly requests: RequestCounts;
@@ -43,20 +31,18 @@ export class RequestJoin {
   readonly #scanned: ScannedLedger;
   readonly #options: DataSetOptions;
   readonly #splitter: Splitter;
-  readonly #features: readonly Feature[];
+  readonly #features: FeatureWriter;
   readonly #asOf: AsOf | undefined;
   readonly #taker: RowTaker;
-  readonly #summaries: Summaries;
   readonly #counts: JoinCounts;
 
   constructor(
     scanned: ScannedLedger,
     options: DataSetOptions,
     splitter: Splitter,
-    features: readonly Feature[],
+    features: FeatureWriter,
     asOf: AsOf | undefined,
     taker: RowTaker,
-    summaries: Summaries,
     counts: JoinCounts,
   ) {
     this.#scanned = scanned;
@@ -65,7 +51,6 @@ export class RequestJoin {
     this.#features = features;
     this.#asOf = asOf;
     this.#taker = taker;
-    this.#summaries = summaries;
     this.#counts = counts;
   }
 
@@ -73,7 +58,7 @@ export class RequestJoin {
   join(part: number): void {
     const { rankings, linked } = this.#scanned;
     const records = [...readBytes(rankings.read(part))];
-    const feedback = new FeedbackOf(linked.readJson(part));
+    const feedback = new PartitionFeedback(linked.readJson(part));
     const added = this.#asOf?.read(
       part,
       records.map(({ rows }) => rows.candidate),
@@ -102,7 +87,7 @@ export class RequestJoin {
     const start = batch.length;
     this.#writeOwn(request, merged, batch);
     this.#label(request, merged, feedback, batch);
-    this.#writeFeatures(request, merged, added, batch);
+    this.#features.write(request, merged, added, batch);
     batch.length += merged.length;
     batch.groups.push(merged.length);
     let graded = 0;
@@ -180,176 +165,12 @@ export class RequestJoin {
     }
   }
 
-  #writeFeatures(
-    request: RankedRequest,
-    merged: MergedRows,
-    added: AddedValues | undefined,
-    batch: RowBatch,
-  ): void {
-    let addedNumber = 0;
-    for (const [at, feature] of this.#features.entries()) {
-      const values = batch.features[at];
-      if (values === undefined) continue;
-      if (feature.added !== undefined && added !== undefined) {
-        this.#writeAdded(at, addedNumber, request, merged, added, batch);
-        addedNumber += 1;
-        continue;
-      }
-      for (const [page, rows] of merged.byPage.entries()) {
-        if (rows.from.length === 0) continue;
-        const cells = request.pages[page]?.value(feature.name);
-        if (values instanceof Float64Array) this.#copyNumbers(at, cells, rows, values, batch.length);
-        else this.#copyTexts(at, cells, rows, values, batch.length);
-      }
-    }
-  }
-
-  #copyNumbers(
-    feature: number,
-    cells: Cells | undefined,
-    { from, to }: PageRows,
-    values: Float64Array,
-    start: number,
-  ): void {
-    const count = from.length;
-    if (cells === undefined) {
-      for (let at = 0; at < count; at++) values[start + (to[at] ?? 0)] = NaN;
-      this.#summaries.countAll(feature, 'not_logged', count);
-      return;
-    }
-    if (isOfRequest(cells, from)) {
-      const value = cells.numberAt(0);
-      for (let at = 0; at < count; at++) values[start + (to[at] ?? 0)] = value;
-      this.#summaries.countAll(feature, cells.statusAt(0), count);
-      return;
-    }
-    for (let at = 0; at < count; at++) values[start + (to[at] ?? 0)] = cells.numberAt(from[at] ?? 0);
-    this.#summaries.count(feature, cells.status, from);
-  }
-
-  #copyTexts(
-    feature: number,
-    cells: Cells | undefined,
-    { from, to }: PageRows,
-    values: (string | undefined)[],
-    start: number,
-  ): void {
-    const count = from.length;
-    if (cells === undefined) {
-      for (let at = 0; at < count; at++) values[start + (to[at] ?? 0)] = undefined;
-      this.#summaries.countAll(feature, 'not_logged', count);
-      return;
-    }
-    const ofRequest = isOfRequest(cells, from);
-    const only = ofRequest ? textOf(cells) : undefined;
-    for (let at = 0; at < count; at++) {
-      const value = ofRequest ? only : cells.at(from[at] ?? 0);
-      values[start + (to[at] ?? 0)] = typeof value === 'string' ? value : undefined;
-    }
-    if (ofRequest) this.#summaries.countAll(feature, cells.statusAt(0), count);
-    else this.#summaries.count(feature, cells.status, from);
-  }
-
-  #writeAdded(
-    feature: number,
-    number: number,
-    { indexes }: RankedRequest,
-    merged: MergedRows,
-    added: AddedValues,
-    batch: RowBatch,
-  ): void {
-    const values = batch.features[feature];
-    for (const [page, { from, to }] of merged.byPage.entries()) {
-      const index = indexes[page] ?? 0;
-      for (let at = 0; at < from.length; at++) {
-        const cell = added.cell(number, index, from[at] ?? 0);
-        const value = added.at(number, cell);
-        const place = batch.length + (to[at] ?? 0);
-        if (values instanceof Float64Array) values[place] = typeof value === 'number' ? value : NaN;
-        else if (values !== undefined) values[place] = typeof value === 'string' ? value : undefined;
-        this.#summaries.countAll(feature, added.statusAt(number, cell), 1);
-      }
-    }
-  }
-
   /** Feedback whose request is not among the rankings of the data set. */
-  #countRest(feedback: FeedbackOf): void {
+  #countRest(feedback: PartitionFeedback): void {
     const { attribution } = this.#counts;
     for (const [request, rest] of feedback.rest()) {
       const graded = rest.filter(({ event }) => this.#options.label.has(event)).length;
       attribution[feedback.isOutside(request) ? 'outside' : 'orphans'] += graded;
     }
   }
-}
-
-/** True if a column has one value for the whole ranking. */
-function isOfRequest(cells: Cells, rows: readonly number[]): boolean {
-  return cells.length === 1 && rows.length > 0;
-}
-
-/** The feedback of a partition, by request. */
-class FeedbackOf {
-  readonly #byRequest = new Map<string, Linked[]>();
-  readonly #outside = new Set<string>();
-
-  constructor(lines: Iterable<unknown>) {
-    for (const line of lines) {
-      const one = readLinked(line);
-      if (!('by' in one)) {
-        this.#outside.add(one.request);
-        continue;
-      }
-      const known = this.#byRequest.get(one.request);
-      if (known === undefined) this.#byRequest.set(one.request, [one]);
-      else known.push(one);
-    }
-  }
-
-  /** The feedback of a request, by time; it is taken once. */
-  take(request: string): readonly Linked[] {
-    const found = this.#byRequest.get(request) ?? [];
-    this.#byRequest.delete(request);
-    return found.sort((a, b) => a.time - b.time);
-  }
-
-  rest(): Iterable<readonly [string, readonly Linked[]]> {
-    return this.#byRequest;
-  }
-
-  isOutside(request: string): boolean {
-    return this.#outside.has(request);
-  }
-}
-
-/** Groups the records of a partition by request, in the order of time. */
-function requestsOf(records: readonly DecodedRecord[]): readonly RankedRequest[] {
-  const groups = new Map<string, { record: DecodedRecord; index: number; time: number }[]>();
-  for (const [index, record] of records.entries()) {
-    const id = textOf(record.field('request_id')) ?? '';
-    const page = { record, index, time: numberOf(record.field('time')) };
-    const known = groups.get(id);
-    if (known === undefined) groups.set(id, [page]);
-    else known.push(page);
-  }
-  const requests: RankedRequest[] = [];
-  for (const [id, pages] of groups) {
-    if (pages.length > 1)
-      pages.sort(
-        (a, b) =>
-          a.time - b.time ||
-          compare(a.record.instance, b.record.instance) ||
-          a.record.sequence - b.record.sequence,
-      );
-    requests.push({
-      id,
-      pages: pages.map(({ record }) => record),
-      indexes: pages.map(({ index }) => index),
-      time: pages[0]?.time ?? NaN,
-    });
-  }
-  return requests.sort((a, b) => a.time - b.time || compare(a.id, b.id));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -121,7 +121,7 @@ class Scan {
     }
   }
 
-  async end(folder: string): Promise<ScannedLedger> {
+  end(folder: string): ScannedLedger {
     const { pipeline: wanted } = this.#options;
     const found = [...this.#pipelines.keys()].sort();
     const pipeline = wanted ?? found[0];
@@ -137,7 +137,7 @@ class Scan {
     for (const files of [this.#rankings, this.#linked, this.#loose]) files.flush();
     this.#histories.flush();
     this.#histories.check(folder);
-    return Promise.resolve({
+    return {
       pipeline,
       candidateType,
       rankings: this.#rankings,
@@ -154,7 +154,7 @@ class Scan {
       kinds: this.#kinds,
       importedFeatures: this.#imported,
       report: this.report,
-    });
+    };
   }
 
   #ranking(record: DecodedRecord): void {
