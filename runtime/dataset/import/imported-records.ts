@@ -270,7 +270,7 @@ export class ImportedRecords {
 
   #fitted(value: JsonValue, type: ValueType): JsonValue {
     if (typeof value === 'string') return this.#convert(value, type);
-    return type.kind === 'string' ? textOf(value) : value;
+    return type.kind === 'string' && typeof value !== 'object' ? textOf(value) : value;
   }
 
   #feedbackSchema({ event, owners, values }: ForeignFeedback): FeedbackSchema {

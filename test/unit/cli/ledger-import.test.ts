@@ -255,7 +255,7 @@ sources:
     await withFiles({ ...files, 'map.yaml': mixed }, async (root) => {
       const { code, stderr } = await importInto(root, '--map', join(root, 'map.yaml'));
       expect(code).to.equal(2);
-      expect(stderr).to.contain('`event` has no meaning with `into: entities`');
+      expect(stderr.replaceAll(/\s+/g, ' ')).to.contain('`event` has no meaning with `into: entities`');
     });
   });
 
