@@ -143,7 +143,7 @@ describe('millrace.yaml', () => {
     ]);
     expect(await helps('ledger: { kep: 7d }')).to.deep.equal(['did you mean `keep`?']);
     expect(await helps('ledger: 7d')).to.deep.equal([
-      '`ledger`: expected a mapping with dir, keep, bytes, found `7d`',
+      '`ledger`: expected a mapping with dir, keep, bytes, found the text 7d',
     ]);
     expect(await helps('ledger: { keep: 7 days }')).to.have.length(1);
   });
