@@ -17,6 +17,10 @@ const CLICKED = 0.4;
 const ORDERED = 0.1;
 const ORPHANED = 0.05;
 const REPEATED = 0.05;
+/** The share of requests whose second page is asked for. */
+const PAGED = 0.03;
+/** The candidates of a second page that are only a sample of those that were not shown. */
+const SAMPLED = 2;
 
 /** How the features of a candidate are spread: prices in cents, shares, counts, flags, a text, some of them missing. */
 const FEATURES = [
@@ -53,7 +57,10 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
   const statuses = FEATURES.map(() => new Uint8Array(candidates));
   const places = Int32Array.from({ length: candidates }, (_, at) => at + 1);
   const sent = places.map((place) => place - 1);
-  const flags = new Uint8Array(candidates).fill(1);
+  const allShown = new Uint8Array(candidates).fill(1);
+  const allOnes = new Float64Array(candidates).fill(1);
+  const someShown = allShown.map((_, row) => (row < SAMPLED ? 0 : 1));
+  const someSampled = allOnes.map((_, row) => (row < SAMPLED ? 3 : 1));
   for (let at = 0; at < rankings; at++) {
     const time = START + Math.floor((at / rankings) * DAYS * DAY);
     const request = `req-${at.toString(36).padStart(8, '0')}`;
@@ -67,21 +74,28 @@ export function writeSyntheticLedger(folder: string, rankings: number, candidate
         if (of === 'text') (texts[f] ?? [])[row] = `brand ${random.between(1, BRANDS)}`;
         else (columns[f] ?? [])[row] = valueOf(of, random);
       }
-    file.record(ranking, time, candidates, (w) => {
-      w.text(request);
-      w.time(time);
-      w.text('ok');
-      w.texts({ values: [`user=${user}`], offsets: [0, 1] }, Uint8Array.of(Status.present));
-      w.float64(random.between(0, 30), undefined);
-      w.text(ids);
-      w.int32(sent);
-      w.int32(places);
-      w.float64(1);
-      w.bool(flags);
-      for (const [f, { of }] of FEATURES.entries())
-        if (of === 'text') w.text(texts[f], statuses[f]);
-        else w.float64(columns[f], statuses[f]);
-    });
+    const page = (seconds: number, before: number, shown: Uint8Array, weights: Float64Array): void =>
+      file.record(ranking, time + seconds * 1000, candidates, (w) => {
+        w.text(request);
+        w.time(time + seconds * 1000);
+        w.text('ok');
+        w.texts({ values: [`user=${user}`], offsets: [0, 1] }, Uint8Array.of(Status.present));
+        w.float64(at % 30, undefined);
+        w.text(ids);
+        w.int32(sent);
+        w.int32(places.map((place) => before + place));
+        w.float64(weights);
+        w.bool(shown);
+        for (const [f, { of }] of FEATURES.entries())
+          if (of === 'text') w.text(texts[f], statuses[f]);
+          else w.float64(columns[f], statuses[f]);
+      });
+    page(0, 0, allShown, allOnes);
+    if (random.chance(PAGED)) {
+      // It has some candidates of the first page again.
+      for (let row = SAMPLED + 1; row < candidates; row++) ids[row] = `p${random.between(1, PRODUCTS)}`;
+      page(5, candidates, someShown, someSampled);
+    }
     if (!random.chance(CLICKED)) continue;
     const clicked = ids[Math.floor(candidates * random.next() ** 2)] ?? '';
     const id = random.chance(ORPHANED) ? `lost-${request}` : request;

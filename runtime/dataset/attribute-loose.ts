@@ -21,7 +21,7 @@ export function attributeLoose(
       const seen = new Set<string>();
       for (const one of own) {
         if (one.request !== undefined) continue;
-        const identity = `${one.event} ${one.time}`;
+        const identity = JSON.stringify([one.event, one.id ?? one.time]);
         if (seen.has(identity)) {
           duplicates += 1;
           continue;

@@ -124,7 +124,7 @@ function manifestOf(
   return {
     format: MANIFEST_FORMAT,
     created: new Date().toISOString(),
-    source: 'ledger',
+    source: options.source ?? 'ledger',
     pipeline: scanned.pipeline,
     pipeline_versions: Object.fromEntries(scanned.versions),
     candidate_type: scanned.candidateType,
@@ -147,10 +147,10 @@ function manifestOf(
         ? {}
         : { at: new Date(splitter.at).toISOString(), gap_ms: options.gap }),
     },
-    examined:
-      examined.rule === 'page'
-        ? { rule: 'page', propensities: true }
-        : { rule: `last_click+${examined.further}`, propensities: false },
+    examined: {
+      rule: examined.rule === 'last_click' ? `last_click+${examined.further}` : examined.rule,
+      propensities: examined.rule === 'page',
+    },
     time: { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
     ...(scanned.importedFeatures ? { computed_at_import: true } : {}),
     sampled: summaries.sampled,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Feature } from './features.js';
 import { MANIFEST_FORMAT, type Manifest } from './manifest.js';
@@ -18,7 +18,10 @@ const MANIFEST = 'manifest.json';
 const WORK = '.work';
 const COLUMNS = 'columns.json';
 
-/** The files of a data set while it is made. The manifest is written last: a folder without it is not complete. */
+/**
+ * The files of a data set while it is made. They replace those of an earlier data set when all are written, and the manifest
+ * comes last: a folder without it is not complete.
+ */
 export class DataSetFiles {
   /** For partitions; removed at the end. */
   readonly work: string;
@@ -26,9 +29,10 @@ export class DataSetFiles {
   readonly #format: DataFormat;
   #parts: Record<'train' | 'holdout', OpenPart> | undefined;
   #categories: Categories | undefined;
+  #summaries: Summaries | undefined;
 
   /**
-   * @param folder is created; an earlier data set in it is replaced
+   * @param folder is created if it is not there
    * @throws DataSetProblem if the folder has other files
    */
   constructor(folder: string, format: DataFormat) {
@@ -39,7 +43,8 @@ export class DataSetFiles {
     const found = readdirSync(folder);
     if (found.some((name) => name !== WORK) && !isDataSet(folder))
       throw new DataSetProblem(`${folder} is not empty, and is not a data set`, 'name a new folder');
-    for (const name of found) if (OWN_FILES.test(name)) rmSync(join(folder, name), { recursive: true });
+    rmSync(this.work, { recursive: true, force: true });
+    mkdirSync(this.#new, { recursive: true });
   }
 
   open(features: readonly Feature[], summaries: Summaries): void {
@@ -66,7 +71,14 @@ export class DataSetFiles {
       this.#open[part].file.close();
     }
     this.#parts = undefined;
-    if (this.#format === 'libsvm') this.#categories?.writeTo(join(this.#folder, COLUMNS));
+    if (this.#format === 'libsvm') this.#categories?.writeTo(join(this.#new, COLUMNS));
+    for (const name of readdirSync(this.#folder)) if (OWN_FILES.test(name)) rmSync(join(this.#folder, name));
+    for (const name of readdirSync(this.#new)) renameSync(join(this.#new, name), join(this.#folder, name));
+  }
+
+  /** Where the new files are until all are written. */
+  get #new(): string {
+    return join(this.work, 'new');
   }
 
   /** The names of the files, for the manifest. */
@@ -85,8 +97,6 @@ export class DataSetFiles {
     rmSync(this.work, { recursive: true, force: true });
   }
 
-  #summaries: Summaries | undefined;
-
   get #open(): Record<'train' | 'holdout', OpenPart> {
     if (this.#parts === undefined) throw new Error('the files are not open');
     return this.#parts;
@@ -101,7 +111,7 @@ export class DataSetFiles {
   }
 
   #openTable(part: string, features: readonly Feature[]): TableFile {
-    const path = join(this.#folder, part);
+    const path = join(this.#new, part);
     switch (this.#format) {
       case 'parquet':
         return new ParquetTable(`${path}.parquet`, features);
@@ -118,12 +128,11 @@ interface OpenPart {
   readonly batch: RowBatch;
 }
 
-const OWN_FILES =
-  /^(?:manifest\.json|columns\.json|\.work|(?:train|holdout)\.(?:parquet|csv|libsvm|group|weight))$/;
+const OWN_FILES = /^(?:manifest\.json|columns\.json|(?:train|holdout)\.(?:parquet|csv|libsvm|group|weight))$/;
 
 function isDataSet(folder: string): boolean {
   const path = join(folder, MANIFEST);
-  if (!existsSync(path)) return readdirSync(folder).every((name) => OWN_FILES.test(name));
+  if (!existsSync(path)) return readdirSync(folder).every((name) => name === WORK || OWN_FILES.test(name));
   try {
     const { format } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Manifest>;
     return format === MANIFEST_FORMAT;

@@ -32,6 +32,8 @@ export interface Loose {
   readonly event: string;
   /** The request of a click; undefined for what looks for its click. */
   readonly request: string | undefined;
+  /** What the client calls it. */
+  readonly id: string | undefined;
 }
 
 type Line = readonly (string | number | null)[];
@@ -66,18 +68,19 @@ export function readLinked(line: unknown): Linked | Outside {
   };
 }
 
-export function looseLine({ owner, subjectType, subject, time, event, request }: Loose): Line {
-  return [owner, subjectType, subject, time, event, request ?? null];
+export function looseLine({ owner, subjectType, subject, time, event, request, id }: Loose): Line {
+  return [owner, subjectType, subject, time, event, request ?? null, id ?? null];
 }
 
 export function readLoose(line: unknown): Loose {
-  const [owner, subjectType, subject, time, event, request] = line as [
+  const [owner, subjectType, subject, time, event, request, id] = line as [
     string,
     string,
     string,
     number,
     string,
     string | null,
+    string | null,
   ];
-  return { owner, subjectType, subject, time, event, request: request ?? undefined };
+  return { owner, subjectType, subject, time, event, request: request ?? undefined, id: id ?? undefined };
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Status } from '../api/status.js';
 import { nearest } from '../core/nearest.js';
 import type { DecodedRecord } from '../ledger/record-decoder.js';

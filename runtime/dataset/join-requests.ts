@@ -89,17 +89,19 @@ export class RequestJoin {
     const part = this.#splitter.partOf(request);
     if (part !== 'train' && part !== 'holdout') {
       if (part !== 'outside') requests[part] += 1;
-      return this.#leaveOut(feedback);
+      this.#leaveOut(feedback);
+      return;
     }
     const merged = mergePages(request.pages);
     if (merged.length === 0) {
       requests.empty += 1;
-      return this.#leaveOut(feedback);
+      this.#leaveOut(feedback);
+      return;
     }
     const batch = this.#taker.batchFor(part, merged.length);
     const start = batch.length;
-    const lastClicked = this.#label(request, merged, feedback, batch);
-    this.#writeOwn(request, merged, lastClicked, batch);
+    this.#writeOwn(request, merged, batch);
+    this.#label(request, merged, feedback, batch);
     this.#writeFeatures(request, merged, added, batch);
     batch.length += merged.length;
     batch.groups.push(merged.length);
@@ -118,15 +120,16 @@ export class RequestJoin {
     this.#counts.attribution.outside += graded.length;
   }
 
-  /** Writes the labels. @returns the greatest place that was clicked; 0 without a click */
+  /** Writes the labels, and which rows were examined. */
   #label(
     { time }: RankedRequest,
     merged: MergedRows,
     feedback: readonly Linked[],
-    { label, length }: RowBatch,
-  ): number {
+    { label, examined, length }: RowBatch,
+  ): void {
     const { attribution } = this.#counts;
-    const { label: grades, window } = this.#options;
+    const { label: grades, window, examined: rule } = this.#options;
+    if (rule.rule === 'judged') examined.fill(0, length, length + merged.length);
     label.fill(0, length, length + merged.length);
     const seen = new Set<string>();
     let lastClicked = 0;
@@ -152,29 +155,28 @@ export class RequestJoin {
         count(by === 'request' ? 'by_request' : 'by_last_click');
         const place = length + row;
         if (grade !== undefined && grade > (label[place] ?? 0)) label[place] = grade;
+        if (rule.rule === 'judged') examined[place] = 1;
         if (event === CLICK) lastClicked = Math.max(lastClicked, merged.place[row] ?? 0);
       }
     }
-    return lastClicked;
+    if (rule.rule !== 'last_click') return;
+    for (let row = 0; row < merged.length; row++)
+      if ((merged.place[row] ?? 0) > lastClicked + rule.further) examined[length + row] = 0;
   }
 
   #writeOwn(
     { id, time }: RankedRequest,
     merged: MergedRows,
-    lastClicked: number,
     { requestId, candidateId, time: times, place, weight, examined, length }: RowBatch,
   ): void {
-    const { examined: rule } = this.#options;
-    const lowest = rule.rule === 'page' ? Infinity : lastClicked + rule.further;
     for (let row = 0; row < merged.length; row++) {
       const at = length + row;
-      const ownPlace = merged.place[row] ?? 0;
       requestId[at] = id;
       times[at] = time;
       candidateId[at] = merged.ids[row] ?? '';
-      place[at] = ownPlace;
+      place[at] = merged.place[row] ?? 0;
       weight[at] = merged.weight[row] ?? 1;
-      examined[at] = merged.onPage[row] === 1 && ownPlace <= lowest ? 1 : 0;
+      examined[at] = merged.onPage[row] ?? 0;
     }
   }
 

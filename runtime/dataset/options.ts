@@ -13,7 +13,9 @@ export interface Attribution {
 export type Examined =
   | { readonly rule: 'page' }
   /** The rows of the page down to the last clicked one, and `further` rows below it. */
-  | { readonly rule: 'last_click'; readonly further: number };
+  | { readonly rule: 'last_click'; readonly further: number }
+  /** The rows that have feedback: of judgments, those with a grade. */
+  | { readonly rule: 'judged' };
 
 /** Which requests are held out. Shares are in millionths, so that SQL computes the same. */
 export type Split =
@@ -30,6 +32,8 @@ export const DEFAULT_WINDOW = 7 * DAY;
 export interface DataSetOptions {
   /** The pipeline whose rankings are taken; undefined if the ledger has only one. */
   readonly pipeline: string | undefined;
+  /** What the ledger was made of, for the manifest; by default `ledger`. */
+  readonly source?: 'ledger' | 'judgments';
   /** The grade of each kind of feedback. */
   readonly label: ReadonlyMap<string, number>;
   readonly attribute: readonly Attribution[];

@@ -15,6 +15,8 @@ export interface ParquetColumn {
   readonly nullable: boolean;
 }
 
+export type { ParquetValues };
+
 /** How many rows a row group should have. A row group is in memory until it is written. */
 export const ROW_GROUP = 32_768;
 

@@ -66,7 +66,7 @@ export class PartitionFiles {
   }
 
   /** The values of `appendJson`, in their order. */
-  *readJson(part: number): Generator<unknown> {
+  *readJson(part: number): Generator {
     const bytes = this.read(part);
     for (let at = 0; at < bytes.length;) {
       const end = bytes.indexOf(10, at);

@@ -33,7 +33,7 @@ export interface ScannedLedger {
   readonly histories: HistoryParts;
   /** The times of the rankings that may be in the data set, in no order. */
   readonly times: Float64Array;
-  /** The time of the last record. */
+  /** The time of the last ranking or feedback. */
   readonly end: number;
   readonly versions: ReadonlyMap<string, number>;
   readonly features: FeatureTable;
@@ -111,11 +111,12 @@ class Scan {
   add(record: DecodedRecord): void {
     switch (record.kind) {
       case 'ranking':
-        return this.#ranking(record);
+        this.#ranking(record);
+        break;
       case 'feedback':
-        return this.#feedback(record);
+        this.#feedback(record);
+        break;
       case 'history':
-        this.#end = Math.max(this.#end, numberOf(record.field('stored')));
         this.#histories.add(record);
     }
   }
@@ -215,7 +216,15 @@ class Scan {
     if (owner !== undefined)
       this.#loose.appendJson(
         this.#loose.of(`${owner} ${subject}`),
-        looseLine({ owner, subjectType, subject, time, event, request }),
+        looseLine({
+          owner,
+          subjectType,
+          subject,
+          time,
+          event,
+          request,
+          id: textOf(record.field('event_id')),
+        }),
       );
     else if (request === undefined && isGraded) this.#orphans += 1;
   }

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { buildDataSet } from '../../dataset/build-data-set.js';
+import { buildDataSet, type BuiltDataSet } from '../../dataset/build-data-set.js';
+import { duckDbSql } from '../../dataset/duckdb-sql.js';
 import {
   DEFAULT_WINDOW,
+  MILLION,
   OptionProblem,
   parseAdded,
   parseAttribution,
@@ -23,7 +24,14 @@ import { DATA_FORMATS, type DataFormat } from '../../dataset/table-files.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
 import { dataSetText } from '../dataset/data-set-text.js';
+import { buildJudged } from '../dataset/judged-data-set.js';
 import { CommandFailure, UsageError } from '../failure.js';
+import {
+  JUDGMENT_FORMATS,
+  parseColumns,
+  type Columns,
+  type JudgmentFormat,
+} from '../judge/read-judgments.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -35,14 +43,35 @@ interface Flags extends SettingFlags {
   readonly attribute: readonly Attribution[];
   readonly window?: number;
   readonly examined: Examined;
-  readonly split: Split;
+  readonly split?: Split;
+  readonly judgments?: string;
+  readonly judgmentFormat?: JudgmentFormat;
+  readonly columns?: Columns;
+  readonly queryField?: string;
   readonly gap?: number;
   readonly since?: number;
   readonly until?: number;
   readonly add: readonly AddedFeature[];
   readonly format: DataFormat;
+  readonly sql?: 'duckdb';
   readonly json?: boolean;
 }
+
+/** The options that judgments do not have. */
+const OF_LEDGER = [
+  'ledger',
+  'label',
+  'attribute',
+  'window',
+  'examined',
+  'gap',
+  'since',
+  'until',
+  'add',
+  'sql',
+] as const;
+/** The share of the requests that is not held out, without --split. */
+const TRAIN = 0.8 * MILLION;
 
 /** Steps of the progress bar. */
 const STEPS = 1000;
@@ -50,6 +79,7 @@ const STEPS = 1000;
 export function buildDataSetCommand(context: CliContext): Command {
   const command = new Command('build')
     .description('join the rankings of a ledger with what users did, for training')
+    .argument('[PIPELINE]', 'the same as --pipeline')
     .option('--ledger <DIR>', 'folder of the ledger [default: that of the project]')
     .option('--pipeline <NAME>', 'whose rankings; needed if the ledger has those of several')
     .requiredOption('--out <DIR>', 'folder of the data set; an earlier data set in it is replaced')
@@ -73,7 +103,11 @@ export function buildDataSetCommand(context: CliContext): Command {
       ),
     )
     .addOption(
-      parsed('--split <RULE>', 'what is held out: time:SHARE or hash:TYPE:SHARE', parseSplit, 'time:80%'),
+      parsed(
+        '--split <RULE>',
+        'what to train on: time:SHARE or hash:TYPE:SHARE [default: time:80%; of judgments hash:request:80%]',
+        parseSplit,
+      ),
     )
     .addOption(
       parsed('--gap <SPAN>', 'time between the parts of a split by time [default: the window]', parseSpan),
@@ -81,44 +115,106 @@ export function buildDataSetCommand(context: CliContext): Command {
     .addOption(parsed('--since <TIME>', 'leave out earlier rankings', parseTime))
     .addOption(parsed('--until <TIME>', 'leave out rankings of this time and later', parseTime))
     .addOption(
-      parsed('--add <VIEW:FEATURE...>', 'add a feature from the history of its view', (text) => text)
+      new Option('--add <VIEW:FEATURE...>', 'add a feature from the history of its view')
         .argParser((text: string, before: readonly AddedFeature[]) => [...before, read(parseAdded, text)])
         .default([]),
     )
     .addOption(
       new Option('--format <FORMAT>', 'format of the files').choices(DATA_FORMATS).default('parquet'),
     )
+    .addOption(
+      new Option(
+        '--sql <DIALECT>',
+        'print SQL that does the same; --ledger is then the folder of `ledger compact`',
+      ).choices(['duckdb']),
+    )
     .option('--json', 'print the manifest as JSON')
-    .action((flags: Flags) => build(context, flags));
-  return addSettingFlags(command, ['project', 'dataDir']);
+    .option('--judgments <FILE>', 'run the pipeline on judged queries instead of reading a ledger')
+    .addOption(
+      new Option(
+        '--judgment-format <FORMAT>',
+        'the format of the judgments, if the name does not show it',
+      ).choices(JUDGMENT_FORMATS),
+    )
+    .addOption(
+      new Option('--columns <NAMES>', 'columns of the judgments: query=NAME,id=NAME,grade=NAME').argParser(
+        parseColumns,
+      ),
+    )
+    .option('--query-field <FIELD>', 'field of the request that gets the query; also FIELD.ATTRIBUTE')
+    .action((pipeline: string | undefined, flags: Flags) => {
+      if (pipeline !== undefined && flags.pipeline !== undefined && pipeline !== flags.pipeline)
+        throw new UsageError(`the pipeline is ${pipeline} and --pipeline ${flags.pipeline}; name one`);
+      return build(context, pipeline === undefined ? flags : { ...flags, pipeline }, command);
+    });
+  return addSettingFlags(command, ['project', 'store', 'dataDir', 'ledgerDir']);
 }
 
-async function build(context: CliContext, flags: Flags): Promise<void> {
+async function build(context: CliContext, flags: Flags, command: Command): Promise<void> {
+  if (flags.judgments !== undefined) {
+    const { pipeline, judgments } = flags;
+    if (pipeline === undefined) throw new UsageError('--judgments needs the name of a pipeline');
+    for (const name of OF_LEDGER)
+      if (command.getOptionValueSource(name) === 'cli')
+        throw new UsageError(`--${name} is for a ledger; leave it out with --judgments`);
+    const split = flags.split ?? { by: 'hash', type: 'request', train: TRAIN };
+    if (split.by === 'time')
+      throw new UsageError('judgments have no time; split them by a hash, e.g. --split hash:request:80%');
+    const built = await orFailure(() => buildJudged(context, pipeline, { ...flags, judgments }, split));
+    print(context, flags, built);
+    return;
+  }
   const options = optionsOf(flags);
-  const ledger = flags.ledger ?? join((await settingsOf(context, flags)).dataDir, 'ledger');
+  if (flags.sql !== undefined) {
+    context.stdout.write(sqlOf(flags, options));
+    return;
+  }
+  const ledger = flags.ledger ?? (await settingsOf(context, flags)).ledgerDir;
   const isThere = await stat(ledger).catch(() => undefined);
   if (isThere === undefined)
     throw new CommandFailure(`there is no ledger ${ledger}`, 'name its folder with --ledger');
   const progress = startProgress(context.stderr, 'joining', STEPS, 'steps');
   try {
-    const { manifest, warnings } = await buildDataSet(ledger, flags.out, flags.format, options, (fraction) =>
-      progress.update(Math.round(fraction * STEPS), Math.round(fraction * STEPS)),
+    const built = await orFailure(() =>
+      buildDataSet(ledger, flags.out, flags.format, options, (fraction) =>
+        progress.update(Math.round(fraction * STEPS), Math.round(fraction * STEPS)),
+      ),
     );
     progress.stop();
-    for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
-    if (flags.json === true) printJson(context, manifest);
-    else context.stdout.write(dataSetText(manifest, flags.out));
-  } catch (error) {
-    if (!(error instanceof DataSetProblem)) throw error;
-    throw new CommandFailure(error.message, error.help);
+    print(context, flags, built);
   } finally {
     progress.stop();
   }
 }
 
+async function orFailure<T>(build: () => Promise<T>): Promise<T> {
+  try {
+    return await build();
+  } catch (error) {
+    if (!(error instanceof DataSetProblem)) throw error;
+    throw new CommandFailure(error.message, error.help);
+  }
+}
+
+function print(context: CliContext, { out, json }: Flags, { manifest, warnings }: BuiltDataSet): void {
+  for (const warning of warnings) context.stderr.write(`warning: ${warning}\n`);
+  if (json === true) printJson(context, manifest);
+  else context.stdout.write(dataSetText(manifest, out));
+}
+
+/** @throws UsageError for what the SQL does not do */
+function sqlOf({ ledger, out, format }: Flags, options: DataSetOptions): string {
+  const { pipeline, add } = options;
+  if (pipeline === undefined || ledger === undefined)
+    throw new UsageError('--sql needs --pipeline, and --ledger with the folder that `ledger compact` wrote');
+  if (add.length > 0) throw new UsageError('--sql does not join histories; leave out --add');
+  if (format !== 'parquet') throw new UsageError('--sql writes Parquet; leave out --format');
+  return duckDbSql(ledger, out, { ...options, pipeline });
+}
+
 /** @throws UsageError if options do not fit together */
 function optionsOf(flags: Flags): DataSetOptions {
-  const { label, attribute, split } = flags;
+  const { label, attribute, split = { by: 'time', train: TRAIN } } = flags;
   for (const { event } of attribute)
     if (!label.has(event))
       throw new UsageError(`--attribute ${event}=…: ${event} has no grade; add it to --label`);
@@ -140,7 +236,7 @@ function optionsOf(flags: Flags): DataSetOptions {
 }
 
 /** An option whose value is parsed; `otherwise` is its default, as text. */
-function parsed<T>(flags: string, text: string, parse: (text: string) => T, otherwise?: string): Option {
+function parsed(flags: string, text: string, parse: (text: string) => unknown, otherwise?: string): Option {
   const option = new Option(flags, text).argParser((value: string) => read(parse, value));
   return otherwise === undefined ? option : option.default(parse(otherwise), otherwise);
 }

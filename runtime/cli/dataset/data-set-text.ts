@@ -4,11 +4,28 @@ import { spanText } from '../../dataset/span-text.js';
 
 /** What `dataset build` prints: the parts, what was left out, and what became of the feedback. */
 export function dataSetText(manifest: Manifest, out: string): string {
-  const { pipeline, requests, rows, attribution, features, files, label, window_ms: window } = manifest;
-  const grades = Object.entries(label).map(([kind, grade]) => `${kind}=${grade}`);
+  const {
+    pipeline,
+    source,
+    requests,
+    rows,
+    attribution,
+    features,
+    files,
+    label,
+    window_ms: window,
+  } = manifest;
+  const grades =
+    source === 'judgments'
+      ? `grades ${Object.values(label)
+          .sort((a, b) => a - b)
+          .join(', ')}`
+      : `${Object.entries(label)
+          .map(([kind, grade]) => `${kind}=${grade}`)
+          .join(', ')}, within ${spanText(window)}`;
   const lines = [
     `${pipeline}: ${whole(requests.train + requests.holdout)} requests, ${whole(features.length)} features, ` +
-      `${whole(rows.with_grade)} rows with a grade (${grades.join(', ')}, within ${spanText(window)})`,
+      `${whole(rows.with_grade)} rows with a grade above 0 (${grades})`,
     `  train     ${counted(requests.train, 'requests')}  ${counted(rows.train, 'rows')}`,
     `  hold-out  ${counted(requests.holdout, 'requests')}  ${counted(rows.holdout, 'rows')}`,
     ...listed('left out', [

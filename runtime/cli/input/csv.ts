@@ -18,7 +18,7 @@ interface CsvRecord {
 /**
  * Reads a CSV file with a header. An empty cell means that the attribute is absent.
  * @param onHeader receives the names of the columns, before any row
- * @param isForeign whether the file may have another separator, and columns without a name
+ * @param isForeign whether the file may have another separator, and columns without a name, which are left out
  */
 export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
@@ -56,7 +56,7 @@ export async function* readCsv(
       lastLine = line;
       if (header === undefined) {
         if (!encoding.isSound && record.some(isReplaced)) throw new InputError(`line 1: ${NOT_UTF8}`);
-        header = checkHeader(isForeign ? named(record) : record);
+        header = checkHeader(record, isForeign);
         onHeader(header);
         continue;
       }
@@ -103,11 +103,6 @@ function separatorOf(start: Buffer, isForeign: boolean): string {
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** Gives columns without a name a name: data frames are often written with such a column of row numbers. */
-function named(cells: readonly string[]): readonly string[] {
-  return cells.map((cell, at) => (cell.trim() === '' ? `column_${at + 1}` : cell));
-}
-
 /** @param line where the unreadable row starts */
 function notCsv(error: CsvError, line: number): InputError {
   const at = `line ${String(line)}: `;
@@ -132,14 +127,15 @@ function isReplaced(cell: string): boolean {
   return cell.includes('\ufffd');
 }
 
-function checkHeader(cells: readonly string[]): readonly string[] {
+function checkHeader(cells: readonly string[], isForeign: boolean): readonly string[] {
   const names = cells.map((cell) => cell.trim());
   const [only = ''] = names;
   if (names.length === 1 && /[;\t|]/.test(only))
     throw new InputError(`line 1: the header is one column, "${only}"; columns are separated by commas`);
   const empty = names.indexOf('');
-  if (empty !== -1) throw new InputError(`line 1: column ${String(empty + 1)} of the header has no name`);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (empty !== -1 && !isForeign)
+    throw new InputError(`line 1: column ${String(empty + 1)} of the header has no name`);
+  const twice = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
   if (twice !== undefined) throw new InputError(`line 1: the header names "${twice}" twice`);
   return names;
 }
@@ -154,7 +150,7 @@ function toRow(
   let bytes = 0;
   header.forEach((name, at) => {
     const text = cells[at] ?? '';
-    if (text === '') return;
+    if (text === '' || name === '') return;
     fields.push([name, cellValue(text, types.get(name))]);
     bytes += name.length + Buffer.byteLength(text) + 6;
   });

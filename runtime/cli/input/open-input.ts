@@ -53,8 +53,7 @@ export interface InputOptions {
   /** Overrides the format of the file's name. */
   readonly format?: InputFormat | undefined;
   /**
-   * Reads CSV of other systems as well: any of the usual separators, and columns without a name, which get names such as
-   * `column_1`.
+   * Reads CSV of other systems as well: any of the usual separators, and columns without a name, which are left out.
    */
   readonly isForeign?: boolean;
   /** Returns types of columns. It is called only for CSV and Parquet. */

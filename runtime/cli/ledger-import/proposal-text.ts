@@ -25,10 +25,7 @@ function sourceText(source: ImportSource): string {
   const parts = Object.entries(source.map).map(([name, path]) => `${name} = ${pathText(path)}`);
   if (source.into === 'rankings') {
     for (const [event, path] of Object.entries(source.feedback ?? {})) parts.push(`${event} = ${path}`);
-    for (const name of Object.keys(source.send ?? {}))
-      parts.push(`request.${name} = ${source.send?.[name] ?? ''}`);
-    for (const name of Object.keys(source.carry ?? {}))
-      parts.push(`candidate.${name} = ${source.carry?.[name] ?? ''}`);
+    parts.push(...fieldTexts('request', source.send), ...fieldTexts('candidate', source.carry));
     if (source.pool !== undefined) parts.push(`lists of ${source.pool}`);
     if (source.positions_from === 0) parts.push('positions from 0');
   }
@@ -49,4 +46,13 @@ function sourceText(source: ImportSource): string {
 
 function pathText(path: Path | readonly Path[]): string {
   return typeof path === 'string' ? path : path.join(' + ');
+}
+
+const MOST_FIELDS = 6;
+
+/** The fields of a request or a candidate; of very many, only the first. */
+function fieldTexts(owner: string, fields: Readonly<Record<string, Path>> | undefined): string[] {
+  const all = Object.entries(fields ?? {}).map(([name, path]) => `${owner}.${name} = ${path}`);
+  const more = all.length - MOST_FIELDS;
+  return more > 1 ? [...all.slice(0, MOST_FIELDS), `and ${more} more ${owner} fields`] : all;
 }

@@ -367,7 +367,11 @@ class Pools {
         time: pool.time,
         owners: {},
         sent: {},
-        candidates: [...pool.candidates.values()],
+        candidates: [...pool.candidates.values()].map((candidate) => ({
+          ...candidate,
+          // What was clicked later than the first row of the list was shown counts as of its time.
+          acts: candidate.acts.map((act) => ({ ...act, time: pool.time })),
+        })),
         pooled: true,
       },
     ];

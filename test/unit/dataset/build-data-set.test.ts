@@ -482,6 +482,10 @@ describe('buildDataSet', () => {
       await buildDataSet(source, out, 'csv', OPTIONS);
       await buildDataSet(source, out, 'libsvm', OPTIONS);
       expect(existsSync(join(out, 'train.csv'))).to.equal(false);
+      const never = { ...OPTIONS, since: START + DAY };
+      await buildDataSet(source, out, 'csv', never).catch(() => undefined);
+      expect(existsSync(join(out, 'train.libsvm')), 'after a build that failed').to.equal(true);
+      expect(existsSync(join(out, '.work'))).to.equal(false);
       writeFileSync(join(source, 'manifest.json'), '{}');
       const error = await buildDataSet(source, source, 'csv', OPTIONS).catch((caught: unknown) => caught);
       expect(error).to.have.property('message').that.contains('is not empty, and is not a data set');

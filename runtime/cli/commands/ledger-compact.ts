@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { compactLedger } from '../../dataset/compact/compact.js';
+import type { SettingFlags } from '../../settings/settings.js';
+import { printJson, settingsOf, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { startProgress } from '../load/progress.js';
+import { addSettingFlags } from '../setting-flags.js';
+
+interface Flags extends SettingFlags {
+  readonly ledger?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function ledgerCompactCommand(context: CliContext): Command {
+  const command = new Command('compact')
+    .description('turn closed segments into Parquet files by day and pipeline')
+    .option('--ledger <DIR>', 'folder of the ledger [default: that of the project]')
+    .option('--out <DIR>', 'folder of the files [default: parquet in the folder of the data]')
+    .option('--json', 'print the counts as JSON')
+    .action((flags: Flags) => compact(context, flags));
+  return addSettingFlags(command, ['project', 'dataDir']);
+}
+
+async function compact(context: CliContext, flags: Flags): Promise<void> {
+  const settings = await settingsOf(context, flags);
+  const ledger = flags.ledger ?? settings.ledgerDir;
+  const out = flags.out ?? join(settings.dataDir, 'parquet');
+  await checkLedger(ledger);
+  const progress = startProgress(context.stderr, 'compacting', 1, 'segments');
+  let segments = 0;
+  try {
+    const report = await compactLedger(ledger, out, (fraction) => progress.update(fraction, segments++));
+    if (flags.json === true) {
+      printJson(context, { ...report, out });
+      return;
+    }
+    const { rows } = report;
+    const count = (value: number): string => value.toLocaleString('en');
+    const lines = [
+      `${count(report.segments)} segments → ${count(report.written)} Parquet files in ${out}`,
+      `rows: ${Object.entries(rows)
+        .map(([table, number]) => `${count(number)} ${table}`)
+        .join(', ')}`,
+      ...(report.before > 0 ? [`${count(report.before)} segments were compacted before`] : []),
+      ...(report.open > 0
+        ? [`${count(report.open)} segments are still being written; compact them later`]
+        : []),
+      ...(report.damaged > 0
+        ? [`warning: ${count(report.damaged)} records were torn or damaged, and are left out`]
+        : []),
+    ];
+    context.stdout.write(`${lines.join('\n')}\n`);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** @throws CommandFailure if there is no such folder */
+export async function checkLedger(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined)
+    throw new CommandFailure(
+      `there is no ledger at ${folder}`,
+      'a pipeline with log: writes one when it serves; ledger import writes one from other logs',
+    );
+}
