@@ -328,7 +328,12 @@ describe('kinds of feedback', () => {
           [1, 0.25],
           false,
         ]);
-        expect(second).to.deep.equal([['p'], NOW - 2 * HOUR, NOW, ...Array.from({ length: 5 }, () => undefined)]);
+        expect(second).to.deep.equal([
+          ['p'],
+          NOW - 2 * HOUR,
+          NOW,
+          ...Array.from({ length: 5 }, () => undefined),
+        ]);
       });
     });
   }
