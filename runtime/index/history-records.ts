@@ -5,7 +5,7 @@ import { inBackground } from '../core/background.js';
 import type { IdHasher } from '../core/id-hasher.js';
 import type { Pieces } from '../core/pieces.js';
 import { timestampOf } from '../core/timestamp.js';
-import { Usage } from '../core/usage.js';
+import type { Usage } from '../core/usage.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { recordSchema, type RecordColumn, type RecordSchema } from '../ledger/record-schema.js';
 import type { RecordWriter } from '../ledger/record-writer.js';

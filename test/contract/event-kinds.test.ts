@@ -89,8 +89,8 @@ describe('kinds of feedback', () => {
 
   const send = async (app: App, request: string, ...events: object[]): Promise<object> => {
     const body = { request_id: request, user: { user_id: 'u' }, events };
-    const { request_id: _, ...counts } = (await app.feedback.record(body)).answer;
-    return counts;
+    const { stored, duplicates, too_old, unused } = (await app.feedback.record(body)).answer;
+    return { stored, duplicates, too_old, unused };
   };
 
   const score = async (app: App): Promise<number | undefined> => {
@@ -255,8 +255,8 @@ describe('kinds of feedback', () => {
       });
 
       it('are recorded with their values, owners and outcomes', async () => {
-        const { ledger, records } = memoryLedger();
-        const app = await open(await rootOf(WISHES, 'order'), engine.env('recorded'), ledger);
+        const memory = memoryLedger();
+        const app = await open(await rootOf(WISHES, 'order'), engine.env('recorded'), memory.ledger);
         const values = { revenue: 9.5, gift: true, items: 2 ** 40, note: 'ü' };
         await send(
           app,
@@ -265,7 +265,7 @@ describe('kinds of feedback', () => {
           of('click'),
         );
         await send(app, 'r1', of('order'), of('order', { event_id: 7, time: NOW - 8 * 24 * HOUR }));
-        const found = await records();
+        const found = await memory.records();
         expect(found.map(({ kind, schema }) => [kind, schema.meta])).to.deep.equal(
           ['order', 'click', 'order', 'order'].map((event) => [
             'feedback',
@@ -301,8 +301,8 @@ describe('kinds of feedback', () => {
       });
 
       it('leave room in the ledger for each pushed row of a view with a history, also one that lost', async () => {
-        const { ledger, records } = memoryLedger();
-        const app = await open(await rootOf(WISHES, 'order'), engine.env('rows'), ledger);
+        const memory = memoryLedger();
+        const app = await open(await rootOf(WISHES, 'order'), engine.env('rows'), memory.ledger);
         const row = { product_id: 'p', event_time: NOW - HOUR, ctr: 0.5, tags: ['a', 'b'], place: [1, 0.25] };
         await app.features.push({
           view: 'product_stats',
@@ -310,7 +310,7 @@ describe('kinds of feedback', () => {
         });
         const late = { product_id: 'p', event_time: NOW - 2 * HOUR };
         expect((await app.features.push({ view: 'product_stats', rows: [late] })).older).to.equal(1);
-        const found = await records();
+        const found = await memory.records();
         expect(found.map(({ schema }) => schema.meta)).to.deep.equal([
           { view: 'product_stats', keys: ['product'], ttl: 168 * HOUR },
           { view: 'product_stats', keys: ['product'], ttl: 168 * HOUR },
@@ -328,7 +328,12 @@ describe('kinds of feedback', () => {
           [1, 0.25],
           false,
         ]);
-        expect(second).to.deep.equal([['p'], NOW - 2 * HOUR, NOW, ...new Array(5).fill(undefined)]);
+        expect(second).to.deep.equal([
+          ['p'],
+          NOW - 2 * HOUR,
+          NOW,
+          ...Array.from({ length: 5 }, () => undefined),
+        ]);
       });
     });
   }
