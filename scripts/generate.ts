@@ -13,6 +13,7 @@ import { ERROR_CODES } from '../runtime/api/error-codes.js';
 import type { SinkPlugin } from '../runtime/api/ledger.js';
 import type { Plugin } from '../runtime/api/plugin.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
+import { REJECT_REASONS } from '../runtime/dataset/import/foreign-event.js';
 import { functionTable } from '../runtime/expression/function-table.js';
 import { DIAGNOSTIC_CODES } from '../runtime/config/diagnostics/diagnostic-codes.js';
 import { SERVICE_ROUTES } from '../runtime/http/routes.js';
@@ -56,6 +57,13 @@ function diagnosticTable(): string {
   return markdownTable(
     ['code', 'meaning'],
     Object.entries(DIAGNOSTIC_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+}
+
+function rejectReasonTable(): string {
+  return markdownTable(
+    ['reason', 'meaning'],
+    Object.entries(REJECT_REASONS).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
   );
 }
 
@@ -279,6 +287,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/architecture.md', 'stages', stageTable()],
   ['docs/events.md', 'events', eventTable()],
   ['docs/errors.md', 'errors', errorTable()],
+  ['docs/import.md', 'reject-reasons', rejectReasonTable()],
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/access.md', 'scopes', scopeTable()],
   ['docs/settings.md', 'settings', settingTable()],

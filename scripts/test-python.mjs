@@ -25,7 +25,7 @@ function install() {
   mkdirSync(dirname(venv), { recursive: true });
   // The build of the package, too, takes the versions of the constraints.
   const env = { ...process.env, PIP_CONSTRAINT: constraints, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-  const pip = (...args) => run(python, ['-m', 'pip', 'install', '-q', ...args], { env });
+  const pip = (...args) => run(python, ['-m', 'pip', 'install', '-q', '--no-compile', ...args], { env });
   if (!run('python3', ['-m', 'venv', venv]) || !pip('-e', '.[test]')) return false;
   if (!pip('.[lightgbm]')) console.log('LightGBM cannot be installed here: training in Python is not tested');
   writeFileSync(installed, wanted);

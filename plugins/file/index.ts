@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { defineSink, type JsonObject, OptionError, parseDuration, parseSize, type Sink } from 'millrace/api';
 import { SegmentWriter } from './segment-writer.js';
 import type { Options } from './options.generated.js';
@@ -11,12 +10,12 @@ export const sink = defineSink<Options>({
   name: 'file',
   summary: 'Writes records to segments in a folder, and deletes old segments.',
   options: createRequire(import.meta.url)('./options.schema.json') as JsonObject,
-  create({ folder, keep, bytes }, context): Sink {
+  create({ keep, bytes }, context): Sink {
     if (context.format === 'events')
       throw new OptionError([], 'the `file` sink writes columns only', 'remove `format: events`');
     return new SegmentWriter({
-      instance: context.instance,
-      folder: folder === undefined ? context.folder : resolve(folder),
+      writer: context.name === 'file' ? context.instance : `${context.instance}-${context.name}`,
+      folder: context.folder,
       keepMs: keep === undefined ? context.keepMs : timeOf(keep),
       bytes: bytes === undefined ? context.keepBytes : sizeOf(bytes),
     });

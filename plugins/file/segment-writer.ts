@@ -1,6 +1,7 @@
-import { mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import { access, mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
+  closeMark,
   SEGMENT_BYTES,
   SEGMENT_MS,
   segmentFiles,
@@ -11,8 +12,8 @@ import {
 } from 'millrace/api';
 
 interface SegmentWriterOptions {
-  /** The process that writes. */
-  readonly instance: string;
+  /** The start of the names of its segments: the process, and the sink if the process has several. */
+  readonly writer: string;
   readonly folder: string;
   /** A segment that was last written to longer ago is deleted. */
   readonly keepMs: number;
@@ -85,7 +86,8 @@ export class SegmentWriter implements Sink {
 
   async #currentSegment(): Promise<Segment> {
     const now = Date.now();
-    if (this.#segment !== undefined && !isFull(this.#segment, now)) return this.#segment;
+    const current = this.#segment;
+    if (current !== undefined && !isFull(current, now) && !(await mustClose(current))) return current;
     await this.#closeSegment();
     await this.#deleteOld(now);
     const segment = await this.#openSegment(now);
@@ -98,13 +100,13 @@ export class SegmentWriter implements Sink {
 
   async #openSegment(now: number): Promise<Segment> {
     for (;;) {
-      const path = segmentPath(this.#options.folder, this.#options.instance, ++this.#number, now);
+      const path = segmentPath(this.#options.folder, this.#options.writer, ++this.#number, now);
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         const file = await open(path, 'wx', 0o600);
         return { file, path, schemas: new Set<string>(), openedAt: now, bytes: 0 };
       } catch (error) {
-        // Another sink of this process has that number.
+        // The sink before a reload has that number.
         if (codeOf(error) !== 'EEXIST') throw failure(error, path);
       }
     }
@@ -125,7 +127,9 @@ export class SegmentWriter implements Sink {
     const segment = this.#segment;
     this.#segment = undefined;
     await segment?.file.close().catch(() => undefined);
-    if (segment?.bytes === 0) await unlink(segment.path).catch(() => undefined);
+    if (segment === undefined) return;
+    await unlink(closeMark(segment.path)).catch(() => undefined);
+    if (segment.bytes === 0) await unlink(segment.path).catch(() => undefined);
   }
 
   async #deleteOld(now: number): Promise<void> {
@@ -137,6 +141,7 @@ export class SegmentWriter implements Sink {
       if (!file.isClosed || (!isOld && bytes <= most)) continue;
       bytes -= file.bytes;
       await unlink(file.path).catch(() => undefined);
+      await unlink(closeMark(file.path)).catch(() => undefined);
       await rmdir(dirname(file.path)).catch(() => undefined); // fails while the day has other segments
     }
   }
@@ -144,6 +149,14 @@ export class SegmentWriter implements Sink {
 
 function isFull({ bytes, openedAt }: Segment, now: number): boolean {
   return bytes >= SEGMENT_BYTES || now - openedAt >= SEGMENT_MS;
+}
+
+/** True if another process asks for it. */
+function mustClose({ path }: Segment): Promise<boolean> {
+  return access(closeMark(path)).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function writeWhole(segment: Segment, bytes: Buffer): Promise<void> {

@@ -93,7 +93,7 @@ export interface SinkContext {
    * The path of the main file of an optional npm package, installed beside the project or beside Millrace. Undefined
    * if it is not installed.
    */
-  findPackage(name: string): string | undefined;
+  readonly findPackage: (name: string) => string | undefined;
   /** Reports something that the operator should know. It must not contain secrets. */
   readonly warn: (message: string) => void;
 }

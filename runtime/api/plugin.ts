@@ -118,6 +118,14 @@ export interface FeatureValue {
   readonly cause?: StatusName;
 }
 
+/** Something that a component did or found out, for the ledger and `include_events`: a CUSTOM event. */
+export interface ComponentEvent {
+  /** The candidate that it is about. Undefined: it is about the request. */
+  readonly row?: number;
+  /** Further members of the event. They must not contain personal data. */
+  readonly data: JsonObject;
+}
+
 /** What every component can read of a request. Rows are candidates in input order. */
 export interface StepInput {
   /** The number of candidates of the request, including filtered ones. Every column has this many rows. */
@@ -140,6 +148,11 @@ export interface StepInput {
    * @throws Error if the component does not need that name.
    */
   getFeature(identifier: Identifier, name: string): FeatureValue;
+  /**
+   * Adds an event to the request. An effect must call it before it waits for anything.
+   * @throws RangeError if there is no such row, or if the request has a thousand events already
+   */
+  emit(event: ComponentEvent): void;
 }
 
 /** Takes what a component reports to the operator while it warms up. */

@@ -60,14 +60,15 @@ export async function compileSink(
 
 function findSink(
   { use }: SinkDefinition,
-  { sinks, get, names }: PluginRegistry,
+  plugins: PluginRegistry,
   diagnostics: Diagnostics,
 ): SinkPlugin | undefined {
+  const { sinks } = plugins;
   const plugin = sinks.get(use.value);
   if (plugin !== undefined) return plugin;
   const guess = nearest(use.value, sinks.keys());
   const list = `the sinks are ${[...sinks.keys()].join(', ')}`;
-  if (get(use.value) !== undefined)
+  if (plugins.get(use.value) !== undefined)
     diagnostics.error(
       'unknown_plugin',
       use.at,
@@ -81,7 +82,7 @@ function findSink(
       `there is no sink \`${use.value}\``,
       guess !== undefined
         ? `did you mean \`${guess}\`?`
-        : nearest(use.value, names()) === undefined
+        : nearest(use.value, plugins.names()) === undefined
           ? list
           : `${list}; components of pipelines have no records`,
     );

@@ -52,6 +52,7 @@ export async function compileStep(
     outputs,
     needs,
     reads: Object.freeze([...use.reads]),
+    readsInteractions: bound.recorded.hasInteractions,
     ...rebuildOf(step, plugin, bound, pipeline, tools),
   });
 }

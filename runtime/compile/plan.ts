@@ -205,6 +205,8 @@ export interface PlannedStep {
   readonly needs: ReadonlyMap<string, NeededFeature>;
   /** Names that the step reads, for `millrace plan` and explanations. */
   readonly reads: readonly string[];
+  /** Whether it reads the interactions of an entity. */
+  readonly readsInteractions: boolean;
   /** Only in a plan for tuning, and only if options name params. */
   readonly rebuild?: RebuildStep;
 }

@@ -19,6 +19,11 @@ export class RecordedInputs {
     return this.#options.get(JSON.stringify([path, text]));
   }
 
+  /** Whether the component reads interactions. */
+  get hasInteractions(): boolean {
+    return this.#interactions.size > 0;
+  }
+
   /** The same context, which records what the component asks for. */
   recording(build: BuildContext): BuildContext {
     this.#build = build;

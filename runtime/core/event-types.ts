@@ -1,4 +1,4 @@
-import type { JsonValue } from '../api/types.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
 
 interface EventRow {
   /** Where it occurs. `request`: in the answer of a request with `include_events`, and in sinks; `sink`: only in sinks. */
@@ -66,14 +66,23 @@ export const EVENT_TYPES = {
     optional: [],
   },
   CUSTOM: {
-    from: 'sink',
-    each: 'event of a plugin, and feedback event; further members follow',
+    from: 'request',
+    each: 'event that a plugin emits, and in sinks feedback; further members follow',
     data: [...CANDIDATE],
     optional: [],
   },
 } as const satisfies Record<string, EventRow>;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/** The data of a CUSTOM event, as JSON. Its members follow those that every such event has. */
+export function customEventText(id: string, type: string, data: JsonObject): string {
+  return JSON.stringify({ entity_identifier: id, entity_identifier_type: type, ...withoutEntity(data) });
+}
+
+function withoutEntity(data: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !CANDIDATE.some((own) => own === name)));
+}
 
 /** The members of `event_data`. */
 export type EventData<T extends EventType> = Readonly<

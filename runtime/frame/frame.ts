@@ -1,4 +1,5 @@
 import type { Column, ColumnKind, ColumnOf } from '../api/columns.js';
+import type { ComponentEvent } from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import type { ColumnShape, Constant, FrameLayout, LayoutColumn } from './frame-layout.js';
 
@@ -30,6 +31,8 @@ export class Frame {
   eventsSince = -Infinity;
   /** By code: the number of a kind of feedback in the plan. Undefined: the code is that number. */
   eventNumbers: Uint8Array | undefined;
+  /** The events of components, in the order of their steps. */
+  readonly emitted: ComponentEvent[] = [];
   #capacity = 0;
   readonly #layout: FrameLayout;
 
@@ -43,6 +46,7 @@ export class Frame {
   reset(count: number, now: number): void {
     this.count = count;
     this.now = now;
+    this.emitted.length = 0;
     if (count > this.#capacity) this.#grow(count);
     this.scores.fill(0, 0, count);
     this.tiers.fill(0, 0, count);

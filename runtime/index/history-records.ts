@@ -32,7 +32,10 @@ export interface HistoryRecordParts {
   readonly usage: Usage;
 }
 
-/** Records the pushed rows of a view with `history: true` in the ledger, after the push is answered. */
+/**
+ * Records the pushed rows of a view with `history: true` in the ledger, after the push is answered. Private features are
+ * left out.
+ */
 export class HistoryRecords {
   readonly #ledger: Ledger;
   readonly #usage: Usage;
@@ -53,13 +56,14 @@ export class HistoryRecords {
     this.#usage = usage;
     this.#keys = of;
     this.#layout = layout;
-    this.#names = [...features.keys()];
-    this.#features = Array.from(features.values(), ({ type }) => type);
+    const shown = [...features.values()].filter(({ isPrivate }) => isPrivate !== true);
+    this.#names = shown.map((feature) => feature.name);
+    this.#features = shown.map(({ type }) => type);
     const columns: RecordColumn[] = [
       { name: 'keys', is: 'field', rows: 'record', type: 'texts', nullable: false },
       { name: 'time', is: 'field', rows: 'record', type: 'time', nullable: false },
       { name: 'stored', is: 'field', rows: 'record', type: 'time', nullable: false },
-      ...Array.from(features.values(), (feature) => featureColumn(feature.name, feature.type)),
+      ...shown.map((feature) => featureColumn(feature.name, feature.type)),
     ];
     this.#schema = recordSchema('history', columns, { view: name, keys: of, ttl });
   }

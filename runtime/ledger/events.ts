@@ -79,6 +79,8 @@ function* eventsOfRanking(record: DecodedRecord): Generator<string, void> {
       });
   }
   yield* changesOf(record, write, candidateType, ids);
+  for (const text of textsOf(record.field('custom')))
+    yield write('CUSTOM', JSON.parse(text) as EventData<'CUSTOM'> & JsonObject);
   yield* placesOf(record, write, candidateType, ids);
 }
 
@@ -93,20 +95,31 @@ function* changesOf(
   const [steps, candidates, before, after] = ['step', 'row', 'before', 'after'].map((name) =>
     record.field(name),
   );
+  const change = (row: number, step: number, from: number | null, to: number): string =>
+    write('BUSINESS_LOGIC', {
+      entity_identifier: ids[row] ?? '',
+      entity_identifier_type: candidateType,
+      business_logic_pipeline_order: step,
+      business_logic_name: metaText(names[step - 1]),
+      old_score: from,
+      new_score: to,
+    });
+  const [scoreStep, ...others] = numbersOf(schema.meta['score_steps']);
+  // A record has the base score, and not which of several steps set it.
+  if (scoreStep !== undefined && others.length === 0) {
+    const from = schema.meta['task'] === 'score' ? null : 0;
+    const base = record.field('base_score');
+    for (let row = 0; row < rows.candidate; row++) {
+      const score = base?.at(row);
+      if (typeof score === 'number' && score !== from) yield change(row, scoreStep, from, score);
+    }
+  }
   for (let at = 0; at < rows.change; at++) {
     const oldScore = before?.at(at);
     const newScore = after?.at(at);
     // A rule that only pins or buries changes no score.
     if (typeof oldScore !== 'number' || typeof newScore !== 'number') continue;
-    const step = steps?.numberAt(at) ?? 0;
-    yield write('BUSINESS_LOGIC', {
-      entity_identifier: ids[candidates?.numberAt(at) ?? -1] ?? '',
-      entity_identifier_type: candidateType,
-      business_logic_pipeline_order: step,
-      business_logic_name: metaText(names[step - 1]),
-      old_score: oldScore,
-      new_score: newScore,
-    });
+    yield change(candidates?.numberAt(at) ?? -1, steps?.numberAt(at) ?? 0, oldScore, newScore);
   }
 }
 
@@ -193,18 +206,13 @@ class Owners {
   readonly #typesOf: JsonObject;
   readonly #entities: ReadonlyMap<string, string>;
 
-  constructor(
-    { schema, field }: DecodedRecord,
-    requestId: string,
-    candidateType: string,
-    ids: readonly string[],
-  ) {
+  constructor(record: DecodedRecord, requestId: string, candidateType: string, ids: readonly string[]) {
     this.#requestId = requestId;
     this.#candidateType = candidateType;
     this.#ids = ids;
-    this.#typesOf = objectOf(schema.meta['of']);
+    this.#typesOf = objectOf(record.schema.meta['of']);
     this.#entities = new Map(
-      textsOf(field('entities')).map((text): [string, string] => {
+      textsOf(record.field('entities')).map((text): [string, string] => {
         const split = text.indexOf('=');
         return [text.slice(0, split), text.slice(split + 1)];
       }),
@@ -278,6 +286,10 @@ function textsOf(cells: Cells | undefined): readonly string[] {
 
 function timeText(time: number | undefined): string {
   return time !== undefined && Number.isFinite(time) ? new Date(time).toISOString() : '';
+}
+
+function numbersOf(value: JsonValue | undefined): readonly number[] {
+  return Array.isArray(value) ? (value as readonly number[]) : [];
 }
 
 function metaText(value: JsonValue | undefined): string {

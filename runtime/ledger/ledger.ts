@@ -118,7 +118,7 @@ export class RunningLedger implements Ledger {
   /** Writes what waits, and lets every sink start another file. */
   async rotate(): Promise<void> {
     await this.flush();
-    await Promise.all(this.#queues.map(({ sink }) => sink.rotate?.()));
+    await Promise.all(this.#queues.map(async ({ sink }) => sink.rotate?.()));
   }
 
   /**

@@ -131,7 +131,7 @@ export class PluginSink implements RecordSink {
         at += left;
         atMost *= 2;
         this.#observer.refused?.(this.name, describeError(failure, false));
-      } else if (!replaced.aborted && !signal.aborted) {
+      } else if (![replaced, signal].some(({ aborted }) => aborted)) {
         this.#tellWaiting(failure);
         this.#observer.retried?.(this.name);
         const ms = retryAfterMs === undefined ? pauseMs * (0.5 + Math.random()) : retryAfterMs;

@@ -10,7 +10,8 @@ import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { allKeys, partsOf } from '../store/keys.js';
 import { CursorError, StoreWriteError, type Erasure } from '../store/store.js';
 import { PERSONAL_DATA } from './every-kind.js';
-import type { Forgotten, PersonalData, PrivacyParts, StoredKey } from './personal-data.js';
+import { forgetInLedger, LEDGER_COUNTS } from './ledger-data.js';
+import type { Forgotten, PersonalData, PrivacyParts, Removed, StoredKey } from './personal-data.js';
 
 /** Most ids of one call. */
 export const MOST_FORGOTTEN = 1000;
@@ -25,9 +26,13 @@ const CALL_MS = 3000;
 const MOST_ERASURES = 100;
 
 /** The names of all counts of the answer. */
-export const REMOVED_COUNTS: readonly string[] = Object.values(PERSONAL_DATA).flatMap(
-  (data) => data?.counts ?? [],
-);
+export const REMOVED_COUNTS: readonly string[] = [
+  ...Object.values(PERSONAL_DATA).flatMap((data) => data?.counts ?? []),
+  ...LEDGER_COUNTS,
+];
+
+/** What became of the files: those of the store, and the segments of the ledger. */
+type ErasedFiles = Erasure & { readonly ledger: Removed };
 
 export interface ForgetAnswer {
   readonly entity_type: string;
@@ -45,14 +50,14 @@ export interface ForgetAnswer {
 
 /**
  * Removes entities from everything that the store holds: it removes the records whose keys follow from the ids, then it
- * examines every key of the prefix once, and then the bytes leave the files of the store. What was acknowledged before
+ * examines every key of the prefix once, and then the bytes leave the files of the store and of the ledger. What was acknowledged before
  * the first call is gone after the last one. What is written during the calls may stay.
  */
 export class Forget {
   readonly #parts: PrivacyParts;
   readonly #callMs: number;
   /** Rewrites of files in progress, by the id in the cursor. */
-  readonly #erasures = new Map<string, Promise<Erasure>>();
+  readonly #erasures = new Map<string, Promise<ErasedFiles>>();
 
   constructor(parts: PrivacyParts, callMs = CALL_MS) {
     this.#parts = parts;
@@ -92,8 +97,11 @@ export class Forget {
         } while (at !== undefined);
       }
       const id = cursor?.startsWith(ERASING) === true ? cursor.slice(ERASING.length) : '';
-      const erasure = await this.#erase(id, Math.max(0, ends - performance.now()));
-      return answer('files' in erasure ? erasure : { cursor: ERASING + erasure.id });
+      const erasure = await this.#erase(who, id, Math.max(0, ends - performance.now()));
+      if (!('files' in erasure)) return answer({ cursor: ERASING + erasure.id });
+      const { ledger, files, copies } = erasure;
+      addCounts(removed, ledger);
+      return answer({ files, copies });
     } catch (error) {
       throw asProblem(error);
     }
@@ -124,14 +132,14 @@ export class Forget {
   ): Promise<void> {
     if (keys.length === 0) return;
     const counts = await data.forget(keys, who, this.#parts);
-    for (const [name, count] of Object.entries(counts)) removed[name] = (removed[name] ?? 0) + count;
+    addCounts(removed, counts);
   }
 
   /** Waits for the erasure of an earlier call, or starts one. @returns its id if it takes longer than `ms` */
-  async #erase(id: string, ms: number): Promise<Erasure | { readonly id: string }> {
+  async #erase(who: Forgotten, id: string, ms: number): Promise<ErasedFiles | { readonly id: string }> {
     const known = this.#erasures.get(id);
     const key = known === undefined ? randomUUID() : id;
-    const erasing = known ?? this.#parts.store.erase();
+    const erasing = known ?? this.#eraseFiles(who);
     this.#erasures.set(key, erasing);
     erasing.catch(() => undefined); // the call that waits for it reports the failure
     const oldest = this.#erasures.keys().next().value;
@@ -148,6 +156,14 @@ export class Forget {
     }
     this.#erasures.delete(key);
     return erasing;
+  }
+
+  async #eraseFiles(who: Forgotten): Promise<ErasedFiles> {
+    const [erasure, ledger] = await Promise.all([
+      this.#parts.store.erase(),
+      forgetInLedger(who, this.#parts),
+    ]);
+    return { ...erasure, ledger };
   }
 
   #read(body: unknown): { readonly who: Forgotten; readonly cursor: string | undefined } {
@@ -212,6 +228,10 @@ export class Forget {
 const SCANNING = 'scan:';
 const ERASING = 'files:';
 const CURSOR = /^(?:scan:|files:)/;
+
+function addCounts(removed: Record<string, number>, counts: Removed): void {
+  for (const [name, count] of Object.entries(counts)) removed[name] = (removed[name] ?? 0) + count;
+}
 
 function stored(keys: readonly string[]): StoredKey[] {
   return keys.flatMap((key) => {

@@ -15,6 +15,8 @@ export interface PrivacyParts {
   readonly prefix: string;
   readonly types: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
+  /** Where the file sink writes; by default there is no ledger. */
+  readonly ledger?: { readonly folder: string; readonly idSalt: string };
 }
 
 /** A key of the store, and its parts. */

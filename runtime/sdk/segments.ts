@@ -20,10 +20,18 @@ export interface SegmentFile {
   readonly isClosed: boolean;
 }
 
-/** The path of a segment: a folder for each day, and in it the instance and the number of the segment. */
-export function segmentPath(folder: string, instance: string, number: number, time: number): string {
+/** The path of a segment: a folder for each day, and in it the name of the writer and the number of the segment. */
+export function segmentPath(folder: string, writer: string, number: number, time: number): string {
   const day = new Date(time).toISOString().slice(0, 10);
-  return join(folder, day, `${instance}-${String(number).padStart(6, '0')}${ENDING}`);
+  return join(folder, day, `${writer}-${String(number).padStart(6, '0')}${ENDING}`);
+}
+
+/**
+ * The path of the mark that asks a writer to close a segment. The writer looks for it before each batch, starts another
+ * segment, and removes the mark. So a process can replace a segment that another process writes.
+ */
+export function closeMark(path: string): string {
+  return `${path}.close`;
 }
 
 /** The paths of all segments of a folder and of the folders in it, in order; for a file, the file itself. */
@@ -44,8 +52,8 @@ export async function segmentFiles(folder: string, now = Date.now()): Promise<Se
     paths.map(async (path): Promise<SegmentFile | undefined> => {
       const found = await stat(path).catch(() => undefined);
       if (found === undefined) return undefined;
-      const { instance, number } = nameOf(path);
-      const isClosed = number < (newest.get(instance) ?? 0) || now - found.mtimeMs > SURELY_CLOSED_MS;
+      const { writer, number } = nameOf(path);
+      const isClosed = number < (newest.get(writer) ?? 0) || now - found.mtimeMs > SURELY_CLOSED_MS;
       return { path, bytes: found.size, writtenAt: found.mtimeMs, isClosed };
     }),
   );
@@ -55,14 +63,14 @@ export async function segmentFiles(folder: string, now = Date.now()): Promise<Se
 function newestNumbers(paths: readonly string[]): ReadonlyMap<string, number> {
   const newest = new Map<string, number>();
   for (const path of paths) {
-    const { instance, number } = nameOf(path);
-    newest.set(instance, Math.max(number, newest.get(instance) ?? 0));
+    const { writer, number } = nameOf(path);
+    newest.set(writer, Math.max(number, newest.get(writer) ?? 0));
   }
   return newest;
 }
 
-function nameOf(path: string): { readonly instance: string; readonly number: number } {
+function nameOf(path: string): { readonly writer: string; readonly number: number } {
   const name = basename(path, ENDING);
   const dash = name.lastIndexOf('-');
-  return { instance: name.slice(0, dash), number: Number(name.slice(dash + 1)) };
+  return { writer: name.slice(0, dash), number: Number(name.slice(dash + 1)) };
 }

@@ -1,12 +1,19 @@
 import type { Column, ColumnKind, ColumnOf, NumberColumn } from '../api/columns.js';
 import type { Input } from '../api/input.js';
-import type { ModelComponent, Plugin, ProjectFile, StepInput, StepOutput } from '../api/plugin.js';
+import {
+  OptionError,
+  type ModelComponent,
+  type Plugin,
+  type ProjectFile,
+  type StepInput,
+  type StepOutput,
+} from '../api/plugin.js';
 import { Status } from '../api/status.js';
 import { contentVersion } from '../compile/option-files.js';
 import type { StepTools } from '../compile/step-tools.js';
 import type { Frame } from '../frame/frame.js';
 import { treeEngine } from '../trees/tree-engine.js';
-import type { DataFrame, DataInput } from './data-frame.js';
+import type { DataInput } from './data-frame.js';
 import type { LearnedStep } from './learned-step.js';
 import type { ModelColumn } from './model-columns.js';
 
@@ -35,7 +42,7 @@ export async function openDataScorer(
   const find = (column: string): Input => {
     const input = byName.get(column);
     if (input === undefined)
-      throw new Error(`the trained model has the column ${column}, which was not given`);
+      throw new OptionError(['inputs'], `the trained model has the column ${column}, which was not given`);
     return input;
   };
   const refuse = (): never => {
@@ -45,7 +52,7 @@ export async function openDataScorer(
   const component = (await (
     plugin as Plugin & { create: (options: unknown, build: unknown) => unknown }
   ).create(
-    { ...withoutTexts(options), model: file, inputs: Object.fromEntries(byName) },
+    { ...options, model: file, inputs: Object.fromEntries(byName) },
     {
       name,
       candidateType: definition.candidateType.value,
@@ -79,11 +86,6 @@ export async function openDataScorer(
   };
 }
 
-/** The options of the step but for its inputs, which are bound to the columns of the data set. */
-function withoutTexts({ inputs: _, ...others }: LearnedStep['options']): LearnedStep['options'] {
-  return others;
-}
-
 /** All rows of a frame, as a step sees them. */
 class DataStep implements StepInput {
   readonly count: number;
@@ -113,5 +115,10 @@ class DataStep implements StepInput {
 
   getFeature(): never {
     throw new Error('a model reads columns');
+  }
+
+  /** No request is served, so no record takes the event. */
+  emit(): void {
+    return undefined;
   }
 }

@@ -31,7 +31,7 @@ export interface LearnedStep {
   /** What names mean in the pipeline. */
   readonly names: Environment;
   /** The name that a column of a model stands for. */
-  nameOfColumn(column: string): string;
+  readonly nameOfColumn: (column: string) => string;
   /** The columns of the model file that is there now; undefined if there is none that can be read. */
   readonly oldColumns: readonly string[] | undefined;
 }

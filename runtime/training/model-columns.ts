@@ -21,7 +21,8 @@ export function columnName(value: string): string {
 
 /**
  * The columns of a step's model, in their order.
- * @param asked the values that the user names; undefined: the step or the old model says it, or else `otherwise`
+ * @param asked the values that the user names; undefined: the old model says it, unless the step names other columns, or
+ *   the step, or else `otherwise`
  * @param otherwise the values to take if nothing says it
  */
 export function modelColumns(
@@ -33,14 +34,14 @@ export function modelColumns(
   const place = (key: string | number): string => `${name}:with.inputs.${key}`;
   if (Array.isArray(inputs)) {
     return (inputs as readonly JsonValue[]).map((one, at) => {
-      const text = String(one).trim();
+      const text = expressionOf(one);
       return NAME.test(text)
         ? { name: columnName(text), text }
         : { name: `input_${at + 1}`, text, loggedAs: place(at) };
     });
   }
   const given = new Map(
-    Object.entries((inputs ?? {}) as JsonObject).map(([key, text]) => [key, String(text).trim()]),
+    Object.entries((inputs ?? {}) as JsonObject).map(([key, text]) => [key, expressionOf(text)]),
   );
   const toColumn = (column: string, value: string): ModelColumn => {
     const text = given.get(column) ?? value;
@@ -51,7 +52,14 @@ export function modelColumns(
     const missing = [...given.keys()].filter((key) => !columns.some((one) => one.name === key));
     return [...missing.map((key) => toColumn(key, key)), ...columns];
   }
-  if (oldColumns !== undefined) return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
+  const isFit = [...given.keys()].every((key) => oldColumns?.includes(key));
+  if (oldColumns !== undefined && isFit)
+    return oldColumns.map((column) => toColumn(column, nameOfColumn(column)));
   if (given.size > 0) return Array.from(given.keys(), (key) => toColumn(key, key));
   return otherwise.map((value) => toColumn(columnName(value), value));
+}
+
+/** The text of an expression in checked options. */
+function expressionOf(value: JsonValue): string {
+  return typeof value === 'string' ? value.trim() : JSON.stringify(value);
 }

@@ -26,14 +26,22 @@ export interface LoggedRequest {
 export interface NotLogged {
   /** The name of the step. */
   readonly step: string;
-  readonly why: 'lacks' | 'removes';
-  /** The values that it reads and that were not logged; empty if it is a filter that the params change. */
+  /** It reads values that were not logged; it reads interactions; or it is a filter that the params change. */
+  readonly why: 'lacks' | 'interactions' | 'removes';
+  /** The values that were not logged. */
   readonly values: readonly string[];
 }
 
 interface LoggedColumn {
   readonly feature: LoggedFeature;
   readonly slot: number;
+}
+
+/** The values of a logged column, as they are in a frame. */
+interface Kept {
+  readonly slot: number;
+  readonly values: Float64Array | readonly string[];
+  readonly status: Uint8Array;
 }
 
 /**
@@ -48,7 +56,8 @@ export class LoggedValues {
   readonly #plan: Plan;
   readonly #columns: readonly LoggedColumn[];
   readonly #overwritten: readonly LoggedColumn[];
-  readonly #of = new WeakMap<Frame, LoggedRequest>();
+  /** By frame: the values that expressions overwrite. */
+  readonly #kept = new WeakMap<Frame, readonly Kept[]>();
 
   constructor(plan: Plan, params: Iterable<string>, features: Iterable<LoggedFeature>) {
     this.#plan = plan;
@@ -76,11 +85,15 @@ export class LoggedValues {
         missing.push({ step: step.as, why: 'removes', values: [] });
         continue;
       }
+      if (step.readsInteractions) {
+        missing.push({ step: step.as, why: 'interactions', values: [] });
+        continue;
+      }
       const lacks = step.reads.filter((name) => !this.#isKnown(name, logged, outputs, new Set()));
       if (lacks.length > 0) missing.push({ step: step.as, why: 'lacks', values: lacks });
     }
     this.missing = missing;
-    const putBack = (frame: Frame): void => this.#put(frame, this.#overwritten);
+    const putBack = (frame: Frame): void => this.#putBack(frame);
     this.steps = new Map(
       running.map((step) => [
         step,
@@ -106,30 +119,40 @@ export class LoggedValues {
         status[row] = Status.present;
       }
     }
-    this.#of.set(frame, request);
-    this.#put(frame, this.#columns);
-    return frame;
-  }
-
-  #put(frame: Frame, columns: readonly LoggedColumn[]): void {
-    const rows = this.#of.get(frame)?.rows ?? [];
-    for (const { feature, slot } of columns) {
-      const { type, column } = feature;
-      if (type === 'number') {
+    for (const { feature, slot } of this.#columns) {
+      if (feature.type === 'number') {
         const { values, status, stride } = frame.number(slot);
-        for (let row = 0; row < (stride === 0 ? Math.min(1, rows.length) : rows.length); row++) {
-          const value = rows[row]?.[column];
-          values[row] = typeof value === 'number' ? value : NaN;
-          status[row] = typeof value === 'number' ? Status.present : Status.absent;
+        for (const [row, cells] of request.rows.slice(0, stride === 0 ? 1 : undefined).entries()) {
+          const value = cells[feature.column];
+          if (typeof value !== 'number') continue;
+          values[row] = value;
+          status[row] = Status.present;
         }
       } else {
         const { values, status, stride } = frame.text(slot);
-        for (let row = 0; row < (stride === 0 ? Math.min(1, rows.length) : rows.length); row++) {
-          const value = rows[row]?.[column];
-          values[row] = typeof value === 'string' ? value : '';
-          status[row] = typeof value === 'string' ? Status.present : Status.absent;
+        for (const [row, cells] of request.rows.slice(0, stride === 0 ? 1 : undefined).entries()) {
+          const value = cells[feature.column];
+          if (typeof value !== 'string') continue;
+          values[row] = value;
+          status[row] = Status.present;
         }
       }
+    }
+    this.#kept.set(
+      frame,
+      this.#overwritten.map(({ feature, slot }) => {
+        const { values, status } = feature.type === 'number' ? frame.number(slot) : frame.text(slot);
+        return { slot, values: values.slice(), status: status.slice() };
+      }),
+    );
+    return frame;
+  }
+
+  #putBack(frame: Frame): void {
+    for (const { slot, values, status } of this.#kept.get(frame) ?? []) {
+      frame.columns[slot]?.status.set(status);
+      if (values instanceof Float64Array) frame.number(slot).values.set(values);
+      else for (const [row, value] of values.entries()) frame.text(slot).values[row] = value;
     }
   }
 

@@ -136,6 +136,11 @@ export class TunablePipeline {
     if (steps === undefined) return undefined;
     const results = new Float64Array(this.#queries.length);
     for (const [at, { frame, ranking, kept, grades, ideal }] of this.#queries.entries()) {
+      // Without a relevant candidate, no measure is defined, whatever the values.
+      if (!((ideal[0] ?? 0) > 0)) {
+        results[at] = NaN;
+        continue;
+      }
       for (const [name, slot] of this.#plan.open?.slots ?? []) {
         const value = values.get(name);
         if (value !== undefined) frame.number(slot).values[0] = value;

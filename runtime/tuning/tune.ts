@@ -18,6 +18,8 @@ export interface TuneOptions {
   readonly seed: number;
   /** The values of today. */
   readonly start: Point;
+  /** Searches from random values besides the one from the values of today; by default 4. */
+  readonly restarts?: number;
   /** Called after each climb. */
   readonly onProgress?: (done: number, total: number, evaluations: number) => void;
 }
@@ -42,8 +44,7 @@ export interface TuneResult {
 }
 
 const FOLDS = 5;
-/** Starts of the search: the values of today, and random ones. */
-const STARTS = 5;
+export const DEFAULT_RESTARTS = 4;
 /** Numbers kept of measured points; about 64 MB. */
 const MOST_KEPT = 8e6;
 
@@ -55,7 +56,7 @@ const MOST_KEPT = 8e6;
 export async function tune(
   params: readonly TunedParam[],
   measure: MeasureQueries,
-  { seed, start, onProgress }: TuneOptions,
+  { seed, start, restarts = DEFAULT_RESTARTS, onProgress }: TuneOptions,
 ): Promise<TuneResult> {
   const measured = new Measured(measure);
   const today = await measured.at(start);
@@ -67,7 +68,7 @@ export async function tune(
       `${queries.length} queries have a relevant candidate; tuning needs at least ${FOLDS}`,
     );
 
-  const starts = [start, ...randomStarts(params, seed)];
+  const starts = [start, ...randomStarts(params, restarts, seed)];
   const total = (FOLDS + 1) * starts.length;
   let done = 0;
   const best = async (on: readonly number[]): Promise<Optimum> => {
@@ -133,9 +134,9 @@ class Measured {
   }
 }
 
-function randomStarts(params: readonly TunedParam[], seed: number): Point[] {
+function randomStarts(params: readonly TunedParam[], count: number, seed: number): Point[] {
   const random = new Random(seed);
-  return Array.from({ length: STARTS - 1 }, () =>
+  return Array.from({ length: count }, () =>
     params.map((param) => rounded(param.min + random.next() * (param.max - param.min), param)),
   );
 }

@@ -38,12 +38,14 @@ components:
 const LOG = (features: string): string => `log: { candidates: all, features: ${features} }\n`;
 /** Serves before there is a model, and logs what the model will read. */
 const FIRST = `${HEAD}  - use: score
-    with: { value: coalesce(margin, 0) + stats:orders }
+    with: { value: 'coalesce(margin, 0) + stats:orders' }
 ${LOG('[product.price, product.brand, product.on_sale, product.upstream, product.stock, stats, margin, request.device]')}`;
-const TRAINED = (library: string): string => `${HEAD}  - use: ${library}
+const MODEL_FILES = { lightgbm: 'ltr.txt', xgboost: 'ltr.json' };
+type Library = keyof typeof MODEL_FILES;
+const TRAINED = (library: Library): string => `${HEAD}  - use: ${library}
     as: ltr
     with:
-      model: models/${library}.model
+      model: models/${MODEL_FILES[library]}
       inputs:
         price: product.price
         brand: product.brand
@@ -76,19 +78,19 @@ const random = new Random(11);
 try {
   await serve('first', true);
   await build('first');
-  for (const library of ['lightgbm', 'xgboost']) await exact(library);
+  for (const library of ['lightgbm', 'xgboost'] as const) await exact(library);
 } finally {
   await rm(root, { recursive: true, force: true });
 }
 
 /** Trains with a library, serves, exports and compares. */
-async function exact(library: string): Promise<void> {
+async function exact(library: Library): Promise<void> {
   if (!hasPackage(library)) {
     console.log(`${library} is not installed for ${values.python}: it is not compared`);
     return;
   }
   await writeFile(join(root, 'pipelines/search.yaml'), TRAINED(library));
-  const model = join(root, 'models', `${library}.model`);
+  const model = join(root, 'models', MODEL_FILES[library]);
   console.log(
     await run(
       ...[
@@ -125,16 +127,20 @@ async function exact(library: string): Promise<void> {
   const logged = await loggedScores(library);
   let difference = 0;
   let compared = 0;
+  const different = new Set<number>();
   for (const line of (await readFile(out, 'utf8')).trim().split('\n')) {
     const [request, candidate, score] = JSON.parse(line) as [string, string, number];
     const served = logged.get(`${request} ${candidate}`);
     if (served === undefined) throw new Error(`${request} ${candidate} is not in the ledger`);
     difference = Math.max(difference, Math.abs(served - score));
     compared += 1;
+    different.add(score);
   }
   console.log(
     `${library}: ${told.trim()}; ${compared} logged scores and the library's differ by ${difference} at most`,
   );
+  // A model that learned nothing would agree with anything.
+  if (different.size < 50) throw new Error(`the model has only ${different.size} scores`);
   if (compared < REQUESTS || difference !== 0) throw new Error('the scores are not the same');
 }
 
@@ -206,7 +212,7 @@ async function load(post: (path: string, body: unknown) => Promise<unknown>): Pr
 }
 
 async function build(name: string): Promise<void> {
-  await pause(1100); // feedback may come until the window ends
+  await pause(2500); // feedback may come until the window ends
   console.log(
     await run(
       ...['dataset', 'build', '--ledger', join(root, `ledger-${name}`), '--out', join(root, `data-${name}`)],

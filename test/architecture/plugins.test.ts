@@ -19,6 +19,8 @@ import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
+import type { SinkPlugin } from '../../runtime/api/ledger.js';
+import { createSink } from '../support/sink-ledger.js';
 import { documentedExamples, type DocumentedExample } from '../support/documented-example.js';
 import { repositoryPath } from '../support/repository.js';
 import { addingServers } from '../support/inference.js';
@@ -40,17 +42,25 @@ describe('every plugin', () => {
     const folder = join(root, 'plugins', name);
     describe(name === 'onnx' ? withOnnxRuntime(name) : name, () => {
       let plugin: Plugin;
+      let sink: SinkPlugin | undefined;
       let examples: DocumentedExample[];
 
       before(async () => {
-        ({ plugin } = (await import(`../../plugins/${name}/index.js`)) as { plugin: Plugin });
+        const exported = (await import(`../../plugins/${name}/index.js`)) as {
+          readonly plugin: Plugin;
+          readonly sink?: SinkPlugin;
+        };
+        ({ sink } = exported);
+        // What follows here is the same for components and sinks.
+        plugin = exported.sink === undefined ? exported.plugin : (exported.sink as unknown as Plugin);
         examples = documentedExamples(join(folder, 'README.md'));
       });
 
       it('has the name of its folder, which matches the grammar of names', () => {
         expect(plugin.name).to.equal(name);
         expect(name).to.match(NAME_PATTERN);
-        expect(plugin.kind).to.be.oneOf(['feature', 'filter', 'model', 'rule', 'effect']);
+        if (sink === undefined)
+          expect(plugin.kind).to.be.oneOf(['feature', 'filter', 'model', 'rule', 'effect']);
         expect(plugin.summary).to.match(/^[A-Z].*\.$/);
       });
 
@@ -82,29 +92,45 @@ describe('every plugin', () => {
         }
       });
 
+      it('makes a sink from its examples without a connection, and the sink can be closed', async function () {
+        if (sink === undefined) this.skip();
+        for (const { with: options } of examples) {
+          const made = await createSink(
+            sink,
+            (options as { toJSON?(): object } | undefined)?.toJSON?.() ?? {},
+            {
+              allowed: 'collector',
+            },
+          );
+          expect(made).to.respondTo('write');
+          expect(made.batchBytes ?? 1).to.be.above(0);
+          await made.close?.();
+        }
+      });
+
       it('works with no candidates', async function () {
-        if (lacks(name)) this.skip();
+        if (sink !== undefined || lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(0), 'present')) {
           expect(outcome.touched).to.deep.equal([]);
         }
       });
 
       it('works if every value is absent, and then changes no score', async function () {
-        if (lacks(name)) this.skip();
+        if (sink !== undefined || lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(5), 'absent')) {
           expect(outcome.scores).to.deep.equal(SCORES.slice(0, 5));
         }
       });
 
       it('does not change rows outside its input', async function () {
-        if (lacks(name)) this.skip();
+        if (sink !== undefined || lacks(name)) this.skip();
         for (const outcome of await runAll(plugin, examples, new FakeStep(6, [1, 2, 4]), 'present')) {
           expect([1, 2, 4]).to.include.members(outcome.touched);
         }
       });
 
       it('gives the same output for the same input', async function () {
-        if (lacks(name)) this.skip();
+        if (sink !== undefined || lacks(name)) this.skip();
         const run = (): Promise<Outcome[]> => runAll(plugin, examples, new FakeStep(6), 'present');
         const first = await run();
         expect(first).not.to.be.empty;

@@ -10,6 +10,7 @@ import { eventCodesKey } from '../../runtime/store/keys.js';
 import { millrace } from '../support/command-line.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { scoresOf, writeProject } from '../support/project.js';
+import { startRedisCluster, type PrivateCluster } from '../support/redis-cluster.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
 /** Histories expire by the clock of the store. */
@@ -22,7 +23,7 @@ function filesOf(events: string, counted: string): Record<string, string> {
     'millrace.yaml': `project: shop\n${events === '' ? '' : `events: ${events}\n`}`,
     'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',
     'schemas/features/product_stats.yaml':
-      'view: product_stats\nof: [product]\nhistory: true\nttl: 7d\nfeatures: { ctr: float, tags: list(string), seen: timestamp, place: vector(2), hot: bool }\n',
+      'view: product_stats\nof: [product]\nhistory: true\nttl: 7d\nfeatures: { ctr: float, tags: list(string), seen: timestamp, place: vector(2), hot: bool, note: { type: string, private: true } }\n',
     'pipelines/ranking.yaml': `pipeline: ranking
 rank: product
 request: { candidates: {}, user: optional(user) }
@@ -43,6 +44,7 @@ const of = (type: string, over: object = {}): object => ({ type, product: { prod
 
 describe('kinds of feedback', () => {
   let redis: PrivateRedis | undefined;
+  let cluster: PrivateCluster | undefined;
   const roots: string[] = [];
   const apps: App[] = [];
   let data = '';
@@ -56,6 +58,7 @@ describe('kinds of feedback', () => {
   });
   after(async () => {
     await redis?.remove();
+    await cluster?.remove();
     await rm(data, { recursive: true, force: true });
   });
 
@@ -69,6 +72,7 @@ describe('kinds of feedback', () => {
     readonly env: (name: string) => Readonly<Record<string, string>>;
     /** Whether several processes can use the store at the same time. */
     readonly isShared: boolean;
+    readonly flush: () => Promise<unknown>;
   }
 
   async function open(root: string, env: Readonly<Record<string, string>>, ledger?: Ledger): Promise<App> {
@@ -107,6 +111,7 @@ describe('kinds of feedback', () => {
         Promise.resolve({
           env: (name) => ({ MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: join(data, name) }),
           isShared: false,
+          flush: () => Promise.resolve(),
         }),
     ],
     [
@@ -117,6 +122,26 @@ describe('kinds of feedback', () => {
         return {
           env: () => ({ MILLRACE_STORE: 'redis', REDIS_URL: url }),
           isShared: true,
+          flush: async () => {
+            const client = new Redis(url);
+            await client.flushall();
+            await client.quit();
+          },
+        };
+      },
+    ],
+    [
+      'a Redis Cluster',
+      async () => {
+        cluster ??= await startRedisCluster({ masters: 3, replicas: false, nodeTimeout: 2000 });
+        const { addresses, servers } = cluster;
+        const nodes = addresses.map(({ host, port }) => `${host}:${port}`).join(',');
+        return {
+          env: () => ({ MILLRACE_STORE: 'redis', REDIS_CLUSTER: nodes }),
+          isShared: true,
+          flush: async () => {
+            for (const number of servers.keys()) await cluster?.client(number).flushall();
+          },
         };
       },
     ],
@@ -126,15 +151,11 @@ describe('kinds of feedback', () => {
     describe(`on ${name}`, () => {
       let engine: Engine;
       before(async function () {
-        if (name === 'Redis') needRedisServer(this);
+        this.timeout(30_000);
+        if (name !== 'the embedded store') needRedisServer(this);
         engine = await engineOf();
       });
-      beforeEach(async () => {
-        if (redis === undefined || !engine.isShared) return;
-        const client = new Redis(redis.url);
-        await client.flushall();
-        await client.quit();
-      });
+      beforeEach(() => engine.flush());
 
       it('are counted under the names that the project declares', async () => {
         const app = await open(await rootOf(WISHES, 'wish'), engine.env('counted'));
@@ -285,7 +306,7 @@ describe('kinds of feedback', () => {
         const row = { product_id: 'p', event_time: NOW - HOUR, ctr: 0.5, tags: ['a', 'b'], place: [1, 0.25] };
         await app.features.push({
           view: 'product_stats',
-          rows: [{ ...row, seen: '2026-01-01', hot: false }],
+          rows: [{ ...row, seen: '2026-01-01', hot: false, note: 'hidden' }],
         });
         const late = { product_id: 'p', event_time: NOW - 2 * HOUR };
         expect((await app.features.push({ view: 'product_stats', rows: [late] })).older).to.equal(1);
@@ -294,6 +315,7 @@ describe('kinds of feedback', () => {
           { view: 'product_stats', keys: ['product'], ttl: 168 * HOUR },
           { view: 'product_stats', keys: ['product'], ttl: 168 * HOUR },
         ]);
+        expect(found[0]?.schema.columns.some(({ name: column }) => column === 'note')).to.equal(false);
         const names = ['keys', 'time', 'stored', 'ctr', 'tags', 'seen', 'place', 'hot'];
         const [first, second] = found.map((record) => names.map((column) => cellsOf(record, column)[0]));
         expect(first).to.deep.equal([

@@ -207,6 +207,8 @@ export function personalDataContract(engine: string, harness: StoreHarness): voi
         histories: 2,
         history_values: 6,
         unreadable_histories: 0,
+        ledger_records: 0,
+        unreadable_ledger_records: 0,
       });
       expect(answers.at(-1)?.files).to.equal(engine === 'embedded' ? 'rewritten' : 'server');
     });

@@ -60,6 +60,29 @@ describe('examples in the docs', () => {
     expect(pipelines.map(({ name }) => name)).to.deep.equal(['search']);
   });
 
+  it('the sinks of docs/ledger.md have no errors', async () => {
+    const files = blocksOf('docs/ledger.md').flatMap(({ tag, text }) => {
+      const [, path] = /file=(sinks\/\S+)$/.exec(tag) ?? [];
+      return path === undefined ? [] : [[path, text] as const];
+    });
+    expect(files).to.have.length(1);
+    root = await writeProject({
+      'pipelines/ranking.yaml':
+        'pipeline: ranking\nrank: product\ncomponents:\n  - use: score\n    with: { value: 1 }\nlog: {}\n',
+      ...Object.fromEntries(files),
+    });
+    const before = process.env['KAFKA_PASSWORD'];
+    process.env['KAFKA_PASSWORD'] = 'any';
+    try {
+      const { diagnostics, sinks } = await compileProject(root);
+      expect(renderDiagnostics(diagnostics, { color: false, width: 1000 })).to.equal('');
+      expect(sinks.map(({ definition }) => definition.name)).to.deep.equal(['warehouse']);
+    } finally {
+      if (before === undefined) delete process.env['KAFKA_PASSWORD'];
+      else process.env['KAFKA_PASSWORD'] = before;
+    }
+  });
+
   it('the plugins of docs/plugins.md work in a project', async () => {
     const files = Object.fromEntries(
       blocksOf('docs/plugins.md').flatMap(({ tag, text }) => {
@@ -67,7 +90,7 @@ describe('examples in the docs', () => {
         return path === undefined ? [] : [[path, text] as const];
       }),
     );
-    expect(Object.keys(files)).to.have.length(8);
+    expect(Object.keys(files)).to.have.length(11);
     root = await writeProject({ ...files, 'package.json': '{ "type": "module" }' });
     const now = Date.UTC(2026, 0, 31);
     const settings = loadSettings({ LOG_LEVEL: 'silent' }, { project: root, store: 'embedded' });

@@ -12,11 +12,11 @@ describe('docs/feedback.md', () => {
   it('is a valid project, and its requests give the documented answers in this order', () => {
     const blocks = page.matchAll(/^```yaml file=(\S+)\n([\s\S]*?)^```$/gm);
     const files = Object.fromEntries([...blocks].map(([, path = '', text = '']) => [path, text]));
-    expect(Object.keys(files)).to.have.length(3);
+    expect(Object.keys(files)).to.have.length(4);
     return withFiles(files, (root) =>
       serveProject(root, async (url) => {
         const exchanges = exchangesOf(page);
-        expect(exchanges).to.have.length(4);
+        expect(exchanges).to.have.length(5);
         for (const { path, body, answer } of exchanges)
           expect((await post(url + path, body)).json, `${path} ${body}`).to.deep.equal(answer);
       }),

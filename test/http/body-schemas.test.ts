@@ -12,6 +12,8 @@ import { call, post } from './harness.js';
 
 /** Each kind of attribute and feature, a composite view, and a request with each kind of field. */
 const PROJECT = {
+  'millrace.yaml':
+    'project: shop\nevents: { click: {}, order: { revenue: float, gift: bool, note: string }, refund: { revenue: float, items: int } }\n',
   'schemas/entities/product.yaml': `
 entity: product
 extends: ProductEntity

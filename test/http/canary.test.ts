@@ -9,6 +9,7 @@ import { listen, type HttpServer } from '../../runtime/http/listen.js';
 import { routesOf } from '../../runtime/http/routes.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import { millrace } from '../support/command-line.js';
+import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { writeProject } from '../support/project.js';
 import { needRedisServer, startRedisServer, type PrivateRedis } from '../support/redis-server.js';
 
@@ -28,7 +29,7 @@ attributes:
   'schemas/entities/product.yaml':
     'entity: product\nextends: ProductEntity\nattributes: { price: float, cost: { type: float, private: true }, brand: ref(brand) }\n',
   'schemas/features/user_stats.yaml':
-    'view: user_stats\nof: [user]\nfeatures: { note: { type: string, private: true }, spent: { type: float, private: true, default: 0 } }\n',
+    'view: user_stats\nof: [user]\nhistory: true\nfeatures: { note: { type: string, private: true }, spent: { type: float, private: true, default: 0 }, orders: int }\n',
   'pipelines/search.yaml': `pipeline: search
 rank: product
 request: { candidates: {}, user: user }
@@ -112,6 +113,7 @@ describe('canaries', function () {
   let server: HttpServer;
   let env: Record<string, string>;
   const log: string[] = [];
+  const recorded = memoryLedger();
 
   before(async function () {
     needRedisServer(this);
@@ -124,7 +126,7 @@ describe('canaries', function () {
     };
     const settings = loadSettings(env);
     const logger = pino({ level: 'debug' }, { write: (line: string) => log.push(line) });
-    app = await createApp(settings, { logger });
+    app = await createApp(settings, { logger, ledger: recorded.ledger });
     server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
     await fill();
   });
@@ -213,6 +215,19 @@ describe('canaries', function () {
     expect(events).to.include(PUBLIC);
     expect(leaks([shown], [PUBLIC])).to.have.length(1);
     expect(leaks([shown], SECRETS)).to.deep.equal([]);
+  });
+
+  it('are in no record of feedback and rows, nor are the ids of types that are hidden', async () => {
+    const event = { type: 'click', product: { product_id: 'product-1', cost: 736459182 } };
+    await app.feedback.record({ request_id: 'r-ledger', user: USER, events: [event] });
+    await app.features.push({ view: 'user_stats', rows: [{ ...ROW, orders: 5 }] });
+    const found = await recorded.records();
+    expect(new Set(found.map(({ kind }) => kind))).to.deep.equal(new Set(['feedback', 'history']));
+    const text = JSON.stringify(
+      found.map((record) => [record.schema, record.schema.columns.map(({ name }) => cellsOf(record, name))]),
+    );
+    expect(text).to.include('product-1').and.to.include('h_');
+    expect(leaks([{ of: 'the ledger', text }], [...SECRETS, 'user-1'])).to.deep.equal([]);
   });
 
   it('are in no answer, no error, no metric and no line of the log', async () => {

@@ -86,7 +86,8 @@ describe('events', () => {
 
   it('have the members of the event table, in order', () => {
     for (const [type, { data, optional, from }] of Object.entries(EVENT_TYPES)) {
-      if (from !== 'request') continue;
+      // No plugin of this pipeline emits events.
+      if (from !== 'request' || type === 'CUSTOM') continue;
       const written = of(type);
       expect(written, type).not.to.have.length(0);
       for (const one of written) {

@@ -170,12 +170,12 @@ function metric(): Metric {
 
 /** The difference of each query's metric. */
 function differences(population: Population, change: Change, queries: number): number[] {
-  const { of } = metric();
+  const ndcg = metric();
   return drawRankings(population, change, queries, 1_000_000).map(({ rankings, baseline }) => {
     const [after] = rankings;
     const [before] = baseline ?? [];
     if (after === undefined || before === undefined) return 0;
-    return (of(after, METRIC_OPTIONS) ?? 0) - (of(before, METRIC_OPTIONS) ?? 0);
+    return (ndcg.of(after, METRIC_OPTIONS) ?? 0) - (ndcg.of(before, METRIC_OPTIONS) ?? 0);
   });
 }
 

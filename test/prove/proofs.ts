@@ -4,11 +4,14 @@ import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
+import { ledger } from './ledger.js';
+import { loop } from './loop.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
 import { rolling } from './rolling.js';
 import { shutdown } from './shutdown.js';
+import { sinks } from './sinks.js';
 import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
 import { uploads } from './uploads.js';
@@ -24,10 +27,13 @@ export const PROOFS: readonly Proof[] = [
   rolling,
   workers,
   faults,
+  ledger,
+  sinks,
   rollback,
   soak,
   alerts,
   forget,
   gates,
+  loop,
   replay,
 ];

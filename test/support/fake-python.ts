@@ -43,7 +43,7 @@ if (mode === 'wrong') scores[scores.length - 1] += 1e-9;
 writeFileSync(task.scores, Buffer.from(scores.buffer));
 const names = task.columns.map(({ name }) => name);
 const tree = 'Tree=0\\nnum_leaves=2\\nnum_cat=0\\nsplit_feature=0\\nthreshold=50\\ndecision_type=10\\nleft_child=-1\\nright_child=-2\\nleaf_value=0.25 -0.5\\nis_linear=0\\nshrinkage=1\\n\\n\\n';
-writeFileSync(task.model, 'tree\\nversion=v4\\nnum_class=1\\nnum_tree_per_iteration=1\\nlabel_index=0\\nmax_feature_idx=' + (names.length - 1) + '\\nobjective=lambdarank\\nfeature_names=' + names.join(' ') + '\\nfeature_infos=' + names.map((_, at) => at === 0 ? '[0:100]' : 'none').join(' ') + '\\ntree_sizes=' + tree.length + '\\n\\n' + tree + 'end of trees\\n\\npandas_categorical:null\\n');
+writeFileSync(task.model, 'tree\\nversion=v4\\nnum_class=1\\nnum_tree_per_iteration=1\\nlabel_index=0\\nmax_feature_idx=' + (names.length - 1) + '\\nobjective=lambdarank\\nfeature_names=' + names.join(' ') + '\\nfeature_infos=' + task.columns.map(({ type }) => type === 'text' ? 'none' : '[0:100]').join(' ') + '\\ntree_sizes=' + tree.length + '\\n\\n' + tree + 'end of trees\\n\\npandas_categorical:' + JSON.stringify(task.columns.some(({ type }) => type === 'text') ? [['acme']] : null) + '\\n');
 console.log('{"round": 1, "ndcg": 0.5}');
 writeFileSync(task.result, JSON.stringify({ card: {
   format: 1, library: 'lightgbm', versions: { lightgbm: '4.7.0' },

@@ -51,7 +51,7 @@ export async function serveFiles(
   const logger = pino({ level: 'info' }, { write: (text) => void log.push(JSON.parse(text) as LogLine) });
   const settings = loadSettings({ REDIS_URL: redisUrl, ...env }, { project: root });
   const store = redisUrl === undefined ? { store: new MemoryStore() } : {};
-  const app = await createApp(settings, { ...store, logger });
+  const app = await createApp(settings, { ...store, logger, records: true });
   const server = await listen(app.http(), { host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${server.port}`;
   return {

@@ -69,7 +69,7 @@ export interface SinkLedger {
   readonly counts: SinkCounts;
   readonly sink: PluginSink;
   /** Adds rankings with the ids `r<from>` …, each of about `bytes` bytes. */
-  add(count: number, bytes?: number): void;
+  readonly add: (count: number, bytes?: number) => void;
 }
 
 export interface SinkLedgerOptions extends Patience {

@@ -10,6 +10,7 @@ import type {
 import type { EntityIdentifier } from '../../runtime/api/identifiers.js';
 import type { InteractionEvents } from '../../runtime/api/interactions.js';
 import type {
+  ComponentEvent,
   FeatureComponent,
   ProjectFile,
   RankingEdit,
@@ -32,6 +33,8 @@ export class FakeStep implements StepInput {
   events: InteractionEvents = noEvents(Status.present);
   readonly now = 0;
   readonly signal: AbortSignal = new AbortController().signal;
+  /** What the component emitted. */
+  readonly emitted: ComponentEvent[] = [];
   readonly #columns: Column[] = [];
 
   /** @param rows the rows to process; the default is all rows */
@@ -40,6 +43,10 @@ export class FakeStep implements StepInput {
     rows?: readonly number[],
   ) {
     this.rows = Int32Array.from(rows ?? Array.from({ length: count }, (_, row) => row));
+  }
+
+  emit(event: ComponentEvent): void {
+    this.emitted.push(event);
   }
 
   /** A number column with one cell per candidate. */

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -79,9 +80,7 @@ def test_scores_one_entity(client: Millrace) -> None:
 
 
 def test_sends_feedback_and_forgets(client: Millrace) -> None:
-    sent = client.send_feedback(
-        "r-1", [{"type": "click", "product": {"product_id": "r4"}}], user={"user_id": "u1"}
-    )
+    sent = client.send_feedback("r-1", [{"type": "click", "product": {"product_id": "r4"}}], user={"user_id": "u1"})
     assert sent["request_id"] == "r-1"
     client.upload_entities("user", [{"user_id": "u1"}])
     assert client.forget("user", ["u1"])[-1]["cursor"] is None
@@ -126,7 +125,7 @@ def test_sends_its_key(tmp_path: Path) -> None:
     made = subprocess.run(
         ["node", str(BIN), "keys", "create", "test", "--scope", "rank"],
         cwd=folder,
-        env={"PATH": _path(), "MILLRACE_KEYS": str(folder / "keys.json")},
+        env={"PATH": os.environ["PATH"], "MILLRACE_KEYS": str(folder / "keys.json")},
         capture_output=True,
         text=True,
         check=True,
@@ -143,12 +142,6 @@ def test_sends_its_key(tmp_path: Path) -> None:
         assert caught.value.status == 401
     finally:
         running.stop()
-
-
-def _path() -> str:
-    import os
-
-    return os.environ["PATH"]
 
 
 def _answers(*answers: httpx.Response | Exception) -> tuple[httpx.MockTransport, list[httpx.Request]]:

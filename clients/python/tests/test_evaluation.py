@@ -55,15 +55,18 @@ def test_equals_millrace_evaluate(judged: Path, gain: str) -> None:
         "other": [float(int(prices[row["product_id"]] / 20 + 0.5)) for row in rows],
     }
     own = evaluate(
-        table, against="other", query="query", grade="grade", metrics=METRICS, gain="exp2" if gain == "exp2" else "linear"
+        table,
+        against="other",
+        query="query",
+        grade="grade",
+        metrics=METRICS,
+        gain="exp2" if gain == "exp2" else "linear",
     )
     for one in told["metrics"]:
         result = own[one["metric"]]
         assert result.queries == one["queries"]
         assert result.mean == pytest.approx(one["mean"], abs=1e-12)
-        assert [result.interval.lower, result.interval.upper] == pytest.approx(
-            [one["lower"], one["upper"]], abs=1e-12
-        )
+        assert [result.interval.lower, result.interval.upper] == pytest.approx([one["lower"], one["upper"]], abs=1e-12)
         assert result.delta is not None
         delta = one["delta"]
         assert result.delta.mean == pytest.approx(delta["mean"], abs=1e-12)

@@ -63,7 +63,9 @@ def test_reads_parquet_and_csv_alike(tmp_path: Path) -> None:
     csv = load_dataset(folder).train
     assert csv["product.price"].tolist() == parquet["product.price"].tolist()
     assert csv["request_id"].tolist() == parquet["request_id"].tolist()
-    assert csv["product.brand"].isna().sum() == (parquet["product.brand"].isna() | (parquet["product.brand"] == "")).sum()
+    assert (
+        csv["product.brand"].isna().sum() == (parquet["product.brand"].isna() | (parquet["product.brand"] == "")).sum()
+    )
 
 
 def test_trains_saves_and_scores(tmp_path: Path) -> None:
@@ -115,6 +117,9 @@ def test_refuses_what_it_cannot_train_on(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match="no feature product.cost"):
         train(folder, columns=["product.cost"])
     frame = pandas.read_parquet(folder / "train.parquet")
+    frame.assign(label=0.0).to_parquet(folder / "train.parquet")
+    with pytest.raises(DataSetError, match="no row to train on has a label above 0"):
+        train(folder)
     frame.loc[0, "label"] = 0.5
     frame.to_parquet(folder / "train.parquet")
     with pytest.raises(DataSetError, match="a label is 0.5"):

@@ -101,9 +101,10 @@ export function registerData(
     ),
   });
   container.register(TOKENS.forget, {
-    useFactory: instanceCachingFactory(
-      (c) => new Forget({ store: c.resolve(TOKENS.store), prefix, views, types }),
-    ),
+    useFactory: instanceCachingFactory((c) => {
+      const { ledgerDir: folder, idSalt } = c.resolve(TOKENS.settings);
+      return new Forget({ store: c.resolve(TOKENS.store), prefix, views, types, ledger: { folder, idSalt } });
+    }),
   });
 }
 

@@ -19,7 +19,7 @@ export interface OpenLearned {
    * Compiles the pipeline with a model file in the place of its own. Nothing is written.
    * @returns the diagnostics in the file of the pipeline
    */
-  check(content: Buffer): Promise<readonly Diagnostic[]>;
+  check: (content: Buffer) => Promise<readonly Diagnostic[]>;
 }
 
 /** Why there is no such step. */

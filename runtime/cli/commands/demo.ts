@@ -10,6 +10,7 @@ import { DEMO_SEED, makeCatalogue, type Catalogue } from '../demo/catalogue.js';
 import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
 import { PACKAGE } from '../../core/locations.js';
+import { runLoop } from '../demo/loop/run-loop.js';
 import { pageText } from '../demo/page-text.js';
 import {
   CANDIDATES,
@@ -19,19 +20,26 @@ import {
   SAMPLE_USER,
   sampleRequest,
 } from '../demo/sample-request.js';
+import { CommandFailure } from '../failure.js';
+import { wholeOption } from '../judge/options.js';
 import { HttpTarget } from '../load/http-target.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 const ROUTE = '/api/v1/ranking';
 
-type Flags = SettingFlags & { readonly once?: boolean };
+type Flags = SettingFlags & { readonly once?: boolean; readonly loop?: boolean; readonly seed: number };
 
 export function demoCommand(context: CliContext): Command {
   const demo = new Command('demo')
     .description('start a service with a generated shop of 5,000 products, and rank some of them')
     .option('--once', 'stop after the first ranking')
-    .action((flags: Flags) => runDemo(context, flags));
+    .option(
+      '--loop',
+      'instead, let simulated shoppers use a shop, learn from their clicks, and measure the gain',
+    )
+    .addOption(wholeOption('--seed <N>', 'seed of the shop of --loop', 1))
+    .action((flags: Flags) => (flags.loop === true ? runLoopDemo(context, flags) : runDemo(context, flags)));
   return addSettingFlags(demo, ['port', 'host']);
 }
 
@@ -50,6 +58,21 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
     return;
   }
   context.stdout.write(`\nThe service keeps running. Ctrl-C stops it.\n`);
+}
+
+/** Fails if nothing was learned. */
+async function runLoopDemo(context: CliContext, flags: Flags): Promise<void> {
+  const { stdout, env } = context;
+  const settings = await demoSettings(context, { ...flags, port: '0' });
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-loop-'));
+  try {
+    const write = (text: string): boolean => stdout.write(text);
+    const { isDeployed, share } = await runLoop({ seed: flags.seed, folder, settings, env, write });
+    if (!isDeployed) throw new CommandFailure('the gate refused what was learned, so nothing was deployed');
+    if (!(share > 0)) throw new CommandFailure('what was learned is not better than what was there before');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Settings for the built-in project with the embedded store, in a folder that the next demo reuses. */

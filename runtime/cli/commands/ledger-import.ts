@@ -13,7 +13,7 @@ import { guessSources, type FileGuess, type GuessTarget } from '../../dataset/im
 import { ImportLedger, segmentsOfImport } from '../../dataset/import/import-ledger.js';
 import { countActs, ImportedRecords } from '../../dataset/import/imported-records.js';
 import { isReady, READY_MAPS, type ImportMapping, type ReadyMap } from '../../dataset/import/mapping.js';
-import { logHasherOf } from '../../pipeline/log/log-hasher.js';
+import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags, Settings } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
@@ -47,7 +47,9 @@ interface Flags extends SettingFlags {
 const NEW_TYPE = 'product';
 const MAP_FILE = 'import.yaml';
 /** The bytes of the files that one partition holds. */
-const PARTITION_BYTES = 32 * 1024 * 1024;
+const PARTITION_BYTES = 16 * 1024 * 1024;
+/** How much larger a file becomes when it is decompressed. */
+const COMPRESSION = 8;
 const MOST_PARTITIONS = 1024;
 
 export function ledgerImportCommand(context: CliContext): Command {
@@ -88,7 +90,10 @@ async function importFiles(context: CliContext, words: readonly string[], flags:
   const rejects = new Rejects();
   const project = folder === undefined ? undefined : new NewProject(target.candidateType);
   const sources = matchFiles(mapping.sources, files);
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const bytes = files.reduce(
+    (sum, file) => sum + file.bytes * (/\.(gz|parquet)$/i.test(file.path) ? COMPRESSION : 1),
+    0,
+  );
   const settings = await settingsFor(context, flags);
   const out = flags.out ?? settings.ledgerDir;
   const instance = await instanceOf(files);
@@ -297,6 +302,7 @@ async function writeRecords(
   const ledger = new ImportLedger(out, instance);
   try {
     const plan = planOf(opened, name);
+    checkLogSalt([plan.definition], settings);
     const entities = await storeEntities(
       collector.wholeEntities(),
       opened.config.entities,
@@ -350,7 +356,7 @@ async function writeRecords(
       counts: collector.counts,
       values: plan.log.values.map((value) => value.name),
       unknownCandidates: records.missing,
-      out,
+      out: shownPath(out),
     };
   } catch (error) {
     ledger.abandon();
@@ -358,6 +364,12 @@ async function writeRecords(
   } finally {
     await opened.close();
   }
+}
+
+/** A path below the working directory without it. */
+function shownPath(path: string): string {
+  const below = relative(process.cwd(), path);
+  return below.startsWith('..') ? path : below;
 }
 
 function planOf({ plan, config }: OpenTunable, name: string): Plan {

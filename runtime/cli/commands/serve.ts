@@ -5,14 +5,17 @@ import type { SettingFlags } from '../../settings/settings.js';
 import type { CliContext } from '../context.js';
 import { addSettingFlags } from '../setting-flags.js';
 
-type Flags = SettingFlags & { readonly watch?: boolean };
+type Flags = SettingFlags & { readonly watch?: boolean; readonly diff?: string };
 
 export function serveCommand(context: CliContext): Command {
   const serve = new Command('serve')
     .description('serve the pipelines of a project over HTTP until stopped')
     .option('--watch', 'reload the project when its files change [MILLRACE_RELOAD=watch]')
-    .action(async ({ watch, ...flags }: Flags) => {
-      const reload = watch === true ? { reload: 'watch' } : {};
+    .action(async ({ watch, diff, ...flags }: Flags) => {
+      const reload = {
+        ...(watch === true ? { reload: 'watch' } : {}),
+        ...(diff === undefined ? {} : { reloadDiff: diff }),
+      };
       await serveUntilSignal((file) => readSettings(context.env, { ...flags, ...reload }, file));
     });
   return addSettingFlags(serve, [

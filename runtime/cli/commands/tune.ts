@@ -13,7 +13,7 @@ import type { SettingFlags } from '../../settings/settings.js';
 import type { TunedParam } from '../../tuning/coordinate-ascent.js';
 import { LoggedValues, type NotLogged } from '../../tuning/logged-values.js';
 import { TunablePipeline } from '../../tuning/tunable-pipeline.js';
-import { tune, type TuneResult } from '../../tuning/tune.js';
+import { DEFAULT_RESTARTS, tune, type TuneResult } from '../../tuning/tune.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { numberOption, wholeOption } from '../judge/options.js';
@@ -43,6 +43,7 @@ interface Flags extends SettingFlags {
   readonly queryField?: string;
   readonly metric: Metric;
   readonly gain: 'exp2' | 'linear';
+  readonly restarts: number;
   readonly seed: number;
   readonly write?: boolean;
   readonly json?: boolean;
@@ -78,6 +79,7 @@ export function tuneCommand(context: CliContext): Command {
       'with --data, a JSON list: the probability that a user looks at place 1, 2, …',
     )
     .addOption(numberOption('--clip <WEIGHT>', 'largest inverse propensity weight', 10))
+    .addOption(wholeOption('--restarts <N>', 'searches from random values', DEFAULT_RESTARTS))
     .addOption(wholeOption('--seed <N>', 'seed of the search, the folds and the interval', 0))
     .option('--write', 'write the values into the file of the pipeline')
     .option('--json', 'print the result as JSON')
@@ -137,7 +139,7 @@ async function tuneOpen(
       flags.data === undefined
         ? await keepQueries(context, flags, flags.judgments ?? '', opened, plan, pipeline)
         : await keepLogged(context, flags, flags.data, plan, params, pipeline);
-    const result = await search(context, flags.seed, params, pipeline, measure);
+    const result = await search(context, flags, params, pipeline, measure);
     const changed = changedParams(params, result);
     const edited = editNumbers(text, changed);
     const isWritten = flags.write === true && changed.length > 0 && result.outOfFold.delta > 0;
@@ -271,7 +273,9 @@ function notLogged(missing: readonly NotLogged[], { definition }: Plan): Command
   const texts = missing.map(({ step, why, values }) =>
     why === 'removes'
       ? `the params change the filter ${step}, and a data set has only the candidates that it kept`
-      : `the step ${step} reads ${values.join(', ')}, which the data set does not have`,
+      : why === 'interactions'
+        ? `the step ${step} reads interactions, which a data set does not have`
+        : `the step ${step} reads ${values.join(', ')}, which the data set does not have`,
   );
   const lacking = [...new Set(missing.flatMap(({ values }) => values))];
   return new CommandFailure(
@@ -284,7 +288,7 @@ function notLogged(missing: readonly NotLogged[], { definition }: Plan): Command
 
 async function search(
   context: CliContext,
-  seed: number,
+  { seed, restarts }: Flags,
   params: readonly RangedParam[],
   pipeline: TunablePipeline,
   measure: TunedMeasure,
@@ -302,6 +306,7 @@ async function search(
         ),
       {
         seed,
+        restarts,
         start: params.map(({ value }) => value),
         onProgress: (done, total, evaluations) => progress.update(done / total, evaluations),
       },

@@ -3,7 +3,7 @@ import { compileProject } from '../../app/app.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
-import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { distinct } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
@@ -28,10 +28,8 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   const compiled = await compileProject(project, settings);
   await compiled.close();
   const { config, pipelines } = compiled;
-  const diagnostics = [
-    ...ofSettings,
-    ...compiled.diagnostics.filter((one) => !ofSettings.some((told) => isSame(one, told))),
-  ];
+  // millrace.yaml is read for its settings, and again for its part of the project.
+  const diagnostics = distinct([...ofSettings, ...compiled.diagnostics]);
   if (config !== undefined) {
     checkEntityTypes(settings, config);
     checkLogSalt(config.pipelines, settings);
@@ -50,19 +48,10 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
     if (errors === 0 && config !== undefined)
       context.stdout.write(
         `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
-          `${counted(config.views.size, 'feature view')} in ${project}\n`,
+          `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
       );
   }
   if (errors > 0) throw new CommandFailure('');
-}
-
-/** millrace.yaml is read for its settings, and for its part of the project. */
-function isSame(one: Diagnostic, other: Diagnostic): boolean {
-  return (
-    one.message === other.message &&
-    one.at.file.path === other.at.file.path &&
-    one.at.start === other.at.start
-  );
 }
 
 /** Counts the types that have a file, and separately the built-in types without a file. */
@@ -70,6 +59,10 @@ function entityTypes({ entities }: ProjectConfig): string {
   const declared = [...entities.values()].filter(({ at }) => at !== undefined).length;
   const rest = entities.size - declared;
   return counted(declared, 'entity type') + (rest === 0 ? '' : ` (and ${rest} built in)`);
+}
+
+function sinksText({ sinks }: ProjectConfig): string {
+  return sinks.length === 0 ? '' : `, ${counted(sinks.length, 'sink')}`;
 }
 
 function counted(count: number, noun: string): string {

@@ -92,7 +92,7 @@ function warnings({ values, unknownCandidates, candidates, feedback, pooled }: I
   const lines: string[] = [];
   if (values.length > 0)
     lines.push(
-      `warning: ${values.length} values a candidate were computed now, at import, from what the store holds today. ` +
+      `warning: ${values.length} values were computed now, at import, from what the store holds today. ` +
         'They are not those of the time of the request: a value that changes with what users do later, such as a ' +
         'number of sales, leaks the answer into the data set, and the evaluation looks better than it is.',
     );

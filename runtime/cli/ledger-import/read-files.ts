@@ -7,6 +7,7 @@ import { metarankReader } from '../../dataset/import/metarank.js';
 import { entityReader, feedbackReader, rankingReader } from '../../dataset/import/row-readers.js';
 import type { CliContext } from '../context.js';
 import { openInput, type Input } from '../input/open-input.js';
+import { InputError } from '../input/rows.js';
 import { startProgress } from '../load/progress.js';
 import type { FilesOfSource, ForeignFile } from './input-files.js';
 import type { Rejects } from './rejects.js';
@@ -14,26 +15,40 @@ import type { Rejects } from './rejects.js';
 /** The rows of a file that a guess looks at. */
 const SAMPLE_ROWS = 5000;
 
-function open(file: ForeignFile): Promise<Input> {
-  return openInput(file.path, {
-    stdin: new PassThrough(),
-    isForeign: true,
-    columnTypes: () => Promise.resolve(new Map()),
-  });
+/**
+ * Opens a file, and reads it.
+ * @throws InputError that names the file
+ */
+async function withInput(file: ForeignFile, read: (input: Input) => Promise<void>): Promise<void> {
+  try {
+    const input = await openInput(file.path, {
+      stdin: new PassThrough(),
+      isForeign: true,
+      columnTypes: () => Promise.resolve(new Map()),
+    });
+    try {
+      await read(input);
+    } finally {
+      await input.close();
+    }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`${file.name}: ${error.message}`, {
+      cause: error,
+      ...(error.help === undefined ? {} : { help: error.help }),
+    });
+  }
 }
 
-/** Reads the first rows of a file. A file that cannot be read has none. */
+/** Reads the first rows of a file. @throws InputError */
 export async function sampleOf(file: ForeignFile): Promise<FileSample> {
-  const input = await open(file);
   const rows: FileSample['rows'][number][] = [];
-  try {
+  await withInput(file, async (input) => {
     for await (const chunk of input.chunks()) {
       rows.push(...chunk.rows.map(({ value }) => value));
       if (rows.length >= SAMPLE_ROWS) break;
     }
-  } finally {
-    await input.close();
-  }
+  });
   return { file: file.name, rows: rows.slice(0, SAMPLE_ROWS) };
 }
 
@@ -63,13 +78,10 @@ export async function readFiles(
     for (const [file, own] of sourcesByFile(sources)) {
       number += 1;
       const readers = own.map((source) => readerOf(source, candidateType, number));
-      const input = await open(file);
-      const onProgress = (): void => progress.update(done + input.bytesRead(), counts.rows);
-      try {
-        await readRows(input, file, readers, rejects, take, onProgress, counts);
-      } finally {
-        await input.close();
-      }
+      await withInput(file, (input) => {
+        const onProgress = (): void => progress.update(done + input.bytesRead(), counts.rows);
+        return readRows(input, file, readers, rejects, take, onProgress, counts);
+      });
       done += file.bytes;
     }
   } finally {

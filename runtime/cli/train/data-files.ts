@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { JsonObject, ValueType } from '../../api/types.js';
+import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { DataFeature, DataRow } from '../../training/data-frame.js';
 import { CommandFailure } from '../failure.js';
 import { openInput } from '../input/open-input.js';
@@ -61,7 +61,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   return {
     folder,
     version: createHash('sha256').update(content).digest('hex').slice(0, 12),
-    pipeline: String(manifest.pipeline),
+    pipeline: typeof manifest.pipeline === 'string' ? manifest.pipeline : '',
     features: features.map(({ name, type, column = name }) => ({ name, type, column })),
     rows: { train: rows.train ?? 0, holdout: rows.holdout ?? 0 },
     propensities: manifest.propensities as unknown as readonly number[] | undefined,
@@ -105,7 +105,7 @@ export async function* readRequests(
       const [bad] = chunk.bad;
       if (bad !== undefined) throw new CommandFailure(`${path}: ${input.unit} ${bad.line}: ${bad.problem}`);
       for (const { value } of chunk.rows) {
-        const own = String(value.request_id);
+        const own = textOf(value.request_id);
         if (own !== requestId) {
           if (requestId !== undefined) yield { requestId, time, rows };
           requestId = own;
@@ -119,6 +119,11 @@ export async function* readRequests(
     await input.close();
   }
   if (requestId !== undefined) yield { requestId, time, rows };
+}
+
+/** An id as text. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 function timeOf(value: unknown): number {

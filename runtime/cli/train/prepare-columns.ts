@@ -25,6 +25,11 @@ export function prepareColumns(
   data: DataFolder,
   asked: readonly string[] | undefined,
 ): PreparedColumns {
+  if (asked !== undefined && Array.isArray(step.options.inputs))
+    throw new CommandFailure(
+      `the step ${step.name} lists its columns under \`inputs:\`, so --columns cannot change them`,
+      `change the list in ${step.definition.file.path}, or leave --columns out`,
+    );
   const columns = modelColumns(step, asked, usableNumbers(step, data));
   if (columns.length === 0)
     throw new CommandFailure(

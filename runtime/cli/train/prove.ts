@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { OptionError } from '../../api/plugin.js';
 import type { StepTools } from '../../compile/step-tools.js';
 import { openDataScorer } from '../../training/data-scorer.js';
 import type { LearnedStep } from '../../training/learned-step.js';
+import { CommandFailure } from '../failure.js';
 import { readRequests, type DataFolder, type Split } from './data-files.js';
 import type { PreparedColumns } from './prepare-columns.js';
 
@@ -32,7 +34,13 @@ export async function prove(
   services: StepTools['services'],
 ): Promise<Proof> {
   const expected = await readFile(scoresFile);
-  const scorer = await openDataScorer(step, columns, inputs, model, services);
+  const scorer = await openDataScorer(step, columns, inputs, model, services).catch((error: unknown) => {
+    if (error instanceof OptionError)
+      throw new CommandFailure(`the service cannot use the model: ${error.message}`, error.help, {
+        cause: error,
+      });
+    throw error;
+  });
   let rows = 0;
   let different = 0;
   let difference = 0;

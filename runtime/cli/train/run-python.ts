@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { COMPILED } from '../../core/locations.js';
 import type { JsonObject } from '../../api/types.js';
 import { CommandFailure } from '../failure.js';
@@ -60,26 +60,23 @@ export async function runPython(
   env: Readonly<Record<string, string | undefined>>,
   onRound: (round: number) => void,
 ): Promise<JsonObject> {
-  const child = spawn(python, ['-m', 'millrace.job', specPath], {
+  const path = [PYTHON_CODE, ...(env.PYTHONPATH ? [env.PYTHONPATH] : [])].join(delimiter);
+  const child = spawn(python.includes('/') ? resolve(python) : python, ['-m', 'millrace.job', specPath], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, PYTHONPATH: PYTHON_CODE, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' },
+    // Python imports modules of its working directory first. It must not find those of a project.
+    cwd: PYTHON_CODE,
+    env: { ...env, PYTHONPATH: path, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' },
   });
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-4000)));
   createInterface(child.stdout).on('line', (line) => {
     const [, round] = /^\{"round": (\d+)/.exec(line) ?? [];
     if (round !== undefined) onRound(Number(round));
   });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => reject(noPython(python, error)));
-      child.once('close', () => resolve());
-    });
-  } finally {
-    process.off('exit', kill);
-  }
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => reject(noPython(python, error)));
+    child.once('close', () => resolve());
+  });
   const text = await readFile(job.result, 'utf8').catch(() => undefined);
   if (text === undefined) {
     const lines = complaints.trim().split('\n');

@@ -2,7 +2,7 @@ import { shuffled } from '../../core/shuffle.js';
 import type { Metric } from '../../evaluation/metric-names.js';
 import type { JudgedRanking } from '../../evaluation/metrics.js';
 import type { LoggedRequest } from '../../tuning/logged-values.js';
-import type { RequestRows } from '../train/data-files.js';
+import { textOf, type RequestRows } from '../train/data-files.js';
 
 /** What tuning raises. */
 export interface TunedMeasure {
@@ -86,7 +86,7 @@ export function toLogged(
     const value = gain === 'exp2' ? 2 ** grade - 1 : grade;
     return value * Number(weight ?? 1) * placeWeight(Number(place), weighing);
   });
-  return { time, ids: order.map(({ candidate_id: id }) => String(id)), rows: order, grades };
+  return { time, ids: order.map(({ candidate_id: id }) => textOf(id)), rows: order, grades };
 }
 
 function placeWeight(place: number, { propensities, clip }: Weighing): number {

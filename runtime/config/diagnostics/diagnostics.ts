@@ -64,3 +64,12 @@ export class Diagnostics {
 function isSame(a: Span, b: Span): boolean {
   return a.file === b.file && a.start === b.start && a.end === b.end;
 }
+
+/** The diagnostics, each once, also if a file was read several times. */
+export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const told = new Set<string>();
+  return diagnostics.filter(({ code, at, message }) => {
+    const key = JSON.stringify([code, at.file.path, at.start, at.end, message]);
+    return told.size < told.add(key).size;
+  });
+}

@@ -5,10 +5,11 @@ import type { SourceFile } from '../yaml/source.js';
 import { valueEnd } from '../yaml/value-extent.js';
 
 const SECRETS = new Map([...FILE_SETTINGS].filter(([, { secret }]) => secret === true));
+const SECRET_WORDS = ['password', 'secret', 'token', 'credentials'];
 const VARIABLE = /\$\{[A-Za-z_]\w*(?:\}|:-)/g;
 
 /**
- * Keeps the secrets of millrace.yaml out of messages and excerpts: passwords in addresses, and the values of keys that
+ * Keeps the secrets of millrace.yaml, or of a sink, out of messages and excerpts: passwords in addresses, and the values of keys that
  * look like those of secrets. It reads the text alone, because messages about broken YAML have excerpts too.
  */
 export function hideSecrets(file: SourceFile): void {
@@ -34,7 +35,8 @@ function secretOf(key: string): SettingRow<unknown> | 'all' | undefined {
   const written = keyOf({ env: key.replaceAll('-', '_').toUpperCase() });
   const row = SECRETS.get(written) ?? SECRETS.get(nearest(written, FILE_SETTINGS.keys()) ?? '');
   if (row?.passwordIn !== undefined) return row;
-  return row !== undefined || /pass|secret|token|credential/.test(written) ? 'all' : undefined;
+  const isSecret = row !== undefined || /pass|secret|token|credential/.test(written);
+  return isSecret || nearest(written, SECRET_WORDS) !== undefined ? 'all' : undefined;
 }
 
 /** Hides a text except the names of variables in it. */

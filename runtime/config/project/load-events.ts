@@ -1,6 +1,6 @@
 import { isMap, type Node } from 'yaml';
 import { INTERACTION_TYPES } from '../../api/interactions.js';
-import { NAME_PATTERN, typeText } from '../../api/types.js';
+import { NAME_PATTERN } from '../../api/types.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { Diagnostics } from '../diagnostics/diagnostics.js';
 import type { Environment } from '../yaml/interpolate.js';
@@ -9,7 +9,7 @@ import { entriesOf, entryOf, isEmpty, spanOf, textOf, type Entry } from '../yaml
 import { EVENTS_KEY, readProjectFile } from './load-project-file.js';
 import { nameHelp } from './marks.js';
 import type { EventKind, EventValueType } from './model.js';
-import { ourType, readType } from './parse-type.js';
+import { ourType } from './parse-type.js';
 import { EVENT_FIELDS } from './reserved-names.js';
 import { foundWords } from './shape-words.js';
 
@@ -20,7 +20,7 @@ export const MOST_EVENT_KINDS = 32;
 const MOST_EVENT_VALUES = 32;
 
 const EXAMPLE = '`events: { click: {}, order: { revenue: float } }`';
-const VALUE_TYPES = 'the values of events are int, float, bool or string';
+const VALUE_KINDS = ['int', 'float', 'bool', 'string'] as const;
 
 /** The kinds of feedback of a project that declares none. */
 export const DEFAULT_EVENTS: ReadonlyMap<string, EventKind> = new Map(
@@ -145,26 +145,18 @@ class EventReader {
   }
 
   #typeOf({ key, keyAt, value: node }: Entry): EventValueType | undefined {
-    if (isMap(node)) {
-      const found = foundWords(this.file, node);
-      const help = `write \`${key}: float\`; ${VALUE_TYPES}`;
-      this.diagnostics.error(
-        'invalid_type',
-        this.#placeOf(node, keyAt),
-        `expected a type, found ${found}`,
-        help,
-      );
-      return undefined;
-    }
-    const type = readType(keyAt, node, { diagnostics: this.diagnostics, references: [] });
-    if (type === undefined) return undefined;
-    const { kind } = type;
-    if (kind === 'int' || kind === 'float' || kind === 'bool' || kind === 'string') return { kind };
+    const text = textOf(node);
+    const kind = VALUE_KINDS.find((one) => one === text);
+    if (kind !== undefined) return { kind };
+    const guess = VALUE_KINDS.find((one) => one === ourType(text ?? ''));
+    const found = text === undefined ? foundWords(this.file, node) : `\`${text}\``;
     this.diagnostics.error(
       'invalid_type',
       this.#placeOf(node, keyAt),
-      `an event cannot carry a ${typeText(type)}`,
-      VALUE_TYPES,
+      `\`${key}\`: expected the type of the value, found ${found}`,
+      guess === undefined
+        ? `the values of events are ${VALUE_KINDS.join(', ')}`
+        : `did you mean \`${guess}\`?`,
     );
     return undefined;
   }

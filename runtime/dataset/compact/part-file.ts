@@ -2,7 +2,8 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DecodedRecord } from '../../ledger/record-decoder.js';
 import type { RecordSchema } from '../../ledger/record-schema.js';
-import { ParquetFile, ROW_GROUP, type ParquetValues } from '../parquet.js';
+import type { ParquetValues } from '../parquet-column.js';
+import { ParquetFile, ROW_GROUP } from '../parquet.js';
 import { columnsOf, type Table, type TableColumn } from './table-columns.js';
 
 /** A file of a compacted ledger that is being written. It is invisible until it is published. */

@@ -119,10 +119,12 @@ function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
 }
 
-/** The segments that an earlier import of the same files left, whole or not. */
+/** The segments of an earlier import of the same files. What an interrupted import left is removed. */
 export async function segmentsOfImport(folder: string, instance: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true }).catch((): string[] => []);
-  return entries
+  const own = entries
     .filter((entry) => basename(entry).startsWith(`${instance}-`))
     .map((entry) => join(folder, entry));
+  for (const path of own) if (path.endsWith(UNFINISHED)) rmSync(path, { force: true });
+  return own.filter((path) => !path.endsWith(UNFINISHED));
 }

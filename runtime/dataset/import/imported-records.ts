@@ -18,6 +18,7 @@ import { hydrate } from '../../pipeline/hydrate/hydrate.js';
 import { HashedIds } from '../../pipeline/log/hashed-cells.js';
 import { loggedValues, rankingSchema } from '../../pipeline/log/ranking-schema.js';
 import { openRequest } from '../../pipeline/request/open-request.js';
+import type { RankingRequest } from '../../pipeline/request/read-request.js';
 import type { PipelineServices } from '../../pipeline/run-pipeline.js';
 import type {
   ForeignAct,
@@ -163,7 +164,7 @@ export class ImportedRecords {
     const shown = request.ids.map((id) => byId.get(id));
     const schema = ranking.pooled === true ? this.#schemas.pooled : this.#schemas.plain;
     this.#ledger.add(schema, { candidate: request.ids.length, change: 0 }, (writer) => {
-      this.#write(writer, frame, ranking, request.ids, shown);
+      this.#write(writer, frame, ranking, request, shown);
     });
     releaseFrame(plan, frame, reports);
   }
@@ -172,14 +173,20 @@ export class ImportedRecords {
     writer: RecordWriter,
     frame: Frame,
     { request, time, owners }: ForeignRanking,
-    candidateIds: readonly string[],
+    { ids: candidateIds, entityIds }: RankingRequest,
     shown: readonly (ForeignCandidate | undefined)[],
   ): void {
     const ids = new HashedIds(this.#hasher);
     const { name: type } = this.#plan.candidateType;
     const count = candidateIds.length;
     const user = owners[USER];
-    const entities = Object.entries(owners).map(([owner, id]) => `${owner}=${ids.shown(owner, id)}`);
+    const named = new Set(Object.entries(owners).map(([owner, id]) => `${owner}=${ids.shown(owner, id)}`));
+    for (const field of this.#plan.definition.request.fields.values()) {
+      const id = field.kind === 'entity' ? entityIds.get(field.name) : undefined;
+      if (field.kind === 'entity' && id !== undefined)
+        named.add(`${field.entity}=${ids.shown(field.entity, id)}`);
+    }
+    const entities = [...named];
     writer.text(request);
     writer.text(undefined);
     writer.time(time);
@@ -263,7 +270,7 @@ export class ImportedRecords {
 
   #fitted(value: JsonValue, type: ValueType): JsonValue {
     if (typeof value === 'string') return this.#convert(value, type);
-    return type.kind === 'string' ? textOf(value) : value;
+    return type.kind === 'string' && typeof value !== 'object' ? textOf(value) : value;
   }
 
   #feedbackSchema({ event, owners, values }: ForeignFeedback): FeedbackSchema {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { murmur3 } from '../../core/murmur3.js';
 
 /** The characters of all partitions that are held in memory. */
-const HELD = 32 * 1024 * 1024;
+const HELD = 16 * 1024 * 1024;
 
 /**
  * Lines, split by the hash of a key into partitions that each fit into memory. Lines of one key keep their order. What

@@ -19,60 +19,31 @@ export interface Shift {
   readonly moved: boolean;
 }
 
-interface Bin {
-  readonly label: string;
-  /** The share in the data set lies between these; quantiles of few values tell no more. */
-  readonly least: number;
-  readonly most: number;
-}
-
 /** Counts the values of a feature into the bins that the manifest of a data set describes. */
 export class ShiftCounter {
   readonly #summary: FeatureSummary;
+  /** The distinct deciles of a number. A bin goes up to and including its edge; one more bin follows the last. */
   readonly #edges: readonly number[];
-  readonly #bins: readonly Bin[];
+  /** Values with exactly the number of an edge. */
+  readonly #onEdge: Float64Array;
   readonly #places: ReadonlyMap<string, number>;
+  /** The last bin is of rows without a value. */
   readonly #counts: Float64Array;
   rows = 0;
 
   constructor(summary: FeatureSummary) {
     this.#summary = summary;
-    const { missing, quantiles, values } = summary;
-    const of = (share: number): number => share * (1 - missing);
-    if (quantiles !== undefined) {
-      const inner = quantiles.slice(1, -1);
-      this.#edges = [...new Set(inner)];
-      this.#bins = numberBins(inner, this.#edges, quantiles).map((bin) => ({
-        ...bin,
-        least: of(bin.least),
-        most: of(bin.most),
-      }));
-      this.#places = new Map();
-    } else {
-      this.#edges = [];
-      const listed = values ?? [];
-      const rest = Math.max(0, 1 - listed.reduce((sum, { share }) => sum + share, 0));
-      const shares = [
-        ...listed.map(({ value, share }) => ({ label: value, share })),
-        { label: '(other)', share: rest },
-      ];
-      this.#bins = shares.map(({ label, share }) => ({ label, least: of(share), most: of(share) }));
-      this.#places = new Map(listed.map(({ value }, at) => [value, at]));
-    }
-    // The last bin is of rows without a value.
-    this.#counts = new Float64Array(this.#bins.length + 1);
+    this.#edges = [...new Set(summary.quantiles?.slice(1, -1))];
+    this.#onEdge = new Float64Array(this.#edges.length);
+    this.#places = new Map((summary.values ?? []).map(({ value }, at) => [value, at]));
+    this.#counts = new Float64Array(Math.max(this.#edges.length, this.#places.size) + 2);
   }
 
   add(value: number | string | undefined): void {
     this.rows += 1;
-    const last = this.#bins.length;
-    const at =
-      value === undefined || (typeof value === 'number' && Number.isNaN(value))
-        ? last
-        : typeof value === 'number'
-          ? this.#binOf(value)
-          : (this.#places.get(value) ?? last - 1);
+    const at = this.#binOf(value);
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    if (value === this.#edges[at]) this.#onEdge[at] = (this.#onEdge[at] ?? 0) + 1;
   }
 
   /**
@@ -80,49 +51,62 @@ export class ShiftCounter {
    * @param clusters how many rows of a request there are, if all rows of a request have one value
    */
   shift(sampled: number, clusters = 1): Shift {
-    const { name, missing } = this.#summary;
+    const { name, missing, quantiles } = this.#summary;
     const rows = this.rows / clusters;
     const before = sampled / clusters;
-    let psi = 0;
-    let bins = 0;
-    let through = 0;
-    let belowLeast = 0;
-    let belowMost = 0;
-    let expectedThrough = 0;
-    for (const [at, bin] of this.#bins.entries()) {
-      const actual = (this.#counts[at] ?? 0) / Math.max(1, this.rows);
-      through += actual;
-      belowLeast += bin.least;
-      belowMost += bin.most;
-      // A bin of the manifest whose share is only known to lie in a range takes the share that is nearest to the actual.
-      const reached = Math.min(Math.max(through, belowLeast), belowMost);
-      const expected = bin.least === bin.most ? bin.least : Math.max(0, reached - expectedThrough);
-      expectedThrough += expected;
-      if (expected === 0 && actual === 0) continue;
-      bins += 1;
-      psi += term(actual, expected, rows, before);
-    }
-    const gone = (this.#counts[this.#bins.length] ?? 0) / Math.max(1, this.rows);
-    if (gone > 0 || missing > 0) {
-      bins += 1;
-      psi += term(gone, missing, rows, before);
-    }
+    const gone = (this.#counts.at(-1) ?? 0) / Math.max(1, this.rows);
+    const known = Math.max(1, this.rows - (this.#counts.at(-1) ?? 0));
+    const actual = Array.from(this.#counts.subarray(0, -1), (count) => count / known);
+    const expected = quantiles === undefined ? this.#textShares() : this.#numberShares(actual, known);
+    const terms = actual.map((share, at): Pair => [share * (1 - gone), (expected[at] ?? 0) * (1 - missing)]);
+    terms.push([gone, missing]);
+    const used = terms.filter(([now, then]) => now > 0 || then > 0);
+    const psi = used.reduce((sum, pair) => sum + term(pair, rows, before), 0);
+    const degrees = Math.max(1, used.length - 1);
     const scale = rows === 0 || before === 0 ? Infinity : 1 / rows + 1 / before;
-    const noise95 = scale * chiSquared95(Math.max(1, bins - 1));
+    const noise95 = scale * chiSquared95(degrees);
     return {
       feature: name,
       psi,
-      noise: scale * Math.max(1, bins - 1),
+      noise: scale * degrees,
       noise95,
       rows: this.rows,
-      bins,
+      bins: used.length,
       missing: [gone, missing],
       moved: psi > noise95 && psi > LEAST_SHIFT,
     };
   }
 
-  /** The bin of a number: up to and including the edge. */
-  #binOf(value: number): number {
+  #textShares(): readonly number[] {
+    const shares = (this.#summary.values ?? []).map(({ share }) => share);
+    return [...shares, Math.max(0, 1 - shares.reduce((sum, share) => sum + share, 0))];
+  }
+
+  /**
+   * Decile i says: at most i tenths of the values are below it, and at least i tenths are not above it. If many values are
+   * equal to it, the share up to it is not known exactly; then the one that is nearest to the actual share counts.
+   */
+  #numberShares(actual: readonly number[], known: number): readonly number[] {
+    const inner = this.#summary.quantiles?.slice(1, -1) ?? [];
+    if (inner.length === 0) return actual;
+    const tenths = inner.length + 1;
+    let through = 0;
+    let reached = 0;
+    const shares = this.#edges.map((edge, at) => {
+      through += actual[at] ?? 0;
+      const least = (inner.lastIndexOf(edge) + 1) / tenths;
+      const most = (inner.indexOf(edge) + 1) / tenths + (this.#onEdge[at] ?? 0) / known;
+      const expected = Math.min(Math.max(through, least), Math.max(least, most), 1);
+      const share = Math.max(0, expected - reached);
+      reached = Math.max(reached, expected);
+      return share;
+    });
+    return [...shares, Math.max(0, 1 - reached)];
+  }
+
+  #binOf(value: number | string | undefined): number {
+    if (value === undefined || Number.isNaN(value)) return this.#counts.length - 1;
+    if (typeof value === 'string') return this.#places.get(value) ?? this.#counts.length - 2;
     let low = 0;
     let high = this.#edges.length;
     while (low < high) {
@@ -134,33 +118,16 @@ export class ShiftCounter {
   }
 }
 
+type Pair = readonly [actual: number, expected: number];
+
 /** A smaller index is no shift that anyone would act on, however many rows show it. */
 const LEAST_SHIFT = 0.02;
 
 /** A bin without rows counts as half a row, so that the logarithm exists. */
-function term(actual: number, expected: number, rows: number, before: number): number {
+function term([actual, expected]: Pair, rows: number, before: number): number {
   const a = Math.max(actual, 0.5 / Math.max(1, rows));
   const e = Math.max(expected, 0.5 / Math.max(1, before));
   return (a - e) * Math.log(a / e);
-}
-
-/**
- * Bins between the distinct deciles. If deciles are equal, or all are whole numbers, a value can have more rows than its
- * deciles tell, up to a tenth more.
- */
-function numberBins(inner: readonly number[], edges: readonly number[], quantiles: readonly number[]): Bin[] {
-  const tenths = inner.length + 1;
-  const isDiscrete = edges.length < inner.length || quantiles.every(Number.isInteger);
-  const slack = isDiscrete ? 1 : 0;
-  let before = 0;
-  const bins = edges.map((edge, at): Bin => {
-    const through = inner.lastIndexOf(edge) + 1;
-    const least = (through - before) / tenths;
-    before = through;
-    return { label: `≤ ${edge}`, least, most: least + (at === 0 ? slack / tenths : 0) };
-  });
-  const rest = (tenths - before) / tenths;
-  return [...bins, { label: 'more', least: Math.max(0, rest - slack / tenths), most: rest }];
 }
 
 /** The 95 % quantile of the chi-squared distribution, by Wilson and Hilferty's cube root (within 1 %). */

@@ -1,7 +1,8 @@
 import type { Column, ColumnKind, ColumnOf } from '../../api/columns.js';
 import type { EntityIdentifier, Identifier } from '../../api/identifiers.js';
 import type { InteractionEvents, InteractionsInput } from '../../api/interactions.js';
-import type { FeatureValue, StepInput } from '../../api/plugin.js';
+import type { ComponentEvent, FeatureValue, StepInput } from '../../api/plugin.js';
+import type { JsonObject } from '../../api/types.js';
 import type { Input } from '../../api/input.js';
 import { defaultedCause, isKnown, Status, statusName, statusAt } from '../../api/status.js';
 import type { NeededFeature, PlannedStep } from '../../compile/plan.js';
@@ -10,6 +11,9 @@ import type { Frame } from '../../frame/frame.js';
 import type { TraceSpan } from '../../tracing/trace-span.js';
 import { decodeEvents, noEvents } from '../../store/codec/history-record.js';
 import type { Ranking } from './ranking.js';
+
+/** The most events that the components of a request can emit. */
+const MOST_EVENTS = 1000;
 
 /** A step's view of the frame: its columns, and the cells of one candidate at a time. */
 export class StepView implements StepInput {
@@ -51,6 +55,19 @@ export class StepView implements StepInput {
 
   candidate(row: number): EntityIdentifier {
     return this.#ranking.candidate(row);
+  }
+
+  emit({ row, data }: ComponentEvent): void {
+    const { emitted, count } = this.#frame;
+    if (row !== undefined && !(Number.isInteger(row) && row >= 0 && row < count))
+      throw new RangeError(`the request has no candidate in row ${row}`);
+    if (emitted.length >= MOST_EVENTS)
+      throw new RangeError(`the components of a request can emit ${MOST_EVENTS} events`);
+    // A copy: the component may change its object later, and what is no JSON fails here.
+    emitted.push({
+      ...(row === undefined ? {} : { row }),
+      data: JSON.parse(JSON.stringify(data)) as JsonObject,
+    });
   }
 
   interactions({ history, ids, facet }: InteractionsInput): InteractionEvents {

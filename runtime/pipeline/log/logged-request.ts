@@ -126,7 +126,7 @@ function carriedValue(cells: Cells | undefined, row: number, { kind }: ValueType
   if (!isKnown(cells.statusAt(row))) return null;
   const value = cells.at(row);
   // Records hold the booleans of a pipeline as numbers.
-  return kind === 'bool' ? value === 1 || value === true : ((value ?? null) as JsonValue);
+  return kind === 'bool' ? value === 1 || value === true : (value ?? null);
 }
 
 function keyOf(type: string, entities: ReadonlyMap<string, EntityType>): string {

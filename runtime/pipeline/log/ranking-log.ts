@@ -1,6 +1,7 @@
 import { Status } from '../../api/status.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition, PipelineDefinition } from '../../config/project/model.js';
+import { customEventText } from '../../core/event-types.js';
 import type { IdHasher } from '../../core/id-hasher.js';
 import type { Frame } from '../../frame/frame.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -79,7 +80,7 @@ export class RankingLog {
     this.#log = log;
     this.#ledger = ledger;
     this.#hasher = hasherOf(plan.definition);
-    this.#schema = rankingSchema(plan, projectVersion, { hashed: [...this.#hasher.types].sort() });
+    this.#schema = rankingSchema(plan, projectVersion, { hashed: [...this.#hasher.types].sort() }, true);
     this.#values = loggedValues(plan);
     this.#unitType = unit?.kind === 'entity' ? unit.entity : log.unit;
   }
@@ -158,6 +159,19 @@ export class RankingLog {
     writeList(writer, entities);
     writer.float64(this.#log.share);
     writer.float64(ms);
+    writeList(writer, this.#customEvents(frame, request, ids));
+  }
+
+  /** The data of the events of components, as JSON. */
+  #customEvents({ emitted }: Frame, { requestId, ids: sent }: RankingRequest, ids: HashedIds): string[] {
+    const { name } = this.#plan.candidateType;
+    return emitted.map(({ row, data }) =>
+      customEventText(
+        row === undefined ? requestId : ids.shown(name, sent[row] ?? ''),
+        row === undefined ? 'request' : name,
+        data,
+      ),
+    );
   }
 
   #writeCandidates(

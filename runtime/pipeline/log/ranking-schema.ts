@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ColumnKind } from '../../api/columns.js';
+import type { RuleComponent } from '../../api/plugin.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import type { LogDefinition } from '../../config/project/model.js';
 import {
@@ -29,6 +30,9 @@ const RECORD_FIELDS: readonly Field[] = [
   ['share', 'float64'],
   ['ms', 'float64'],
 ];
+
+/** The events of components, as JSON. Only requests that a service ran have them. */
+const CUSTOM_EVENTS: Field = ['custom', 'texts'];
 
 /** One row for each logged candidate. */
 const CANDIDATE_FIELDS: readonly Field[] = [
@@ -73,12 +77,18 @@ export function loggedValues({ log, layout }: Plan): Readonly<Record<'record' | 
  * fields of a candidate, values of a candidate, fields of a change.
  * @param project the version of the project
  * @param more further entries of `meta`
+ * @param isServed whether a service ran the requests; then the field `custom` follows the other fields of the request
  */
-export function rankingSchema(plan: Plan, project: string, more: JsonObject = {}): RecordSchema {
+export function rankingSchema(
+  plan: Plan,
+  project: string,
+  more: JsonObject = {},
+  isServed = false,
+): RecordSchema {
   const { definition, steps, log } = plan;
   const values = loggedValues(plan);
   const columns = [
-    ...RECORD_FIELDS.map((field) => fieldColumn('record', field)),
+    ...[...RECORD_FIELDS, ...(isServed ? [CUSTOM_EVENTS] : [])].map((field) => fieldColumn('record', field)),
     ...values.record.map((value) => valueColumn('record', value, plan)),
     ...CANDIDATE_FIELDS.map((field) => fieldColumn('candidate', field)),
     ...values.candidate.map((value) => valueColumn('candidate', value, plan)),
@@ -91,6 +101,7 @@ export function rankingSchema(plan: Plan, project: string, more: JsonObject = {}
     models: Object.fromEntries(
       steps.flatMap(({ as, kind, version }) => (kind === 'model' ? [[as, version ?? null]] : [])),
     ),
+    score_steps: scoreSteps(plan),
     steps: definition.components.map(({ as, use }) => (as ?? use).value),
     task: definition.task,
     candidate_type: plan.candidateType.name,
@@ -99,6 +110,17 @@ export function rankingSchema(plan: Plan, project: string, more: JsonObject = {}
     log: definition.log === undefined ? null : writtenLog(definition.log),
     ...more,
   });
+}
+
+/** The numbers of the steps that set the base score: those before the first rule that adjusts scores. */
+function scoreSteps({ steps }: Plan): number[] {
+  const sets: number[] = [];
+  for (const { kind, component, number } of steps) {
+    if (kind !== 'rule') continue;
+    if ((component as RuleComponent).scoring !== 'sets') break;
+    sets.push(number);
+  }
+  return sets;
 }
 
 /** The first 12 hex digits of a SHA-256 of the pipeline's file and the values of its params. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/types.js';
 import type { AttributeColumn, FeatureRead, NamedColumn, Plan, PlannedStep } from '../../compile/plan.js';
 import type { Frame } from '../../frame/frame.js';
 import type { JsonText } from '../../core/json-writer.js';
+import { customEventText } from '../../core/event-types.js';
 import { degradationText } from './degraded.js';
 import { cellTexts, EventWriter, numberText } from './event-writer.js';
 import type { RankedRow, Ranking } from '../components/ranking.js';
@@ -58,6 +59,7 @@ export function* eventsOf(
     }
   }
   yield* events.changes(trace);
+  events.custom();
   yield* events.places(ranking, page);
   return writer.end();
 }
@@ -174,6 +176,17 @@ class RequestEvents {
       const scores = `"old_score":${numberText(before)},"new_score":${numberText(after)}`;
       this.#writer.add('BUSINESS_LOGIC', `${this.#entities[row] ?? ''},${of},${scores}`);
       if (i % PIECE === PIECE - 1) yield;
+    }
+  }
+
+  /** The events that components emitted. */
+  custom(): void {
+    const { name } = this.#plan.candidateType;
+    for (const { row, data } of this.#frame.emitted) {
+      const id = row === undefined ? this.#request.requestId : (this.#request.ids[row] ?? '');
+      const shown = row === undefined ? id : (JSON.parse(this.#idText(name, id)) as string);
+      const text = customEventText(shown, row === undefined ? 'request' : name, data);
+      this.#writer.add('CUSTOM', text.slice(1, -1));
     }
   }
 

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readRecords } from '../../../runtime/ledger/record-reader.js';
 import { millrace } from '../../support/command-line.js';
 import { writeProject } from '../../support/project.js';
 
@@ -37,6 +38,29 @@ const PRODUCTS = [
 describe('commands that work on data', () => {
   let root = '';
   afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('record the rows of a view with a history in the ledger, and close it', async () => {
+    root = await writeProject({
+      'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\n',
+      'schemas/features/stats.yaml': 'view: stats\nof: [product]\nhistory: true\nfeatures: { orders: int }\n',
+      // A pipeline with an error does not matter.
+      'pipelines/other.yaml': 'pipeline: other\nrank: prodct\ncomponents:\n  - use: scor\n',
+    });
+    const env = { MILLRACE_STORE: 'embedded', MILLRACE_DATA_DIR: join(root, 'data') };
+    const stdin = '{"product_id":"a","orders":3,"event_time":1700000000000}\n{"product_id":"b"}\n';
+    const { code, stderr } = await millrace(['features', 'load', 'stats', '-', '--project', root], {
+      env,
+      stdin,
+    });
+    expect([code, stderr]).to.deep.equal([0, '']);
+    const found: unknown[] = [];
+    for await (const record of readRecords(join(root, 'data', 'ledger')))
+      found.push([record.kind, record.field('keys')?.at(0), record.value('orders')?.at(0)]);
+    expect(found).to.deep.equal([
+      ['history', ['a'], 3],
+      ['history', ['b'], undefined],
+    ]);
+  });
 
   /** Problems of a project that must not prevent loading its data. */
   const unfinished: Readonly<Record<string, Readonly<Record<string, string>>>> = {

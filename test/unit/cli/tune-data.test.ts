@@ -89,9 +89,7 @@ describe('millrace tune --data', () => {
       ...['--propensities', join(root, 'propensities.json'), '--write'],
     );
     expect(code, stderr).to.equal(0);
-    expect(stdout).to.contain(
-      'search: agreement with feedback, dcg@10 weighted by propensity of 200 requests',
-    );
+    expect(stdout).to.match(/^search: agreement with feedback, dcg@10 weighted by propensity of 1\d\d\s/);
     expect(stdout).to.contain('measure the change with judgments or an');
     expect(await readFile(join(root, 'pipelines/search.yaml'), 'utf8')).to.match(/value: (1\.[4-9]|2\.)/);
   });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadProjectFile } from '../../../runtime/config/project/load-project-file.js';
 import { loadProject } from '../../../runtime/config/project/load-project.js';
+import { distinct } from '../../../runtime/config/diagnostics/diagnostics.js';
 import { renderDiagnostics } from '../../../runtime/config/diagnostics/render.js';
 import { RESERVED_ROUTES } from '../../../runtime/http/routes.js';
 import { repositoryPath } from '../../support/repository.js';
@@ -15,7 +16,7 @@ describe('golden diagnostics', () => {
     it(project, async () => {
       const { config, diagnostics } = await loadProject(join(golden, project), {}, RESERVED_ROUTES);
       const { diagnostics: ofFile } = await loadProjectFile(join(golden, project), {});
-      const told = `${renderDiagnostics([...ofFile, ...diagnostics], { color: false, width: 100 })}\n`;
+      const told = `${renderDiagnostics(distinct([...ofFile, ...diagnostics]), { color: false, width: 100 })}\n`;
       const expectedFile = join(golden, project, 'expected.txt');
       if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(expectedFile, told);
       expect(existsSync(expectedFile), `${expectedFile}; write it with UPDATE_GOLDEN=1`).to.equal(true);

@@ -52,7 +52,7 @@ describe('CRC-32C', () => {
 
   it('is the same by words', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      fc.property(fc.uint8Array({ maxLength: 2000, size: 'max' }), (bytes) => {
         const whole = bytes.slice(0, bytes.length & ~3);
         const words = new Int32Array(whole.buffer, 0, whole.length / 4);
         expect(crc32cOfWords(words, 0, words.length)).to.equal(crc32c(whole));

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, overload
 
 import httpx
 
@@ -69,6 +69,16 @@ class Ranking(Sequence[Ranked]):
         return [one.candidate_id for one in self.candidates]
 
 
+class Frame(Protocol):
+    """A data frame of pandas."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    @property
+    def iloc(self) -> Any: ...
+
+
 @dataclass(frozen=True)
 class _Pipeline:
     route: str
@@ -79,9 +89,9 @@ class _Pipeline:
 class Millrace:
     """A client of one service. It keeps connections open: use it as a context manager, or close it.
 
-    Errors of the service are `Problem`; a service that does not answer is `ConnectionFailed`. A request is sent again, at
-    most `retries` times, if the service says 429 or 503, after the time in its `Retry-After`, or if no connection can be
-    made. `api_key` is sent as a bearer token.
+    Errors of the service are `Problem`; a service that does not answer is `ConnectionFailed`. A request is sent
+    again, at most `retries` times, if the service says 429 or 503, after the time in its `Retry-After`, or if no
+    connection can be made. `api_key` is sent as a bearer token.
     """
 
     def __init__(
@@ -114,10 +124,26 @@ class Millrace:
 
     # Rankings
 
+    @overload
+    def rank(
+        self,
+        candidates: Iterable[Mapping[str, Any]],
+        pipeline: str = ...,
+        *,
+        request_id: str | None = ...,
+        page: int | None = ...,
+        page_size: int | None = ...,
+        include_events: bool = ...,
+        **fields: Any,
+    ) -> Ranking: ...
+
+    @overload
+    def rank(self, candidates: Frame, pipeline: str = ..., *, request_id: str | None = ..., **fields: Any) -> Any: ...
+
     @_endpoint("POST", "{route}")
     def rank(
         self,
-        candidates: Any,
+        candidates: Iterable[Mapping[str, Any]] | Frame,
         pipeline: str = _DEFAULT_PIPELINE,
         *,
         request_id: str | None = None,
@@ -126,15 +152,18 @@ class Millrace:
         include_events: bool = False,
         **fields: Any,
     ) -> Any:
-        """Ranks candidates with a pipeline. `fields` are the other fields of the request, e.g. `query={"query": "shoe"}`.
+        """Ranks candidates with a pipeline. `fields` are the other fields of the request, e.g.
+        `query={"query": "shoe"}`.
 
-        `candidates` is a list of objects with the key of the type, e.g. `{"product_id": "p1"}`; the answer is a `Ranking`,
-        one page. Or it is a data frame of pandas with a column of that name; the answer then is the whole data frame in
-        the ranked order, with the columns `ranked_score` and `place`. Cells of the frame without a value are not sent.
+        `candidates` is a list of objects with the key of the type, e.g. `{"product_id": "p1"}`; the answer is a
+        `Ranking`, one page. Or it is a data frame of pandas with a column of that name; the answer then is the whole
+        data frame in the ranked order, with the columns `ranked_score` and `place`. Cells of the frame without a
+        value are not sent.
         """
         if _is_frame(candidates):
             return self._rank_frame(candidates, pipeline, request_id, fields)
-        body = {"candidates": list(candidates), **fields}
+        sent = cast("Iterable[Mapping[str, Any]]", candidates)
+        body: Json = {"candidates": list(sent), **fields}
         if request_id is not None:
             body["request_id"] = request_id
         if page is not None:
@@ -160,11 +189,11 @@ class Millrace:
         return cast(Json, self._to_pipeline(pipeline, "", fields).json())
 
     @_endpoint("POST", "{route}/explain")
-    def explain(self, candidates: Iterable[Json], pipeline: str = _DEFAULT_PIPELINE, **fields: Any) -> Json:
+    def explain(
+        self, candidates: Iterable[Mapping[str, Any]], pipeline: str = _DEFAULT_PIPELINE, **fields: Any
+    ) -> Json:
         """Why a ranking is as it is: every value with its status, and what each step did."""
-        return cast(
-            Json, self._to_pipeline(pipeline, "/explain", {"candidates": list(candidates), **fields}).json()
-        )
+        return cast(Json, self._to_pipeline(pipeline, "/explain", {"candidates": list(candidates), **fields}).json())
 
     def explain_score(self, pipeline: str, **fields: Any) -> Json:
         """The same for a pipeline that scores one entity."""
@@ -174,13 +203,11 @@ class Millrace:
 
     @_endpoint("POST", "/api/v1/entities/upload")
     def upload_entities(
-        self, entity_type: str, entities: Iterable[Json], *, entity_key: str | None = None
+        self, entity_type: str, entities: Iterable[Mapping[str, Any]], *, entity_key: str | None = None
     ) -> Json:
         """Stores entities whole, at most 1,000. `entity_key` names the field of the id, if it is not the type's key."""
         key = {} if entity_key is None else {"entity_key": entity_key}
-        return self._post(
-            "/api/v1/entities/upload", {"entity_type": entity_type, "entities": list(entities), **key}
-        )
+        return self._post("/api/v1/entities/upload", {"entity_type": entity_type, "entities": list(entities), **key})
 
     @_endpoint("POST", "/api/v1/entities/get")
     def get_entities(self, entity_type: str, entity_ids: Iterable[str]) -> dict[str, Json | None]:
@@ -201,12 +228,12 @@ class Millrace:
     # Features
 
     @_endpoint("POST", "/api/v1/features/push")
-    def push_features(self, view: str, rows: Iterable[Json]) -> Json:
+    def push_features(self, view: str, rows: Iterable[Mapping[str, Any]]) -> Json:
         """Stores rows of a feature view: keys, features, and perhaps `event_time`."""
         return self._post("/api/v1/features/push", {"view": view, "rows": list(rows)})
 
     @_endpoint("POST", "/api/v1/features/delete")
-    def delete_features(self, view: str, rows: Iterable[Json]) -> Json:
+    def delete_features(self, view: str, rows: Iterable[Mapping[str, Any]]) -> Json:
         """Deletes rows of a feature view by their keys."""
         return self._post("/api/v1/features/delete", {"view": view, "rows": list(rows)})
 
@@ -224,7 +251,7 @@ class Millrace:
     # Feedback and privacy
 
     @_endpoint("POST", "/api/v1/feedback")
-    def send_feedback(self, request_id: str | None, events: Iterable[Json], **owners: Any) -> Json:
+    def send_feedback(self, request_id: str | None, events: Iterable[Mapping[str, Any]], **owners: Any) -> Json:
         """Tells what users did with what was shown, e.g. `send_feedback("r1", [{"type": "click", "product":
         {"product_id": "p1"}}], user={"user_id": "u1"})`."""
         named = {} if request_id is None else {"request_id": request_id}
@@ -293,9 +320,7 @@ class Millrace:
             self._pipelines = _pipelines_of(self.openapi())
         return self._pipelines.get(pipeline)
 
-    def _rank_frame(
-        self, frame: Any, pipeline: str, request_id: str | None, fields: Mapping[str, Any]
-    ) -> Any:
+    def _rank_frame(self, frame: Any, pipeline: str, request_id: str | None, fields: Mapping[str, Any]) -> Any:
         described = self._described(pipeline)
         if described is None or described.candidate_key is None:
             raise MillraceError(f"the service has no pipeline {pipeline} that ranks candidates")
@@ -306,9 +331,7 @@ class Millrace:
         size = max(1, min(described.max_page, len(candidates)))
         places: dict[str, tuple[int, float]] = {}
         for page in range((len(candidates) + size - 1) // size):
-            ranking = self.rank(
-                candidates, pipeline, request_id=request_id, page=page, page_size=size, **fields
-            )
+            ranking = self.rank(candidates, pipeline, request_id=request_id, page=page, page_size=size, **fields)
             # All pages have one request id, so that they are one request in the ledger.
             request_id = request_id or ranking.request_id
             for one in ranking:
@@ -371,7 +394,9 @@ class Millrace:
                 if response.status_code not in _TRIED_AGAIN or left <= 0 or late:
                     raise _problem(response)
                 # Clients that were refused at once should not come back at once.
-                time.sleep(asked + random.random() * _FIRST_WAIT if asked is not None else wait * (0.5 + random.random()))
+                time.sleep(
+                    asked + random.random() * _FIRST_WAIT if asked is not None else wait * (0.5 + random.random())
+                )
             wait = min(self._max_wait, wait * 2)
 
 
@@ -433,11 +458,7 @@ def _is_frame(value: Any) -> bool:
 def _records(frame: Any) -> list[Json]:
     columns = list(frame.columns)
     return [
-        {
-            str(name): value
-            for name, value in zip(columns, row)
-            if not _is_missing(value)
-        }
+        {str(name): value for name, value in zip(columns, row, strict=True) if not _is_missing(value)}
         for row in frame.astype(object).itertuples(index=False, name=None)
     ]
 

@@ -92,9 +92,7 @@ def evaluate(
     own = [_ranked(scores, grades, of) for of in rows.values()]
     baseline = None if others is None else [_ranked(others, grades, of) for of in rows.values()]
     values = {one.name: _values(own, one, options, empty) for one in chosen}
-    before = (
-        None if baseline is None else {one.name: _values(baseline, one, options, empty) for one in chosen}
-    )
+    before = None if baseline is None else {one.name: _values(baseline, one, options, empty) for one in chosen}
     return Evaluation(
         {name: summarise(name, of, None if before is None else before[name], seed) for name, of in values.items()},
         {name: {one.name: values[one.name][at] for one in chosen} for at, name in enumerate(rows)},
@@ -134,7 +132,7 @@ def summarise(
     result = MetricResult(name, len(counted), mean(counted), bootstrap_interval(counted, seed))
     if before is None:
         return result
-    pairs = [(a, b) for a, b in zip(values, before) if a is not None and b is not None]
+    pairs = [(a, b) for a, b in zip(values, before, strict=True) if a is not None and b is not None]
     differences = [a - b for a, b in pairs]
     delta = Comparison(
         mean([b for _, b in pairs]),

@@ -25,7 +25,7 @@ def main(spec_path: str) -> int:
         result = {"missing": str(error), "packages": error.packages, "python": sys.executable}
     except DataSetError as error:
         result = {"error": error.message, "help": error.help}
-    except Exception as error:  # noqa: BLE001 - the libraries raise many kinds, e.g. for a wrong parameter
+    except Exception as error:  # the libraries raise many kinds, e.g. for a wrong parameter
         if not _is_of_library(error):
             raise
         result = {"error": f"{spec['lib']} failed: {error}", "help": None}

@@ -1,7 +1,6 @@
 """Measures of one ranking, the same as those of `millrace evaluate`.
 
-Ranks are 1-based; `k` is the depth to which a measure looks, None for all ranks. A grade of NaN is a candidate without a
-grade.
+Ranks are 1-based; `k` is the depth to which a measure looks. A grade of NaN is a candidate without a grade.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Intervals and tests over queries, with the numbers of `millrace evaluate`: the same values and seed give the same result."""
+"""Intervals and tests over queries, as in `millrace evaluate`: the same values and seed give the same result."""
 
 from __future__ import annotations
 
@@ -101,11 +101,7 @@ def _student_quantile(tail: float, degrees: int) -> float:
         y = expm1(a * y * y)
     else:
         y = (
-            (
-                1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3)
-                + 0.5 / (degrees + 4)
-            )
-            * y
+            (1 / (((degrees + 6) / (degrees * y) - 0.089 * d - 0.822) * (degrees + 2) * 3) + 0.5 / (degrees + 4)) * y
             - 1
         ) * ((degrees + 1) / (degrees + 2)) + 1 / y
     return -sqrt(degrees * y)

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from .data_set import DataSet, MissingPackage, Split, load_dataset, short_list
+from .data_set import DataSet, MissingPackage, Split, load_dataset
 from .errors import DataSetError
 from .evaluation import Evaluation, evaluate, summarise
 
@@ -48,7 +48,7 @@ class Trained:
     """What a library made: how to save it, how to score with it."""
 
     save: Callable[[str], None]
-    predict: Callable[[Any, bool, "int | None"], Any]
+    predict: Callable[[Any, bool, int | None], Any]
     rounds: int
     """Iterations in the model."""
     parameters: Mapping[str, Any]
@@ -145,7 +145,9 @@ def train(
     started = time.monotonic()
     sides, categories = _read(pd, data, chosen, lib, weighing)
     trainer = _train_lightgbm if lib == "lightgbm" else _train_xgboost
-    trained = trainer(sides["train"], sides["holdout"], rounds, early_stopping, seed, params or {}, threads, weighing, progress)
+    trained = trainer(
+        sides["train"], sides["holdout"], rounds, early_stopping, seed, params or {}, threads, weighing, progress
+    )
     result = _measure(trained, sides["holdout"], weighing, seed)
     card = _card(data, chosen, lib, trained, sides, weighing, result, seed, time.monotonic() - started)
     model = TrainedModel(trained, chosen, lib, card, result, categories)
@@ -283,17 +285,19 @@ def _read(
                     f"the column {name} has the category {other!r}, and XGBoost saves texts that are not ASCII wrongly",
                     "use LightGBM, or leave the column out",
                 )
-    return {
-        split: _side(pd, frames[split], _matrix(pd, values[split], categories), weighing) for split in _SPLITS
-    }, categories
+    sides = {split: _side(pd, frames[split], _matrix(pd, values[split], categories), weighing) for split in _SPLITS}
+    if not (sides["train"].labels > 0).any():
+        raise DataSetError(
+            "no row to train on has a label above 0",
+            "see what became of the feedback: attribution in manifest.json",
+        )
+    return sides, categories
 
 
 _SPLITS: tuple[Split, Split] = ("train", "holdout")
 
 
-def values_of(
-    data: DataSet, columns: Sequence[Column], frame: Any, split: Split
-) -> dict[str, tuple[Column, Any]]:
+def values_of(data: DataSet, columns: Sequence[Column], frame: Any, split: Split) -> dict[str, tuple[Column, Any]]:
     found: dict[str, tuple[Column, Any]] = {}
     for one in columns:
         if one.feature is not None:
@@ -313,9 +317,7 @@ def _feature_of(column: Column) -> str:
     return column.feature
 
 
-def _matrix(
-    pd: Any, values: Mapping[str, tuple[Column, Any]], categories: Mapping[str, Sequence[str]]
-) -> Any:
+def _matrix(pd: Any, values: Mapping[str, tuple[Column, Any]], categories: Mapping[str, Sequence[str]]) -> Any:
     matrix = {}
     for name, (column, of) in values.items():
         if column.type == "text":
@@ -390,9 +392,7 @@ def _train_lightgbm(
     sets: dict[str, Any] = {}
     callbacks: list[Any] = []
     if _can_stop(holdout, early_stopping):
-        held = lgb.Dataset(
-            holdout.matrix, holdout.labels, weight=holdout.weights, group=holdout.groups, reference=made
-        )
+        held = lgb.Dataset(holdout.matrix, holdout.labels, weight=holdout.weights, group=holdout.groups, reference=made)
         sets = {"valid_sets": [held], "valid_names": ["holdout"]}
         if weighs:
             sets["feval"] = lambda scores, _: ("dcg@10", holdout.weighted_dcg(scores).mean(), True)
@@ -499,10 +499,7 @@ def _train_xgboost(
         predict,
         int(booster.num_boosted_rounds()),
         parameters,
-        {
-            name: {"gain": float(gains.get(name, 0)), "splits": float(splits.get(name, 0))}
-            for name in names
-        },
+        {name: {"gain": float(gains.get(name, 0)), "splits": float(splits.get(name, 0))} for name in names},
     )
 
 
@@ -515,8 +512,7 @@ def _measure(trained: Trained, holdout: Side, weighing: Weighing, seed: int) -> 
     if weighing.method != "inverse_propensity":
         return result
     own, shown = (
-        [float(one) if one > 0 else None for one in holdout.weighted_dcg(by)]
-        for by in (scores, -holdout.places)
+        [float(one) if one > 0 else None for one in holdout.weighted_dcg(by)] for by in (scores, -holdout.places)
     )
     weighted = summarise("dcg@10 weighted by propensity", own, shown, seed)
     return Evaluation({weighted.metric: weighted, **result.metrics}, result.queries)
@@ -566,9 +562,7 @@ def _card(
         "rounds": trained.rounds,
         "seed": seed,
         "seconds": round(seconds, 3),
-        "holdout": None if result is None else {
-            name: _result_json(one) for name, one in result.metrics.items()
-        },
+        "holdout": None if result is None else {name: _result_json(one) for name, one in result.metrics.items()},
         "importance": {
             name: trained.importance[name]
             for name in sorted(trained.importance, key=lambda one: (-trained.importance[one]["gain"], one))

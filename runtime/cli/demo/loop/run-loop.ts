@@ -7,7 +7,7 @@ import { startService } from '../../../app/serve.js';
 import { COMPILED } from '../../../core/locations.js';
 import { shuffled } from '../../../core/shuffle.js';
 import { ndcg } from '../../../evaluation/metrics.js';
-import type { Settings } from '../../../settings/settings.js';
+import { SETTINGS, type Settings } from '../../../settings/settings.js';
 import { CommandFailure } from '../../failure.js';
 import { HttpTarget } from '../../load/http-target.js';
 import { renderTable } from '../../table.js';
@@ -22,7 +22,7 @@ export interface LoopOptions {
   readonly folder: string;
   /** Settings for a service with the embedded store; the folders and the port are set here. */
   readonly settings: Settings;
-  /** The environment of the commands. */
+  /** The environment of the user; the commands do not get its settings. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly write: (text: string) => void;
 }
@@ -39,7 +39,7 @@ export interface LoopResult {
 }
 
 /** Searches that are logged and learned from. */
-const SEARCHES = 2000;
+const SEARCHES = 1200;
 /** Of these, one in so many is answered in a random order. */
 const EXPLORES_EACH = 4;
 /** Fresh searches that measure what shoppers get. */
@@ -47,8 +47,8 @@ const MEASURED = 400;
 /** Measured searches have numbers of their own, the same before and after. */
 const FIRST_MEASURED = 1_000_000;
 const CLIENTS = 4;
-/** Feedback that comes later than this after its ranking does not count. Everything of the demo comes at once. */
-const WINDOW = '200ms';
+/** Feedback that comes later than this after its ranking does not count. That of the demo comes at once. */
+const WINDOW_MS = 2000;
 /** Graded candidates of each query that is judged by people. */
 const JUDGED_CANDIDATES = 24;
 const RELOAD_WITHIN_MS = 10_000;
@@ -63,6 +63,10 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   const [live, desk] = [join(folder, 'live'), join(folder, 'desk')];
   for (const project of [live, desk]) await writeProject(project);
   await writeFile(join(folder, 'judgments.csv'), judgmentsOf(shop));
+  await writeFile(
+    join(folder, 'products.jsonl'),
+    shop.products.map((one) => `${JSON.stringify(one)}\n`).join(''),
+  );
   write(
     `A shop with ${shop.products.length} products, ${shop.users.length} shoppers and ${shop.queries.length} queries; seed ${seed}.\n` +
       'What shoppers like is hidden, and they look at the first places most.\n',
@@ -77,6 +81,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     port: 0,
     reload: 'watch',
     reloadPollMs: 100,
+    logLevel: 'silent',
   });
   const client = new ShopClient(service.url, shop);
   try {
@@ -84,6 +89,8 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     write(`\n1. Serve, and log what was served and what shoppers did\n\n`);
     const random = await collect(shop, client, write);
     await writeFile(join(folder, 'propensities.json'), `${JSON.stringify(random.propensities())}\n`);
+    await pause(WINDOW_MS); // requests younger than the window are not joined
+    const before = await measure(shop, client);
     await pause(500); // longer than the ledger takes to write
 
     write('\n2. Join, tune and judge\n');
@@ -93,11 +100,11 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     };
     await must(
       ...['dataset', 'build', '--ledger', 'live/.millrace/ledger', '--out', 'data'],
-      ...['--label', 'click=1,order=2', '--window', WINDOW, '--split', 'hash:user:90%'],
+      ...['--label', 'click=1,order=2', '--window', `${WINDOW_MS}ms`, '--split', 'hash:user:90%'],
     );
     await must(
       ...['tune', 'shop', '--data', 'data', '--propensities', 'propensities.json'],
-      ...['--project', 'desk', '--write'],
+      ...['--gain', 'linear', '--restarts', '1', '--project', 'desk', '--write'],
     );
     await must(
       ...['entities', 'load', 'product', 'products.jsonl', '--project', 'desk', '--store', 'embedded'],
@@ -116,7 +123,6 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       ],
     );
     const isDeployed = refused === 0;
-    const before = await measure(shop, client);
     write('\n3. Deploy\n\n');
     if (isDeployed) await deploy(desk, live, client, write);
     else write('The gate does not accept the change, so the pipeline stays as it is.\n');
@@ -250,13 +256,20 @@ async function runCommand(argv: readonly string[], { folder, env, write }: LoopO
   write(`\n$ millrace ${commandText(argv)}\n`);
   const child = spawn(process.execPath, [join(COMPILED, 'runtime', 'cli', 'bin.js'), ...argv], {
     cwd: folder,
-    env: env as NodeJS.ProcessEnv,
+    env: withoutSettings(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.setEncoding('utf8').on('data', write);
   child.stderr.setEncoding('utf8').on('data', write);
   const [code] = (await once(child, 'close')) as [number | null];
   return code ?? 1;
+}
+
+/** The settings of the environment are those of another project. */
+function withoutSettings(env: LoopOptions['env']): NodeJS.ProcessEnv {
+  const settings = new Set(Object.values(SETTINGS).map((setting: { readonly env: string }) => setting.env));
+  const others = Object.entries(env).filter(([name]) => !settings.has(name) && !name.startsWith('MILLRACE_'));
+  return { ...Object.fromEntries(others), LOG_LEVEL: 'silent' };
 }
 
 /** The command in lines of at most 80 columns, as a shell takes it. */

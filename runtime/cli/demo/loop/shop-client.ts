@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { JsonObject } from '../../../api/types.js';
 import type { RankingAnswer } from '../../../pipeline/answer-types.js';
 import type { Search, ShopProduct, Shoppers, Visit } from './shoppers.js';
+
+const MOST_ATTEMPTS = 50;
+const RETRY_MS = 100;
 
 /** The shop's own program: it sends searches and feedback to the service, over HTTP. */
 export class ShopClient {
@@ -53,15 +57,20 @@ export class ShopClient {
     await this.#agent.destroy();
   }
 
+  /** A busy service may refuse a request for now. Then it is sent again, as any client should. */
   async #post(path: string, body: JsonObject): Promise<unknown> {
-    const { statusCode, body: answer } = await request(this.#url + path, {
-      dispatcher: this.#agent,
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
-    return JSON.parse(text);
+    for (let attempt = 1; ; attempt++) {
+      const { statusCode, body: answer } = await request(this.#url + path, {
+        dispatcher: this.#agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const text = await answer.text();
+      if (statusCode === 200) return JSON.parse(text);
+      if (statusCode !== 503 || attempt === MOST_ATTEMPTS)
+        throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
+      await pause(RETRY_MS);
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { Sink } from '../../../../runtime/api/ledger.js';
 import { readReport } from '../../../../runtime/ledger/frame-splitter.js';
 import { readRecords } from '../../../../runtime/ledger/record-reader.js';
 import { schemaFrame } from '../../../../runtime/ledger/schema-frame.js';
-import { segmentFiles, segmentPath, segmentPaths } from '../../../../runtime/sdk/segments.js';
+import { closeMark, segmentFiles, segmentPath, segmentPaths } from '../../../../runtime/sdk/segments.js';
 import { sink as plugin } from '../../../../plugins/file/index.js';
 import { createSink, sinkLedger, SMALL_RANKING, type SinkLedger } from '../../../support/sink-ledger.js';
 
@@ -21,7 +21,7 @@ describe('the file sink', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const open = (options: object = {}, context: object = {}): Promise<Sink> =>
-    createSink(plugin, options, { folder, keepMs: 30 * DAY, keepBytes: 2 ** 40, ...context });
+    createSink(plugin, options, { name: 'file', folder, keepMs: 30 * DAY, keepBytes: 2 ** 40, ...context });
   const ledgerOf = async (options: object = {}, context: object = {}): Promise<SinkLedger> =>
     sinkLedger(await open(options, context));
   async function idsIn(path: string): Promise<string[]> {
@@ -68,10 +68,25 @@ describe('the file sink', () => {
     await ledger.close(1000);
   });
 
+  it('starts another segment when a mark asks for it, and removes the mark', async () => {
+    const { ledger, add } = await ledgerOf();
+    add(1);
+    await ledger.flush();
+    const [first = ''] = await segmentPaths(folder);
+    await writeFile(closeMark(first), '');
+    add(1);
+    await ledger.close(1000);
+    expect(await segmentPaths(folder)).to.have.length(2);
+    expect(await readdir(dirname(first))).to.have.length(2);
+    expect(await idsIn(first)).to.deep.equal(['r0']);
+  });
+
   it('shares a folder with another sink of the same process', async () => {
-    const [one, two] = [await ledgerOf(), await ledgerOf()];
+    const [one, two] = [await ledgerOf({}, { name: 'file' }), await ledgerOf({}, { name: 'long_term' })];
     one.add(1);
     two.add(1);
+    await Promise.all([one.ledger.flush(), two.ledger.flush()]);
+    expect((await segmentFiles(folder)).filter(({ isClosed }) => isClosed)).to.deep.equal([]);
     await Promise.all([one.ledger.close(1000), two.ledger.close(1000)]);
     expect(await idsIn(folder)).to.deep.equal(['r0', 'r0']);
   });
@@ -115,7 +130,7 @@ describe('the file sink', () => {
 
   it('tries again when the folder cannot be made, and loses nothing', async () => {
     await writeFile(join(folder, 'blocked'), '');
-    const { ledger, add, counts } = await ledgerOf({ folder: join(folder, 'blocked', 'ledger') });
+    const { ledger, add, counts } = await ledgerOf({}, { folder: join(folder, 'blocked', 'ledger') });
     add(2);
     const flushed = ledger.flush();
     while (counts.retries < 2) await new Promise((resolve) => setTimeout(resolve, 5));

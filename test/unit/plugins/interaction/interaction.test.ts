@@ -106,6 +106,24 @@ describe('interaction', () => {
     }
   });
 
+  it('refuses kinds of feedback that the project does not declare, with the nearest name', async () => {
+    const step = new FakeStep(1);
+    const outputs = {
+      one: { event: 'clik', window: '1h', value: 'count' },
+      two: { event: ['click', 'share'], window: '1h', value: 'count' },
+    };
+    const error: unknown = await create(step, step.text(['a']), outputs).catch((caught: unknown) => caught);
+    const faults = error instanceof AggregateError ? (error.errors as OptionError[]) : [];
+    expect(faults.map(({ path, message, help }) => [path, message, help])).to.deep.equal([
+      [['outputs', 'one', 'event'], 'there is no kind of feedback `clik`', 'did you mean `click`?'],
+      [
+        ['outputs', 'two', 'event', 1],
+        'there is no kind of feedback `share`',
+        'the kinds are impression, click, cart, order; `events:` in millrace.yaml declares them',
+      ],
+    ]);
+  });
+
   it('refuses numbers and invalid windows at their place', async () => {
     const step = new FakeStep(1);
     const place = async (by: Input, window: string): Promise<readonly unknown[]> => {

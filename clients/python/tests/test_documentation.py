@@ -1,0 +1,44 @@
+"""Runs the Python of the README and of docs/python.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Service
+
+PAGES = [ROOT / "clients" / "python" / "README.md", ROOT / "docs" / "python.md"]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, needs_data: bool) -> list[str]:
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [one for one in found if ("load_dataset" in one) == needs_data]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_runs_what_the_page_shows_of_the_client(
+    page: Path, service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = blocks(page, needs_data=False)
+    assert shown
+    for block in shown:
+        exec(compile(block.replace("http://127.0.0.1:5001", service.url), page.name, "exec"), {})
+    assert "p1" in capsys.readouterr().out
+
+
+def test_runs_what_the_page_shows_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("pyarrow")
+    from test_training import write_data_set
+
+    write_data_set(tmp_path / "data")
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
+    [block] = blocks(PAGES[1], needs_data=True)
+    exec(compile(block, "python.md", "exec"), {})
+    assert "ndcg@10" in capsys.readouterr().out
+    assert (tmp_path / "models" / "ltr.txt").exists()
