@@ -129,9 +129,10 @@ function quoted(text: string): string {
 }
 
 /**
- * LibSVM lines `LABEL 1:VALUE 2:VALUE …`, as LightGBM and XGBoost read them. A missing value is `nan`, since LightGBM takes
- * a value that is left out for 0. A text is the number of its category. Beside it are `.group` with the number of rows of
- * each request, and `.weight` with the weight of each row, 0 for a row that was not examined.
+ * LibSVM lines `LABEL 1:VALUE 2:VALUE …` for LightGBM. A missing value is `nan`, since LightGBM takes a value that is left out
+ * for 0. XGBoost's reader of text, which is deprecated, cannot parse `nan`. A text is the number of its category. Beside
+ * the lines are `.group` with the number of rows of each request, and `.weight` with the weight of each row, 0 for a row
+ * that was not examined.
  */
 export class LibSvmTable implements TableFile {
   readonly #lines: LineFile;
