@@ -47,10 +47,10 @@ interface Flags extends SettingFlags {
 const NEW_TYPE = 'product';
 const MAP_FILE = 'import.yaml';
 /** The bytes of the files that one partition holds. */
-const PARTITION_BYTES = 16 * 1024 * 1024;
+const PARTITION_BYTES = 4 * 1024 * 1024;
 /** How much larger a file becomes when it is decompressed. */
 const COMPRESSION = 8;
-const MOST_PARTITIONS = 1024;
+const MOST_PARTITIONS = 4096;
 
 export function ledgerImportCommand(context: CliContext): Command {
   const command = new Command('import')

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
-import { isMissing, readId, readTime, shown, valueAt } from './read-values.js';
+import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 
 /** The events that act on items, and their kinds. */
 const ACTS: Readonly<Record<string, string>> = {
@@ -67,6 +67,7 @@ function readList(
   const query = param(row, 'search_term');
   const request = [owners.user, session, list, row.event_timestamp]
     .filter((part) => !isMissing(part))
+    .map(plainText)
     .join('.');
   output.event({
     is: 'ranking',
@@ -75,7 +76,7 @@ function readList(
     owners,
     sent: {
       ...(isMissing(query) ? {} : { query }),
-      ...(isMissing(list) ? {} : { item_list: list as JsonValue }),
+      ...(isMissing(list) ? {} : { item_list: list }),
       ...(typeof valueAt(row, 'device.category') === 'string'
         ? { device: valueAt(row, 'device.category') as string }
         : {}),
@@ -117,7 +118,7 @@ function param(row: JsonObject, key: string): JsonValue | undefined {
   const value = valueAt(found, 'value');
   for (const kind of ['string_value', 'int_value', 'double_value', 'float_value']) {
     const one = valueAt(value, kind);
-    if (!isMissing(one)) return one as JsonValue;
+    if (!isMissing(one)) return one;
   }
   return undefined;
 }

@@ -13,7 +13,7 @@ import { isGa4 } from './ga4.js';
 import type { EntitySource, FeedbackSource, ImportSource, RankingSource } from './mapping.js';
 import { isMetarank } from './metarank.js';
 import { isNumeric, profileOf, type ColumnProfile } from './profile.js';
-import { isMissing, valueAt } from './read-values.js';
+import { isMissing, plainText, valueAt } from './read-values.js';
 
 /** The first rows of a file. */
 export interface FileSample {
@@ -194,7 +194,7 @@ class FileGuesser {
     this.#use(type, item, time, position);
     const sources: ImportSource[] = [];
     if (shown.length > 0) {
-      const rows = this.#rows.filter((row) => shown.includes(String(valueAt(row, type.path))));
+      const rows = this.#rows.filter((row) => shown.includes(plainText(valueAt(row, type.path))));
       sources.push(this.#flat(item, time, position, {}, { [type.path]: shown }, rows));
     }
     const acts = Object.fromEntries(
@@ -499,7 +499,7 @@ function isConstantIn(rows: readonly JsonObject[], request: readonly string[], p
 function isLater(rows: readonly JsonObject[], path: string, flags: readonly string[]): boolean {
   if (flags.length === 0) return false;
   const isSet = (value: JsonValue | undefined): boolean =>
-    !isMissing(value) && !['0', 'false', '0.0'].includes(String(value));
+    !isMissing(value) && !['0', 'false', '0.0'].includes(plainText(value));
   let inActs = 0;
   for (const row of rows) {
     if (!isSet(valueAt(row, path))) continue;

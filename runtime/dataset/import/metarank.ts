@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
-import { isMissing, readId, readTime, shown, valueAt } from './read-values.js';
+import { isMissing, plainText, readId, readTime, shown, valueAt } from './read-values.js';
 
 /**
  * Reads the events of Metarank: `item`, `user`, `ranking` and `interaction`, one JSON object a line.
@@ -12,15 +12,19 @@ export function metarankReader(candidateType: string): RowReader {
     read(row, output) {
       switch (row.event) {
         case 'item':
-          return readEntity(row, candidateType, 'item', output);
+          readEntity(row, candidateType, 'item', output);
+          break;
         case 'user':
-          return readEntity(row, 'user', 'user', output);
+          readEntity(row, 'user', 'user', output);
+          break;
         case 'ranking':
-          return readRanking(row, output);
+          readRanking(row, output);
+          break;
         case 'interaction':
-          return readInteraction(row, output);
+          readInteraction(row, output);
+          break;
         default:
-          return output.reject('unknown_event', `event is ${shown(row.event)}`);
+          output.reject('unknown_event', `event is ${shown(row.event)}`);
       }
     },
   };
@@ -29,7 +33,7 @@ export function metarankReader(candidateType: string): RowReader {
 /** Whether a row is such an event. */
 export function isMetarank(row: JsonObject): boolean {
   return (
-    ['item', 'user', 'ranking', 'interaction'].includes(String(row.event)) &&
+    ['item', 'user', 'ranking', 'interaction'].includes(plainText(row.event)) &&
     Object.hasOwn(row, 'id') &&
     Object.hasOwn(row, 'timestamp')
   );

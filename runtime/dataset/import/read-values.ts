@@ -94,3 +94,8 @@ export function shown(value: JsonValue | undefined): string {
   const text = JSON.stringify(value ?? null);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
+
+/** A value as text. Texts stay as they are; lists and objects are JSON. */
+export function plainText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}

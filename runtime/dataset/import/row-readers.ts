@@ -211,7 +211,7 @@ function pick(row: JsonValue, paths: Readonly<Record<string, Path>> | undefined)
   const picked: [string, JsonValue][] = [];
   for (const [name, path] of Object.entries(paths ?? {})) {
     const value = valueAt(row, path);
-    if (!isMissing(value)) picked.push([name, value as JsonValue]);
+    if (!isMissing(value)) picked.push([name, value]);
   }
   return Object.fromEntries(picked);
 }

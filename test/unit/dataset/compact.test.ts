@@ -69,7 +69,7 @@ async function rowsOf(folder: string): Promise<readonly Record<string, unknown>[
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!entry.endsWith('.parquet')) continue;
     const bytes = readFileSync(join(folder, entry));
-    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
     rows.push(...(await parquetReadObjects({ file, compressors })));
   }
   return rows;
