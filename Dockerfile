@@ -10,9 +10,10 @@ COPY scripts/build.mjs scripts/remove-stale.mjs scripts/
 COPY schemas schemas
 COPY plugins plugins
 COPY runtime runtime
+COPY clients/python/src clients/python/src
 RUN npm run build && npm prune --omit=dev
 
-FROM node:24-slim
+FROM node:24-slim AS service
 WORKDIR /app
 # HOST is an address that others reach, so the service asks for MILLRACE_KEYS or MILLRACE_AUTH=none. The image sets neither:
 # who runs it decides (docs/access.md).
@@ -36,3 +37,19 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/runtime/main.js"]
+
+# The image with Python and the libraries of `millrace train`: docker build --target jobs (docs/deploy.md).
+FROM service AS jobs
+USER root
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends python3 python3-venv libgomp1 \
+    && rm -rf /var/lib/apt/lists/* \
+    && python3 -m venv /opt/python \
+    && /opt/python/bin/pip install --no-cache-dir lightgbm xgboost pandas pyarrow
+ENV MILLRACE_PYTHON=/opt/python/bin/python
+USER node
+HEALTHCHECK NONE
+CMD ["millrace", "train", "--help"]
+
+# The default target.
+FROM service

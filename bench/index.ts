@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { serviceAgainst } from './against.js';
 import { compositeBench } from './composite.js';
+import { dataSetBench } from './dataset.js';
 import { featuresBench } from './features.js';
 import { keysBench } from './keys.js';
 import { ledgerBench } from './ledger.js';
@@ -16,12 +17,13 @@ import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
- * the service with that of another checkout. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * the service with that of another checkout. `npm run bench -- dataset --rankings N` sets the size of the ledger. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
   request: requestBench,
   composite: compositeBench,
+  dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   features: featuresBench,
   keys: keysBench,
   ledger: ledgerBench,
@@ -39,10 +41,11 @@ const { values, positionals: names } = parseArgs({
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     against: { type: 'string' },
+    rankings: { type: 'string' },
   },
   allowPositionals: true,
 });
-const { short, write, against } = values;
+const { short, write, against, rankings } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {

@@ -1,7 +1,7 @@
 // Compiles to dist/ and copies the files that the compiled code reads: option schemas, YAML schemas, and the browser
 // bundle of the API reference.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,3 +34,10 @@ copyFileSync(
   join(dirname(require.resolve('redoc/package.json')), 'bundles', 'redoc.standalone.js'),
   join(root, 'dist', 'assets', 'redoc.standalone.js'),
 );
+// The Python code that `millrace train` runs. It is a part of the client's package.
+const python = join(root, 'dist', 'assets', 'python', 'millrace');
+const source = join(root, 'clients', 'python', 'src', 'millrace');
+rmSync(python, { recursive: true, force: true });
+mkdirSync(python, { recursive: true });
+for (const name of readdirSync(source))
+  if (name.endsWith('.py')) copyFileSync(join(source, name), join(python, name));

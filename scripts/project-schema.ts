@@ -1,11 +1,30 @@
 import { NAME_PATTERN } from '../runtime/api/types.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
+import { MOST_EVENT_KINDS } from '../runtime/config/project/load-events.js';
+import { EVENT_FIELDS } from '../runtime/config/project/reserved-names.js';
 import { PROJECT_FILE } from '../runtime/settings/setting-origin.js';
 import { SECTIONS, unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
 import { FILE_SETTINGS } from '../runtime/settings/settings.js';
 
 /** A value with an environment variable. Its content is known only when the file is read. */
 const VARIABLE = { type: 'string', pattern: '\\$\\{[^}]*\\}' };
+
+/** The kinds of feedback. The reader of the project checks them (load-events.ts). */
+const EVENTS: JsonObject = {
+  title: 'kinds of feedback',
+  description:
+    'The kinds of feedback, each with the values that its events may carry. Without this key they are impression, click, cart and order. A reload applies a change.',
+  type: 'object',
+  minProperties: 1,
+  maxProperties: MOST_EVENT_KINDS,
+  propertyNames: { pattern: NAME_PATTERN.source },
+  additionalProperties: {
+    type: ['object', 'null'],
+    propertyNames: { pattern: NAME_PATTERN.source, not: { enum: [...EVENT_FIELDS] } },
+    additionalProperties: { enum: ['int', 'float', 'bool', 'string'] },
+  },
+  examples: [{ impression: {}, click: {}, cart: {}, order: { revenue: 'float' } }],
+};
 
 /** Creates the JSON Schema of millrace.yaml, for editors. Millrace itself checks the file with the settings table. */
 export function projectSchema(): JsonObject {
@@ -22,6 +41,7 @@ export function projectSchema(): JsonObject {
         pattern: NAME_PATTERN.source,
         examples: ['shop'],
       },
+      events: EVENTS,
       ...Object.fromEntries(settings.filter(([key]) => !key.includes('.'))),
       ...Object.fromEntries(SECTIONS.map((name) => [name, sectionSchema(name, settings)])),
     },

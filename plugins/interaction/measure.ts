@@ -1,11 +1,11 @@
-import type { InteractionEvents, InteractionType } from 'millrace/api';
+import type { InteractionEvents } from 'millrace/api';
 import type { OutputsEntryValue } from './options.generated.js';
 
 /** One output: the events that count, and the value to compute from them. */
 export interface Measure {
   readonly name: string;
-  readonly types: readonly InteractionType[];
-  /** Whether a type counts, by position in INTERACTION_TYPES. */
+  readonly types: readonly string[];
+  /** Whether a kind counts, by its number. */
   readonly counts: readonly boolean[];
   /** Milliseconds. */
   readonly window: number;

@@ -1,14 +1,16 @@
 // `npm run generate` writes this file from options.schema.json.
 import type { Input } from 'millrace/api';
 
-export type OutputsEntryEvent =
-  'impression' | 'click' | 'cart' | 'order' | readonly ('impression' | 'click' | 'cart' | 'order')[];
+export type OutputsEntryEvent = string | readonly string[];
 
 export const OUTPUTS_ENTRY_VALUE = ['count', 'items', 'has', 'seconds_since'] as const;
 export type OutputsEntryValue = (typeof OUTPUTS_ENTRY_VALUE)[number];
 
 export interface OutputsEntry {
-  /** The event type to count, or a list of types that are counted together. */
+  /**
+   * The kind of feedback to count, or a list of kinds that are counted together. `events:` in
+   * millrace.yaml declares the kinds; without it they are impression, click, cart and order.
+   */
   readonly event: OutputsEntryEvent;
   /** The time window in which events count, e.g. 30m, 1h, 7d; at most 366d. */
   readonly window: string;

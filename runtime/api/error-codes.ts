@@ -183,6 +183,12 @@ export const ERROR_CODES = {
     remedy:
       'stored_ids lists what is stored. Send the others again; it is also safe to send everything again.',
   },
+  event_codes_conflict: {
+    status: 500,
+    title: 'The codes of the kinds of feedback do not fit',
+    remedy:
+      'The record of these codes was lost, damaged or replaced while services used it. Restart the services, or restore the record from a backup.',
+  },
   record_unreadable: {
     status: 500,
     title: 'A stored record cannot be read',

@@ -1,9 +1,14 @@
 /** What an entity, usually a user, did with candidates, as POST /api/v1/feedback reported it. */
 import type { Input } from './input.js';
 
-/** The kinds of events. A stored event has the position of its kind in this list, so add new kinds at the end. */
+/**
+ * The kinds of events of a project that declares none. Their numbers, and their codes in the store, are their positions in
+ * this list, in every project.
+ */
 export const INTERACTION_TYPES = ['impression', 'click', 'cart', 'order'] as const;
-export type InteractionType = (typeof INTERACTION_TYPES)[number];
+
+/** In `InteractionEvents.types`: the event is of a kind that the project does not declare. */
+export const UNDECLARED_EVENT = 255;
 
 /** The longest window, in milliseconds. */
 export const LONGEST_WINDOW = 366 * 86_400_000;
@@ -16,8 +21,11 @@ export interface InteractionsWanted {
    * What events are counted by: a path of the candidate to an id, a text, or a list of either, e.g. `product.brand`.
    */
   readonly with: Input;
-  /** The events to keep, and for how many milliseconds: at most LONGEST_WINDOW. */
-  readonly events: readonly { readonly type: InteractionType; readonly window: number }[];
+  /**
+   * The kinds of events to keep, which `BuildContext.eventKinds` lists, and for how many milliseconds: at most
+   * LONGEST_WINDOW.
+   */
+  readonly events: readonly { readonly type: string; readonly window: number }[];
 }
 
 /** Identifies the events of a request. It is made when the pipeline is compiled. */
@@ -38,7 +46,7 @@ export interface InteractionEvents {
    */
   readonly status: number;
   readonly count: number;
-  /** Position of each event's kind in INTERACTION_TYPES. */
+  /** The number of each event's kind in `BuildContext.eventKinds`, or UNDECLARED_EVENT. */
   readonly types: Uint8Array;
   /** Epoch milliseconds. */
   readonly times: Float64Array;

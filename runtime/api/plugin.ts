@@ -44,6 +44,8 @@ export interface BuildContext {
   readonly name: string;
   /** The entity type that the pipeline ranks or scores. */
   readonly candidateType: string;
+  /** The kinds of feedback of the project, each with its number in `InteractionEvents.types`. */
+  readonly eventKinds: ReadonlyMap<string, number>;
   /**
    * Makes a feature or attribute readable by name, e.g. with `getFeature`. An unknown name is an error at load.
    * @param place the option that names it, as in OptionError; by default the step itself

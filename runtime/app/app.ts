@@ -37,7 +37,8 @@ import {
   type CompileOptions,
 } from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
-import { Reloader, type Reload } from './project/reloader.js';
+import { compareGenerations } from './project/compare-generations.js';
+import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { Sinks } from './project/sinks.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
@@ -129,6 +130,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       await announce(services, generation.config);
       return generation;
     },
+    compare: comparing(settings, logger),
   });
   const metrics = services.resolve(TOKENS.metrics);
   countResident(metrics.registry, {
@@ -164,6 +166,15 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
 
 /** The longest time for writing the last records, in milliseconds. It is a part of the time for closing. */
 const LEDGER_MS = 2000;
+
+/** What compares a reloaded project with the one in service; undefined if the settings do not ask for it. */
+function comparing(
+  { reloadDiff: last, ledgerDir: ledger }: Settings,
+  logger: Logger,
+): ReloaderOptions['compare'] {
+  if (last === 0) return undefined;
+  return (before, next) => compareGenerations(before, next, { ledger, last, logger });
+}
 
 /** The longest time for sending the last spans, in milliseconds. It is a part of the time for closing. */
 const FLUSH_MS = 3000;
@@ -204,16 +215,41 @@ export interface DataApp {
 export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
   const { config, diagnostics } = await loadSchemas(settings.project);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
-  const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
+  const isRecorded = [...config.views.values()].some(({ history }) => history === true);
+  const sinks = isRecorded && overrides.ledger === undefined ? await openSinks(settings) : undefined;
+  const services = await registerServices(rootContainer.createChildContainer(), settings, {
+    ...overrides,
+    ...(sinks === undefined ? {} : { ledger: sinks.ledger }),
+  });
   registerData(services, config);
   const store = services.resolve(TOKENS.store);
+  const features = services.resolve(TOKENS.featureStore);
   return {
     entities: services.resolve(TOKENS.entityIndex),
-    features: services.resolve(TOKENS.featureStore),
+    features,
     scans: services.resolve(TOKENS.scans),
     forget: services.resolve(TOKENS.forget),
-    close: () => store.close(),
+    close: async () => {
+      await features.recording.idle(LEDGER_MS);
+      await sinks?.ledger.close(LEDGER_MS);
+      await store.close();
+    },
   };
+}
+
+/**
+ * Opens the sinks of a project for a process that stores rows without a service.
+ * @throws ProjectInvalidError if a sink or a plugin has errors
+ */
+async function openSinks(settings: Settings): Promise<Sinks> {
+  const { sinks, options } = openRecording(settings, pino({ level: settings.logLevel }));
+  const compiled = await compileProject(settings.project, { ...settings, ...options, onlySinks: true });
+  const isOfSinks = ({ at, severity }: Diagnostic): boolean =>
+    severity === 'error' && /^(?:sinks|plugins)\//.test(at.file.path);
+  const errors = compiled.diagnostics.filter(isOfSinks);
+  if (errors.length > 0) throw new ProjectInvalidError(errors);
+  await sinks.use(compiled.sinks);
+  return sinks;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { dataSetCommand } from './commands/dataset.js';
 import { demoCommand } from './commands/demo.js';
 import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
@@ -12,6 +13,7 @@ import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
+import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/settings.js';
@@ -55,7 +57,9 @@ function makeProgram(context: CliContext, version: string): Command {
     evaluateCommand(context),
     tuneCommand(context),
     ledgerCommand(context),
+    trainCommand(context),
     diffCommand(context),
+    dataSetCommand(context),
     demoCommand(context),
   ])
     program.addCommand(command);

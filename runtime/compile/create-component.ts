@@ -35,7 +35,7 @@ export async function createComponent(
   plugin: Plugin,
   { checked, value }: BoundOptions,
   use: NameUse,
-  { definition, names, reads, diagnostics }: OpenPipeline,
+  { definition, names, reads, eventKinds, diagnostics }: OpenPipeline,
   { plugins, services }: StepTools,
   recorded: RecordedInputs,
 ): Promise<CreatedComponent | undefined> {
@@ -58,6 +58,7 @@ export async function createComponent(
     const build = recorded.recording({
       name: nameOf(step),
       candidateType: definition.candidateType.value,
+      eventKinds,
       need: (name, place) => need(name, place),
       needColumn: (column, place) =>
         need(names.ofColumn(column), place, `the model's column \`${column}\`: `),

@@ -20,7 +20,11 @@ export class HistoryReads {
   /** By the slot of the ids. */
   readonly #reads = new Map<number, Growing>();
 
-  constructor(hydration: HydrationBuilder) {
+  /** @param kinds the kinds of feedback of the project */
+  constructor(
+    hydration: HydrationBuilder,
+    private readonly kinds: ReadonlyMap<string, unknown>,
+  ) {
     this.#hydration = hydration;
   }
 
@@ -37,6 +41,9 @@ export class HistoryReads {
       wants: [],
     };
     this.#reads.set(slot, read);
+    const unknown = events.find(({ type }) => !this.kinds.has(type));
+    if (unknown !== undefined)
+      throw new Error(`there is no kind of feedback ${unknown.type}; see BuildContext.eventKinds`);
     for (const { type, window } of events) read.wants.push(Object.freeze({ ...facet, type, window }));
     return Object.freeze({ history: [...this.#reads.keys()].indexOf(slot), ids: slot, facet: facet.name });
   }

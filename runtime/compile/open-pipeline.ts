@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
+import { eventNumbers } from '../config/project/load-events.js';
 import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
 import { FUNCTIONS } from '../expression/functions/registry.js';
 import { PipelineNames } from './pipeline-names.js';
@@ -13,6 +14,8 @@ export interface OpenPipeline {
   readonly reads: PipelineReads;
   /** What names mean. It learns the outputs of each step that is compiled. */
   readonly names: PipelineNames;
+  /** See `BuildContext.eventKinds`. */
+  readonly eventKinds: ReadonlyMap<string, number>;
   /** The problems of this pipeline. */
   readonly diagnostics: Diagnostics;
 }
@@ -39,5 +42,5 @@ export function openPipeline(
   const reads = openReads(definition, config, diagnostics);
   const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
   const names = new PipelineNames(definition, reads, order, diagnostics, isTunable);
-  return { definition, reads, names, diagnostics };
+  return { definition, reads, names, eventKinds: eventNumbers(config.events), diagnostics };
 }

@@ -22,16 +22,19 @@ export async function contentVersion(content: Uint8Array): Promise<string> {
 export class OptionFiles {
   readonly #root: string;
   readonly #linked: LinkedFolders;
+  readonly #given: ReadonlyMap<string, Buffer>;
   readonly #files = new Map<string, Promise<ProjectFile | Failure>>();
   readonly #versions = new Map<string, string | undefined>();
 
   /**
    * @param root the project's folder
    * @param linked the folders that symbolic links of the project may lead to
+   * @param given contents by path that replace those of the files, whether or not the files exist
    */
-  constructor(root: string, linked = LinkedFolders.none) {
+  constructor(root: string, linked = LinkedFolders.none, given: ReadonlyMap<string, Buffer> = new Map()) {
     this.#root = root;
     this.#linked = linked;
+    this.#given = given;
   }
 
   /** Versions of the requested files, by path below the project; undefined for a file that could not be read. */
@@ -56,15 +59,14 @@ export class OptionFiles {
       return new Failure(`\`${path}\` is outside the project`, 'give a path below the project folder');
     }
     this.#versions.set(path, undefined);
+    const given = this.#given.get(path);
+    if (given !== undefined) return this.#toFile(path, given);
     try {
       const real = await this.#linked.follow(this.#root, path);
       if (typeof real !== 'string') return new Failure(real.message, real.help);
       const why = whyNoFile(await stat(real));
       if (why !== undefined) return new Failure(`file \`${path}\` cannot be read: ${why}`);
-      const content = await readFile(real);
-      const version = await contentVersion(content);
-      this.#versions.set(path, version);
-      return { path, content, version };
+      return await this.#toFile(path, await readFile(real));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         return new Failure(`file \`${path}\` cannot be read: ${reasonOf(error)}`);
@@ -74,6 +76,12 @@ export class OptionFiles {
         near === undefined ? 'paths are relative to the project folder' : `did you mean \`${near}\`?`,
       );
     }
+  }
+
+  async #toFile(path: string, content: Buffer): Promise<ProjectFile> {
+    const version = await contentVersion(content);
+    this.#versions.set(path, version);
+    return { path, content, version };
   }
 
   /** The file of the same folder with the nearest name. */

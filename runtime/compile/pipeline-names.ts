@@ -81,7 +81,10 @@ export class PipelineNames {
         reads.add(name);
         return name === 'score' ? SCORE_IN_DEFINITION : this.#name(name, use);
       },
-      path: (segments) => this.#path(segments, use),
+      path: (segments) => {
+        reads.add(segments.join('.'));
+        return this.#path(segments, use);
+      },
       feature: (view, feature) => {
         reads.add(`${view}:${feature}`);
         return this.#feature(view, feature, use);
@@ -89,7 +92,7 @@ export class PipelineNames {
     });
   }
 
-  /** By definition: the params, definitions, features and outputs that it uses directly. */
+  /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   get readsOfDefinitions(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#readsOf;
   }

@@ -23,13 +23,13 @@ export interface PipelineReads {
 
 export function openReads(
   definition: PipelineDefinition,
-  { entities, views }: ProjectConfig,
+  { entities, views, events }: ProjectConfig,
   diagnostics: Diagnostics,
 ): PipelineReads {
   const layout = new FrameLayout();
   const hydration = new HydrationBuilder(definition, entities, layout);
   const bindings = new FeatureBindings(definition, views, hydration, layout, diagnostics);
-  return { layout, hydration, bindings, histories: new HistoryReads(hydration) };
+  return { layout, hydration, bindings, histories: new HistoryReads(hydration, events) };
 }
 
 /** Groups all reads into store round trips. Nothing may be resolved afterwards. */

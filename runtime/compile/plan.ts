@@ -56,7 +56,7 @@ export interface LoggedValues {
 export interface OpenParams {
   /** The request-level column of each param that expressions read. */
   readonly slots: ReadonlyMap<string, number>;
-  /** By definition: the params, definitions, features and outputs that it uses directly. */
+  /** By definition: the params, definitions, attributes, features and outputs that it uses directly. */
   readonly readsOfDefinitions: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

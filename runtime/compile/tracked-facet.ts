@@ -1,5 +1,3 @@
-import type { InteractionType } from '../api/interactions.js';
-
 /** Interactions that steps count by the values of one facet, such as the clicks of a week by `product.brand`. */
 export interface TrackedFacet {
   /** Type of the entities that the events are about. */
@@ -8,7 +6,8 @@ export interface TrackedFacet {
   readonly segments: readonly string[];
   /** The segments joined by dots. */
   readonly name: string;
-  readonly type: InteractionType;
+  /** The kind of feedback. */
+  readonly type: string;
   /** Milliseconds. */
   readonly window: number;
 }

@@ -1,5 +1,6 @@
 /** Intervals and tests over queries. All are deterministic: the same figures and seed give the same result. */
 import { Random } from '../core/random.js';
+import { normalShare, studentQuantile } from './distributions.js';
 
 /** The ends of a 95 % interval. */
 export interface Interval {
@@ -24,23 +25,34 @@ export function mean(values: ArrayLike<number>): number {
 }
 
 /**
- * The 95 % interval of the mean of a query's values by the percentile bootstrap: queries are drawn with replacement.
+ * The 95 % interval of the mean of a query's values by the expanded percentile bootstrap: queries are drawn with
+ * replacement. The plain percentiles are too narrow for few queries: of ten queries, they find a difference between
+ * equal rankings in 7 of 100 cases instead of 2.5.
  * Source: Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 1979; for retrieval: Sakai,
- * "Evaluating evaluation metrics based on the bootstrap", SIGIR 2006.
- * @returns NaN ends for no values
+ * "Evaluating evaluation metrics based on the bootstrap", SIGIR 2006; the expansion: Hesterberg, "What teachers should
+ * know about the bootstrap", The American Statistician 2015, section 4.3.
+ * @returns NaN ends for no values; the value itself for one
  */
 export function bootstrapInterval(values: ArrayLike<number>, seed: number): Interval {
   const { length } = values;
   if (length === 0) return { lower: NaN, upper: NaN };
   const random = new Random(seed);
+  const drawn = Float64Array.from(values);
   const means = new Float64Array(resamplesFor(length));
   for (let sample = 0; sample < means.length; sample++) {
     let sum = 0;
-    for (let i = 0; i < length; i++) sum += values[Math.floor(random.next() * length)] ?? 0;
+    for (let i = 0; i < length; i++) sum += drawn[Math.floor(random.next() * length)] ?? 0;
     means[sample] = sum / length;
   }
   means.sort();
-  return { lower: quantile(means, 0.025), upper: quantile(means, 0.975) };
+  const tail = tailFor(length);
+  return { lower: quantile(means, tail), upper: quantile(means, 1 - tail) };
+}
+
+/** The share of resampled means beyond each end of the interval: below 0.025, which it approaches. */
+function tailFor(queries: number): number {
+  if (queries < 2) return 0.025;
+  return normalShare(Math.sqrt(queries / (queries - 1)) * studentQuantile(0.025, queries - 1));
 }
 
 /**
@@ -84,11 +96,12 @@ export function randomisationTest(differences: ArrayLike<number>, seed: number):
     return asLarge / all;
   }
   const random = new Random(seed);
-  const samples = resamplesFor(moved.length);
+  const sizes = Float64Array.from(moved);
+  const samples = resamplesFor(sizes.length);
   let asLarge = 0;
   for (let sample = 0; sample < samples; sample++) {
     let sum = 0;
-    for (const one of moved) sum += random.next() < 0.5 ? one : -one;
+    for (const one of sizes) sum += random.next() < 0.5 ? one : -one;
     if (Math.abs(sum) >= least) asLarge += 1;
   }
   return (asLarge + 1) / (samples + 1);

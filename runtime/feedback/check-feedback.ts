@@ -1,13 +1,14 @@
-import { INTERACTION_TYPES } from '../api/interactions.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import { isBodyList } from '../core/json-list.js';
 import type { Pieces } from '../core/pieces.js';
-import type { EntityType } from '../config/project/model.js';
+import { isWellFormed } from '../core/ids.js';
+import type { EntityType, EventKind, EventValueType } from '../config/project/model.js';
+import { EVENT_FIELDS } from '../config/project/reserved-names.js';
 import { nearest } from '../core/nearest.js';
 import { checkCarried, readId, UnknownFields } from '../pipeline/request/check-carried.js';
 import { readEventTime, type EventTimes } from '../core/event-time.js';
-import { describe, isJsonObject, own } from '../core/value-fit.js';
+import { describe, isJsonObject, misfit, own } from '../core/value-fit.js';
 
 /** Most events in one body. */
 export const MAX_EVENTS = 1000;
@@ -18,43 +19,56 @@ export const MOST_ITEMS = 65_535;
 
 /** A valid feedback body. */
 export interface CheckedFeedback {
-  readonly requestId: string;
+  /** Undefined if the events belong to no ranking request. */
+  readonly requestId: string | undefined;
   /** The entities that the events belong to. */
   readonly owners: readonly { readonly type: string; readonly id: string }[];
   readonly events: readonly FeedbackEvent[];
 }
 
 export interface FeedbackEvent {
-  /** Position in INTERACTION_TYPES. */
-  readonly type: number;
+  readonly kind: EventKind;
   /** The entity that the event is about. */
   readonly subject: { readonly type: string; readonly id: string; readonly carried: JsonObject };
+  /** The client's id of the event. */
+  readonly id: string | undefined;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly quantity: number;
+  readonly position: number | undefined;
+  /** The values of the kind that the event has, by name. */
+  readonly values: ReadonlyMap<string, JsonValue>;
 }
 
-/** When the events arrived, and the accepted range of event times. */
+/** What events can be about and of. */
+export interface FeedbackTypes {
+  readonly entities: ReadonlyMap<string, EntityType>;
+  /** The kinds of feedback of the project, by name. */
+  readonly kinds: ReadonlyMap<string, EventKind>;
+}
+
+/** When the events arrived, the accepted range of event times, and whether the body has a request id. */
 interface Arrival {
   readonly now: number;
   readonly eventTimes: EventTimes;
+  readonly hasRequest: boolean;
 }
 
 type Entities = ReadonlyMap<string, EntityType>;
 
 const BODY_FIELDS = ['request_id', 'events'];
-const EVENT_FIELDS = ['type', 'time', 'quantity', 'position'];
 
 /**
- * Checks `{request_id, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?}], <entity type>:
- * {…} or null …}`. The body is accepted as a whole or not at all.
+ * Checks `{request_id?, events: [0 to 1000 of {type, <entity type>: {…}, time?, quantity?, position?, event_id?,
+ * <value>? …}], <entity type>: {…} or null …}`. The body is accepted as a whole or not at all. Without a request id, the
+ * body names an entity that the events belong to, and each event has `event_id` or `time`, which then identify it.
  * @param now the time of events that give none, epoch milliseconds
  * @param oldest the oldest accepted event time, epoch milliseconds
  * @throws MillraceError invalid_body
  */
 export function* checkFeedback(
   body: unknown,
-  entities: Entities,
+  types: FeedbackTypes,
   now: number,
   oldest: number,
 ): Pieces<CheckedFeedback> {
@@ -68,8 +82,14 @@ export function* checkFeedback(
     violations.throwIfAny('The feedback');
     throw new Error('the violation did not throw');
   }
-  const requestId = readId(own(body, 'request_id'), '/request_id', violations);
-  const owners = readOwners(body, entities, violations);
+  const sentId = own(body, 'request_id') ?? undefined;
+  const requestId = sentId === undefined ? undefined : readId(sentId, '/request_id', violations);
+  const owners = readOwners(body, types.entities, violations);
+  if (sentId === undefined && owners.length === 0 && violations.count === 0) {
+    const detail =
+      'without request_id, expected the entity that the events belong to, e.g. user: {"user_id": …}';
+    violations.add('', 'missing_field', detail);
+  }
   const list: unknown = own(body, 'events');
   const events: (FeedbackEvent | undefined)[] = [];
   if (!isBodyList(list)) {
@@ -78,15 +98,15 @@ export function* checkFeedback(
   } else if (list.length > MAX_EVENTS) {
     violations.add('/events', 'too_many', `events: at most ${MAX_EVENTS}, found ${list.length}`);
   } else {
-    const arrival = { now, eventTimes: { oldest, ahead: CLOCK_AHEAD } };
+    const arrival = { now, eventTimes: { oldest, ahead: CLOCK_AHEAD }, hasRequest: sentId !== undefined };
     for (const event of list) {
       const pointer = pointerTo('/events', events.length);
-      events.push(readEvent(event as JsonValue, entities, arrival, pointer, violations));
+      events.push(readEvent(event as JsonValue, types, arrival, pointer, violations));
       yield;
     }
   }
   violations.throwIfAny('The feedback');
-  return { requestId: requestId as string, owners, events: events as readonly FeedbackEvent[] };
+  return { requestId, owners, events: events as readonly FeedbackEvent[] };
 }
 
 /** A null owner means that the client does not know one. */
@@ -110,7 +130,7 @@ function readOwners(body: JsonObject, entities: Entities, violations: Violations
 
 function readEvent(
   event: JsonValue,
-  entities: Entities,
+  { entities, kinds }: FeedbackTypes,
   arrival: Arrival,
   pointer: string,
   violations: Violations,
@@ -119,15 +139,27 @@ function readEvent(
     violations.add(pointer, 'wrong_type', `expected an event, found ${describe(event)}`);
     return undefined;
   }
-  const type = readType(own(event, 'type'), pointerTo(pointer, 'type'), violations);
-  const time = readTime(own(event, 'time'), arrival, pointerTo(pointer, 'time'), violations);
+  const kind = readKind(own(event, 'type'), kinds, pointerTo(pointer, 'type'), violations);
+  const id = readEventId(own(event, 'event_id'), pointerTo(pointer, 'event_id'), violations);
+  const sentTime = own(event, 'time') ?? undefined;
+  const time = readTime(sentTime, arrival, pointerTo(pointer, 'time'), violations);
   const quantity = readCount(own(event, 'quantity'), pointerTo(pointer, 'quantity'), violations);
-  readCount(own(event, 'position'), pointerTo(pointer, 'position'), violations);
+  const position = readCount(own(event, 'position'), pointerTo(pointer, 'position'), violations);
+  if (!arrival.hasRequest && sentTime === undefined && (own(event, 'event_id') ?? undefined) === undefined) {
+    const detail =
+      'without request_id, an event needs event_id or time; otherwise it would count twice if it is sent again';
+    violations.add(pointer, 'missing_field', detail);
+  }
   const subjects: string[] = [];
+  const values = new Map<string, JsonValue>();
   for (const name of Object.keys(event)) {
     if (EVENT_FIELDS.includes(name)) continue;
-    if (entities.has(name)) subjects.push(name);
-    else addUnknown(name, pointer, [...EVENT_FIELDS, ...entities.keys()], violations);
+    const type = kind?.values.get(name);
+    if (type !== undefined) {
+      const value = readValue(own(event, name), type, name, pointerTo(pointer, name), violations);
+      if (value !== undefined) values.set(name, value);
+    } else if (entities.has(name)) subjects.push(name);
+    else addUnknownInEvent(name, pointer, { entities, kinds }, kind, violations);
   }
   const [subject, another] = subjects;
   const entity = entities.get(subject ?? '');
@@ -143,9 +175,40 @@ function readEvent(
     const detail = `an event is about one entity, but ${subject} and ${another} are given`;
     violations.add(pointerTo(pointer, another), 'too_many', detail);
   }
-  const id = readEntity(event[subject], entity, entities, pointerTo(pointer, subject), violations);
-  if (id === undefined) return undefined;
-  return { type, time, quantity, subject: { type: subject, id, carried: event[subject] as JsonObject } };
+  const subjectId = readEntity(event[subject], entity, entities, pointerTo(pointer, subject), violations);
+  if (subjectId === undefined || kind === undefined) return undefined;
+  const about = { type: subject, id: subjectId, carried: event[subject] as JsonObject };
+  return { kind, id, time, quantity: quantity ?? 1, position, values, subject: about };
+}
+
+/** Undefined if the event has no such value. */
+function readValue(
+  value: JsonValue | undefined,
+  type: EventValueType,
+  name: string,
+  pointer: string,
+  violations: Violations,
+): JsonValue | undefined {
+  if (value === undefined || value === null) return undefined;
+  const found = misfit(value, type);
+  if (found === undefined) {
+    const isBroken = typeof value === 'string' && !isWellFormed(value);
+    if (!isBroken) return value;
+    violations.add(
+      pointer,
+      'wrong_type',
+      `${name}: expected well-formed Unicode, found half a surrogate pair`,
+    );
+  } else violations.add(pointer, found.code, `${name}: ${found.detail}`);
+  return undefined;
+}
+
+function readEventId(
+  value: JsonValue | undefined,
+  pointer: string,
+  violations: Violations,
+): string | undefined {
+  return value === undefined || value === null ? undefined : readId(value, pointer, violations);
 }
 
 /** Returns the id of an entity in the body, after checking the types of its attributes. */
@@ -166,17 +229,22 @@ function readEntity(
   return readId(own(value, entity.key), pointerTo(pointer, entity.key), violations);
 }
 
-function readType(value: JsonValue | undefined, pointer: string, violations: Violations): number {
-  const types: readonly (JsonValue | undefined)[] = INTERACTION_TYPES;
-  const type = types.indexOf(value);
-  if (type >= 0) return type;
+function readKind(
+  value: JsonValue | undefined,
+  kinds: FeedbackTypes['kinds'],
+  pointer: string,
+  violations: Violations,
+): EventKind | undefined {
+  const kind = typeof value === 'string' ? kinds.get(value) : undefined;
+  if (kind !== undefined) return kind;
   const code = value === undefined ? 'missing_field' : 'wrong_type';
   violations.add(pointer, code, () => {
-    const guess = typeof value === 'string' ? nearest(value, INTERACTION_TYPES) : undefined;
+    const names = [...kinds.keys()];
+    const guess = typeof value === 'string' ? nearest(value, names) : undefined;
     const help = guess === undefined ? '' : `; did you mean "${guess}"?`;
-    return `type: expected ${INTERACTION_TYPES.join(', ')}, found ${describe(value)}${help}`;
+    return `type: expected ${names.join(', ')}, found ${describe(value)}${help}`;
   });
-  return 0;
+  return undefined;
 }
 
 function readTime(
@@ -192,15 +260,38 @@ function readTime(
   return now;
 }
 
-function readCount(value: JsonValue | undefined, pointer: string, violations: Violations): number {
-  if (value === undefined || value === null) return 1;
+function readCount(
+  value: JsonValue | undefined,
+  pointer: string,
+  violations: Violations,
+): number | undefined {
+  if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_ITEMS) return value;
   violations.add(
     pointer,
     'out_of_range',
     `expected a whole number from 1 to ${MOST_ITEMS}, found ${describe(value)}`,
   );
-  return 1;
+  return undefined;
+}
+
+/** @param kind the kind of the event; undefined if it is not valid, which is reported already */
+function addUnknownInEvent(
+  name: string,
+  pointer: string,
+  { entities, kinds }: FeedbackTypes,
+  kind: EventKind | undefined,
+  violations: Violations,
+): void {
+  const having = [...kinds.values()].filter(({ values }) => values.has(name));
+  if (having.length === 0) {
+    const values = kind === undefined ? [] : [...kind.values.keys()];
+    addUnknown(name, pointer, [...EVENT_FIELDS, ...values, ...entities.keys()], violations);
+  } else if (kind !== undefined) {
+    const names = having.map((one) => `"${one.name}"`).join(', ');
+    const detail = `an event of the type "${kind.name}" has no value ${JSON.stringify(name)}; ${names} has it`;
+    violations.add(pointerTo(pointer, name), 'unknown_field', detail);
+  }
 }
 
 function addUnknown(name: string, pointer: string, known: readonly string[], violations: Violations): void {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { MillraceError } from '../api/errors.js';
-import { INTERACTION_TYPES, type InteractionType } from '../api/interactions.js';
 import { BatchRead } from '../pipeline/hydrate/batch-read.js';
 import { Deadline } from '../core/deadline.js';
 import { soon } from '../core/pieces.js';
-import { historyKey } from '../store/keys.js';
+import type { EventKind } from '../config/project/model.js';
+import type { EventCodes } from '../store/event-codes.js';
+import { eventCodesKey, historyKey } from '../store/keys.js';
 import { StoreWriteError, type Store } from '../store/store.js';
 import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
@@ -12,15 +13,27 @@ import type { StoreParts } from '../index/store-parts.js';
 import { checkFeedback, type CheckedFeedback, type FeedbackEvent } from './check-feedback.js';
 import { FacetReader, type Subject, type SubjectValues } from './facet-reader.js';
 import { groupBy } from '../core/group-by.js';
+import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
+import type { Usage } from '../core/usage.js';
+import { NO_LEDGER, type Ledger } from '../ledger/ledger.js';
+import { FeedbackRecords } from './feedback-records.js';
 import { HistoryWriter } from './history-writer.js';
-import type { EventOutcome } from './merge-events.js';
+import type { EventOutcome, Merged } from './merge-events.js';
 import type { NewEvent } from './history-capacity.js';
 import type { HistoryNeeds } from './history-needs.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 
 export interface FeedbackParts extends StoreParts {
+  /** The kinds of feedback of the project, by name. */
+  readonly kinds: ReadonlyMap<string, EventKind>;
+  /** The codes of these kinds in the store. */
+  readonly codes: EventCodes;
   /** By entity type: what its histories must keep. */
   readonly needs: ReadonlyMap<string, HistoryNeeds>;
+  /** Records the events; by default nothing is recorded. */
+  readonly ledger?: Ledger;
+  /** Replaces ids in records; by default it replaces none. */
+  readonly hasher?: IdHasher;
   /** The oldest accepted event time, epoch milliseconds. */
   readonly oldestEvent: number;
   /** Epoch milliseconds. */
@@ -29,9 +42,10 @@ export interface FeedbackParts extends StoreParts {
 
 /** How many events of the body had each outcome; the counts add up to all events. */
 export interface FeedbackAnswer {
-  readonly request_id: string;
+  /** Null if the body has none. */
+  readonly request_id: string | null;
   readonly stored: number;
-  /** Already stored: the same request, kind and entity. */
+  /** Already stored: see `identityOf`. */
   readonly duplicates: number;
   /** Older than the window of every step, or than the newest events that are kept. */
   readonly too_old: number;
@@ -41,7 +55,8 @@ export interface FeedbackAnswer {
 
 /** For the metrics: events by kind and outcome. `evicted` counts events that were stored earlier. */
 export type FeedbackCounts = readonly {
-  readonly type: InteractionType;
+  /** The name of the kind; `undeclared` if the project does not declare it any more. */
+  readonly type: string;
   readonly outcome: EventOutcome | 'unused' | 'evicted';
   readonly count: number;
 }[];
@@ -56,19 +71,26 @@ export class Feedback {
   /** By entity type: one reader for all facets that any history keeps of that type. */
   readonly #readers = new Map<string, FacetReader>();
   readonly #writer = new HistoryWriter();
+  readonly #records: FeedbackRecords;
 
   constructor(parts: FeedbackParts) {
+    this.#records = new FeedbackRecords(parts.ledger ?? NO_LEDGER, parts.hasher ?? PLAIN_IDS);
     this.#parts = parts;
     this.#clock = parts.clock ?? Date.now;
     const { types, needs, prefix } = parts;
     for (const subject of types.keys()) {
       const facets = new Map<string, TrackedFacet>();
       for (const one of needs.values())
-        for (const type of INTERACTION_TYPES.keys())
-          for (const [name, facet] of one.facetsOf(type, subject) ?? []) facets.set(name, facet);
+        for (const code of one.windows.keys())
+          for (const [name, facet] of one.facetsOf(code, subject) ?? []) facets.set(name, facet);
       if (facets.size > 0)
         this.#readers.set(subject, new FacetReader(subject, facets.values(), types, prefix));
     }
+  }
+
+  /** Records that are not written yet. */
+  get recording(): Usage {
+    return this.#records.usage;
   }
 
   /**
@@ -81,29 +103,33 @@ export class Feedback {
     span?: TraceSpan,
   ): Promise<{ readonly answer: FeedbackAnswer; readonly counts: FeedbackCounts }> {
     const now = this.#clock();
-    const feedback = await soon(checkFeedback(body, this.#parts.types, now, this.#parts.oldestEvent));
+    const { types: entities, kinds, oldestEvent } = this.#parts;
+    const feedback = await soon(checkFeedback(body, { entities, kinds }, now, oldestEvent));
     const merged = await this.#store(feedback, now, tracedStore(this.#parts.store, span));
     const outcomes = feedback.events.map((_, i) => best(merged.map(({ outcomes: its }) => its[i])));
+    this.#records.add(feedback, outcomes, now);
     const count = (outcome: EventOutcome | 'unused'): number =>
       outcomes.filter((one) => one === outcome).length;
     return {
       answer: {
-        request_id: feedback.requestId,
+        request_id: feedback.requestId ?? null,
         stored: count('stored'),
         duplicates: count('duplicate'),
         too_old: count('too_old'),
         unused: count('unused'),
       },
-      counts: countsOf(feedback.events, outcomes, merged),
+      counts: countsOf(feedback.events, outcomes, merged, this.#parts.codes),
     };
   }
 
   /** Returns one entry for each entity of the body that has counted events. */
   async #store(feedback: CheckedFeedback, now: number, store: Store): Promise<OwnerOutcome[]> {
-    const { layouts, prefix, needs } = this.#parts;
+    const { layouts, prefix, needs, codes } = this.#parts;
     const owners = feedback.owners.flatMap(({ type, id }) => {
       const ofOwner = needs.get(type);
-      const used = feedback.events.filter((event) => isUsed(event, ofOwner));
+      const used = feedback.events.filter(
+        ({ kind, subject }) => ofOwner?.facetsOf(codes.codeOf(kind.name), subject.type) !== undefined,
+      );
       return ofOwner === undefined || used.length === 0
         ? []
         : [{ key: historyKey(prefix, type, id), needs: ofOwner, used }];
@@ -114,11 +140,14 @@ export class Feedback {
       const batch = new BatchRead(store, deadline);
       const numbers = owners.map(({ key }) => batch.ask(key));
       const used = new Set(owners.flatMap((owner) => owner.used));
+      const isCoded = [...used].some(({ kind }) => codes.needsRecord(codes.codeOf(kind.name)));
+      const codesAt = isCoded ? batch.ask(eventCodesKey(prefix)) : undefined;
       const values = await this.#valuesOf([...used], { batch, layouts, resident: undefined }, now);
       await batch.roundTrip();
+      if (codesAt !== undefined) await codes.confirm(batch.records.record(codesAt), prefix, store);
       const merged = await Promise.all(
         owners.map(async ({ key, needs, used: its }, i) => {
-          const events = its.map((event) => newEvent(feedback.requestId, event, values, needs));
+          const events = its.map((event) => newEvent(feedback.requestId, event, values, needs, codes));
           return this.#writer.add({ key, events, needs, now }, batch.records.record(numbers[i] ?? -1), store);
         }),
       );
@@ -168,35 +197,46 @@ interface ValuesAt {
 /** By position in the body's events; undefined for events that are not counted for this entity. */
 interface OwnerOutcome {
   readonly outcomes: readonly (EventOutcome | undefined)[];
-  readonly evicted: readonly number[];
-}
-
-function isUsed({ type, subject }: FeedbackEvent, needs: HistoryNeeds | undefined): boolean {
-  return needs?.facetsOf(type, subject.type) !== undefined;
+  readonly evicted: Merged['evicted'];
 }
 
 function newEvent(
-  requestId: string,
+  requestId: string | undefined,
   event: FeedbackEvent,
   found: ReadonlyMap<FeedbackEvent, ValuesAt>,
   needs: HistoryNeeds,
+  codes: EventCodes,
 ): NewEvent {
-  const { type, subject, time, quantity } = event;
+  const { kind, subject, time, quantity } = event;
+  const code = codes.codeOf(kind.name);
   const { values, row } = found.get(event) ?? { values: new Map<never, never>(), row: 0 };
-  const facets = [...(needs.facetsOf(type, subject.type)?.keys() ?? [])];
+  const facets = [...(needs.facetsOf(code, subject.type)?.keys() ?? [])];
   return {
-    type,
+    type: code,
     time,
     quantity,
-    identity: identityOf(requestId, event),
+    identity: identityOf(requestId, event, code),
     values: new Map(facets.map((name) => [name, values.get(name)?.[row] ?? []])),
   };
 }
 
-/** The first 8 bytes of the SHA-256 of the fields that identify an event: request, kind and entity. */
-function identityOf(requestId: string, { type, subject }: FeedbackEvent): readonly [number, number] {
-  const text = JSON.stringify([requestId, type, subject.type, subject.id]);
-  const digest = createHash('sha256').update(text).digest();
+/**
+ * The first 8 bytes of the SHA-256 of what identifies an event in a history: its kind and entity, and the client's id of
+ * the event; without one, the request; without that, the time of the event.
+ */
+function identityOf(
+  requestId: string | undefined,
+  { id, subject, time }: FeedbackEvent,
+  code: number,
+): readonly [number, number] {
+  const about = [code, subject.type, subject.id];
+  const all =
+    id !== undefined
+      ? ['event_id', id, ...about]
+      : requestId !== undefined
+        ? [requestId, ...about]
+        : ['time', time, ...about];
+  const digest = createHash('sha256').update(JSON.stringify(all)).digest();
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
 
@@ -209,17 +249,19 @@ function countsOf(
   events: readonly FeedbackEvent[],
   outcomes: readonly (EventOutcome | 'unused')[],
   merged: readonly OwnerOutcome[],
+  codes: EventCodes,
 ): FeedbackCounts {
-  return INTERACTION_TYPES.flatMap((type, number) => {
-    const its = outcomes.filter((_, i) => events[i]?.type === number);
-    const evicted = merged.reduce((sum, one) => sum + (one.evicted[number] ?? 0), 0);
-    return [
-      ...(['stored', 'duplicate', 'too_old', 'unused'] as const).map((outcome) => ({
-        type,
-        outcome,
-        count: its.filter((one) => one === outcome).length,
-      })),
-      { type, outcome: 'evicted' as const, count: evicted },
-    ].filter(({ count }) => count > 0);
-  });
+  const counts = new Map<string, Mutable<FeedbackCounts[number]>>();
+  const add = (type: string, outcome: FeedbackCounts[number]['outcome'], count: number): void => {
+    const key = `${type} ${outcome}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { type, outcome, count });
+    else known.count += count;
+  };
+  for (const [i, { kind }] of events.entries()) add(kind.name, outcomes[i] ?? 'unused', 1);
+  for (const { evicted } of merged)
+    for (const [code, count] of evicted) add(codes.nameOf(code) ?? 'undeclared', 'evicted', count);
+  return [...counts.values()];
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,12 +1,13 @@
-import { INTERACTION_TYPES, LONGEST_WINDOW } from '../api/interactions.js';
+import { LONGEST_WINDOW } from '../api/interactions.js';
 import type { HistoryRead, Plan } from '../compile/plan.js';
 import type { TrackedFacet } from '../compile/tracked-facet.js';
 import { groupBy } from '../core/group-by.js';
+import type { EventCodes } from '../store/event-codes.js';
 
-/** What the histories of one entity type must keep. */
+/** What the histories of one entity type must keep. Kinds of events are given as codes. */
 export interface HistoryNeeds {
-  /** By kind: the longest window of any step, in milliseconds. A kind that no step counts gets `longest`. */
-  readonly windows: readonly number[];
+  /** By kind: the longest window of any step, in milliseconds. A kind that no step counts has `longest`. */
+  readonly windows: ReadonlyMap<number, number>;
   /** The longest window of all kinds, in milliseconds. */
   readonly longest: number;
   /** How long any history is kept without a write, in milliseconds. */
@@ -21,37 +22,34 @@ export interface HistoryNeeds {
  */
 export function historyNeedsOf(
   plans: readonly Plan[],
+  codes: EventCodes,
   retention = Infinity,
 ): ReadonlyMap<string, HistoryNeeds> {
   const reads = plans.flatMap(({ levels }) => levels.flatMap(({ histories }) => histories));
   const byOwner = groupBy(reads, ({ type }) => type);
-  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its, retention)]));
+  return new Map([...byOwner].map(([owner, its]) => [owner, needsOfOwner(its, codes, retention)]));
 }
 
-function needsOfOwner(reads: readonly HistoryRead[], retention: number): HistoryNeeds {
+function needsOfOwner(reads: readonly HistoryRead[], codes: EventCodes, retention: number): HistoryNeeds {
   const wanted = reads
     .flatMap(({ wants }) => wants)
-    .map((one) => ({ ...one, window: Math.min(one.window, retention) }));
-  const longest = Math.max(...wanted.map(({ window }) => window));
+    .map((one) => ({ ...one, code: codes.codeOf(one.type), window: Math.min(one.window, retention) }));
   // Events of a kind that no step counts are kept: another version of the project may still count them during a
   // rollout.
-  const windows = INTERACTION_TYPES.map((type) => {
-    const its = wanted.filter((one) => one.type === type);
-    return its.length === 0 ? longest : Math.max(...its.map(({ window }) => window));
-  });
-  const facets = INTERACTION_TYPES.map((type) => {
-    const bySubject = new Map<string, Map<string, TrackedFacet>>();
-    for (const one of wanted) {
-      if (one.type !== type) continue;
-      const its = bySubject.get(one.subject) ?? new Map<string, TrackedFacet>();
-      bySubject.set(one.subject, its.set(one.name, one));
-    }
-    return bySubject;
-  });
+  const longest = Math.max(...wanted.map(({ window }) => window));
+  const windows = new Map<number, number>();
+  const facets = new Map<number, Map<string, Map<string, TrackedFacet>>>();
+  for (const one of wanted) {
+    const { code, subject, window } = one;
+    windows.set(code, Math.max(window, windows.get(code) ?? 0));
+    const bySubject = facets.get(code) ?? new Map<string, Map<string, TrackedFacet>>();
+    const its = bySubject.get(subject) ?? new Map<string, TrackedFacet>();
+    facets.set(code, bySubject.set(subject, its.set(one.name, one)));
+  }
   return {
     windows,
     longest,
     retention: Math.min(retention, LONGEST_WINDOW),
-    facetsOf: (type, subject) => facets[type]?.get(subject),
+    facetsOf: (type, subject) => facets.get(type)?.get(subject),
   };
 }

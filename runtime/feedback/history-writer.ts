@@ -63,7 +63,7 @@ export class HistoryWriter {
       throw new MillraceError('record_unreadable', detail);
     }
     const history = before === null ? undefined : decodeHistory(before);
-    const merged = mergeEvents(history ?? NO_HISTORY, events, needs.windows, now);
+    const merged = mergeEvents(history ?? NO_HISTORY, events, needs, now);
     if (!merged.outcomes.includes('stored')) return merged;
     const after = encodeHistory(merged.history, expiryAfter(before, now, needs));
     const [outcome] = await store.swap([{ key, before, after }]);

@@ -1,6 +1,9 @@
-import { INTERACTION_TYPES } from '../api/interactions.js';
 import { MOST_FACETS, type FacetValues, type History } from '../store/codec/history.js';
 import { HistoryCapacity, valuesOf, type NewEvent, type Source } from './history-capacity.js';
+import type { HistoryNeeds } from './history-needs.js';
+
+/** How long events are kept. */
+export type HistoryWindows = Pick<HistoryNeeds, 'windows' | 'longest'>;
 
 /** `too_old`: older than the longest window of its kind, or dropped by `HistoryCapacity`. */
 export type EventOutcome = 'stored' | 'duplicate' | 'too_old';
@@ -10,20 +13,19 @@ export interface Merged {
   /** By position in the new events. */
   readonly outcomes: readonly EventOutcome[];
   /** By kind: stored events that were dropped to make space for newer ones. */
-  readonly evicted: readonly number[];
+  readonly evicted: ReadonlyMap<number, number>;
 }
 
 /**
  * Adds events to a history. The result does not depend on the order or the number of deliveries: it keeps the newest
  * events of each kind within its window, as far as `HistoryCapacity` allows. If two events have the same identity, the
  * one that was stored first stays.
- * @param windows by kind, milliseconds
  * @param now epoch milliseconds
  */
 export function mergeEvents(
   history: History,
   events: readonly NewEvent[],
-  windows: readonly number[],
+  windows: HistoryWindows,
   now: number,
 ): Merged {
   const outcomes = firstOutcomes(history, events, windows, now);
@@ -32,15 +34,15 @@ export function mergeEvents(
     return typeof source !== 'number' || !isOver(history.types[source], history.times[source], windows, now);
   });
 
-  const capacity = new HistoryCapacity(history, fresh);
-  const evicted = INTERACTION_TYPES.map(() => 0);
+  const capacity = new HistoryCapacity(history, fresh, windows.windows.size);
+  const evicted = new Map<number, number>();
   const dropped = new Set<NewEvent>();
   const kept: Source[] = [];
   for (let i = all.length - 1; i >= 0; i--) {
     const source = all[i] as Source;
     const type = typeof source === 'number' ? (history.types[source] as number) : source.type;
     if (capacity.take(source)) kept.push(source);
-    else if (typeof source === 'number') evicted[type] = (evicted[type] ?? 0) + 1;
+    else if (typeof source === 'number') evicted.set(type, (evicted.get(type) ?? 0) + 1);
     else dropped.add(source);
   }
   return {
@@ -54,7 +56,7 @@ export function mergeEvents(
 function firstOutcomes(
   { count, identities }: History,
   events: readonly NewEvent[],
-  windows: readonly number[],
+  windows: HistoryWindows,
   now: number,
 ): EventOutcome[] {
   const known = new Map<number, Set<number>>();
@@ -81,10 +83,10 @@ function firstOutcomes(
 function isOver(
   type: number | undefined,
   time: number | undefined,
-  windows: readonly number[],
+  { windows, longest }: HistoryWindows,
   now: number,
 ): boolean {
-  return (time ?? 0) <= now - (windows[type ?? 0] ?? 0);
+  return (time ?? 0) <= now - (windows.get(type ?? 0) ?? longest);
 }
 
 /** Merges stored and new events by time, then identity, so the order does not depend on which event arrived first. */

@@ -29,6 +29,8 @@ export class Frame {
   readonly histories: (Buffer | null | undefined)[] = [];
   /** Feedback events up to this time are not counted, epoch milliseconds. */
   eventsSince = -Infinity;
+  /** By code: the number of a kind of feedback in the plan. Undefined: the code is that number. */
+  eventNumbers: Uint8Array | undefined;
   /** The events of components, in the order of their steps. */
   readonly emitted: ComponentEvent[] = [];
   #capacity = 0;

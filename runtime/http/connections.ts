@@ -10,12 +10,16 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number;
   /** A connection is closed if its client reads nothing of an answer for this long, in milliseconds. */
   readonly stallMs: number;
+  /** A connection without a request in flight is closed after this long, in milliseconds, also before its first one. */
+  readonly keepAliveMs: number;
 }
 
 export const DEFAULT_CONNECTIONS: ConnectionLimits = {
   maxConnections: 10_000,
   maxConnectionsPerAddress: 0,
   stallMs: 30_000,
+  // Load balancers usually keep idle connections for 60 s. This time is longer, so that they close first.
+  keepAliveMs: 65_000,
 };
 
 /** Why a connection was closed; a label of /metrics. */
@@ -51,8 +55,8 @@ interface Connection {
   readonly groups: readonly Group[];
   /** The number of requests in flight. */
   requests: number;
-  /** True after its first request. */
-  isUsed: boolean;
+  /** `waiting`: no request came within the first step, and its timer has the keep-alive time. */
+  stage: 'new' | 'waiting' | 'used';
   /** The number of consecutive checks that found it stalled, and the time of the last one. */
   stalls: number;
   stalledAt: number;
@@ -69,6 +73,8 @@ export class Connections {
   readonly #byAddress = new Map<string, Group>();
   readonly #limits: ConnectionLimits;
   readonly #max: number;
+  /** Milliseconds between two checks of a connection with a request in flight. */
+  readonly #stepMs: number;
   readonly #closed: (why: ConnectionClosing) => void;
   /** The accepted sockets whose TLS handshake is not finished, by their two ends. */
   readonly #handshakes = new Map<string, Socket>();
@@ -78,6 +84,7 @@ export class Connections {
   constructor(limits: ConnectionLimits, closed: (why: ConnectionClosing) => void = () => undefined) {
     this.#limits = limits;
     this.#max = Math.max(1, Math.min(limits.maxConnections, openFilesLimit() - OWN_FILES - SPARE));
+    this.#stepMs = Math.ceil(limits.stallMs / LOOKS);
     this.#closed = closed;
   }
 
@@ -91,12 +98,13 @@ export class Connections {
     server.prependListener('request', ({ socket }, res: ServerResponse) => {
       const connection = this.#known.get(socket);
       if (connection === undefined) return;
-      connection.isUsed = true;
+      if (connection.stage === 'waiting') socket.setTimeout(this.#stepMs);
+      connection.stage = 'used';
       if (connection.requests++ === 0)
         for (const { idle } of connection.groups) idle.delete(connection.socket);
       res.once('close', this.#requestEnds(connection));
     });
-    server.setTimeout(Math.ceil(this.#limits.stallMs / LOOKS));
+    server.setTimeout(this.#stepMs);
     server.on('timeout', (socket: Socket) => this.#look(socket));
   }
 
@@ -119,7 +127,7 @@ export class Connections {
       return;
     }
     const groups = [this.#all, address];
-    const state = { requests: 0, isUsed: false, stalls: 0, stalledAt: 0 };
+    const state = { requests: 0, stage: 'new' as const, stalls: 0, stalledAt: 0 };
     const connection = { socket, address: name, groups, ...state };
     this.#known.set(socket, connection);
     for (const group of connection.groups) {
@@ -197,12 +205,16 @@ export class Connections {
    */
   #look(socket: Socket): void {
     const connection = this.#known.get(socket);
-    if (connection === undefined || connection.requests === 0) {
-      // Node's own check closes a new connection that sends no head.
-      if (connection?.isUsed !== false) socket.destroy();
+    const step = this.#stepMs;
+    if (connection?.stage === 'new') {
+      connection.stage = 'waiting';
+      socket.setTimeout(Math.max(1, this.#limits.keepAliveMs - step));
       return;
     }
-    const step = Math.ceil(this.#limits.stallMs / LOOKS);
+    if (connection === undefined || connection.requests === 0) {
+      socket.destroy();
+      return;
+    }
     if (socket.writableLength === 0) {
       socket.setTimeout(step); // the client waits for the service
       return;

@@ -54,8 +54,6 @@ export interface ListenOptions extends Partial<ConnectionLimits> {
   readonly source?: ConnectionSource;
 }
 
-/** Load balancers usually keep idle connections for 60 s. This time is longer, so that they close first. */
-const KEEP_ALIVE_MS = 65_000;
 const RECEIVE_MS = 10_000;
 /** The longest interval between Node's checks for requests that take too long. */
 const CHECK_MS = 500;
@@ -75,11 +73,12 @@ export async function listen(
     receiveMs = RECEIVE_MS,
     tls,
     source,
-    ...limits
+    ...given
   }: ListenOptions = {},
 ): Promise<HttpServer> {
+  const limits = { ...DEFAULT_CONNECTIONS, ...given };
   const times = {
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: limits.keepAliveMs,
     headersTimeout: receiveMs,
     requestTimeout: receiveMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(receiveMs / 10)),
@@ -95,7 +94,7 @@ export async function listen(
     refused(fault.status);
     endThrough(res, fault);
   });
-  const connections = new Connections({ ...DEFAULT_CONNECTIONS, ...limits }, closed);
+  const connections = new Connections(limits, closed);
   connections.watch(server);
   if (accepted !== undefined) server.on('connection', () => accepted());
   // An unknown expectation is no reason to refuse a request (RFC 9110, 10.1.1). The app itself answers 100-continue.

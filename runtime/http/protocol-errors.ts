@@ -35,6 +35,9 @@ export function answerProtocolErrors(server: Server, refused: (status: number) =
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // A client may open a connection before it needs one. It would take a 408 for the answer to its first request.
+    // Node checks the connection again when a head begins.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return;
     const read = ending.get(socket);
     if (read !== undefined) {
       if (socket.bytesRead - read > MOST_DROPPED) socket.destroy();

@@ -8,7 +8,10 @@ import type { RequestClass } from './admission/request-class.js';
 import type { BodyLimits, HttpServices, TimeLimits } from './services.js';
 
 /** The inputs of the OpenAPI document. */
-export type ApiParts = Pick<HttpServices, 'pipelines' | 'entityTypes' | 'views' | 'version' | 'keys'>;
+export type ApiParts = Pick<
+  HttpServices,
+  'pipelines' | 'entityTypes' | 'views' | 'eventKinds' | 'version' | 'keys'
+>;
 
 /** The inputs of a route's handler. */
 export interface RouteParts extends HttpServices {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
-import type { EntityType, FeatureView } from '../config/project/model.js';
+import type { EntityType, EventKind, FeatureView } from '../config/project/model.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
@@ -34,6 +34,8 @@ export interface HttpServices {
   readonly entityTypes: ReadonlyMap<string, EntityType>;
   /** For the API reference. */
   readonly views: ReadonlyMap<string, FeatureView>;
+  /** The kinds of feedback. */
+  readonly eventKinds: ReadonlyMap<string, EventKind>;
   readonly logger: Logger;
   /** The version of Millrace, for the API reference. */
   readonly version: string;

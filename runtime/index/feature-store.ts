@@ -13,6 +13,10 @@ import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
+import { Usage } from '../core/usage.js';
+import { HistoryRecords, type PushedRow } from './history-records.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
@@ -32,6 +36,10 @@ const ONE_MOMENT = 1000;
 export interface FeatureStoreParts extends StoreParts {
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly eventTimes: EventTimes;
+  /** Records the rows of views with `history: true`; by default nothing is recorded. */
+  readonly ledger?: Ledger;
+  /** Replaces ids in records; by default it replaces none. */
+  readonly hasher?: IdHasher;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
 }
@@ -56,13 +64,12 @@ export interface DeleteAnswer {
 interface StoredView extends RowShape {
   readonly definition: FeatureView;
   readonly id: Buffer;
+  /** Undefined if its rows are not recorded. */
+  readonly records: HistoryRecords | undefined;
 }
 
 /** A row, encoded for the store. */
-interface PackedRow extends SegmentWrite {
-  /** Epoch milliseconds. */
-  readonly eventTime: number;
-}
+type PackedRow = SegmentWrite & PushedRow;
 
 /** The online feature store: pushes and deletes rows of feature views. */
 export class FeatureStore {
@@ -72,6 +79,8 @@ export class FeatureStore {
   readonly #views: ReadonlyMap<string, StoredView>;
   readonly #eventTimes: EventTimes;
   readonly #clock: () => number;
+  /** Records that are not written yet. */
+  readonly recording = new Usage();
   /** The earliest event time for the next row that has none. */
   #next = -Infinity;
 
@@ -81,18 +90,27 @@ export class FeatureStore {
     this.#prefix = parts.prefix;
     this.#eventTimes = parts.eventTimes;
     this.#clock = parts.clock ?? Date.now;
+    const usage = this.recording;
     this.#views = new Map(
-      Array.from(parts.views.values(), (definition) => [
-        definition.name,
-        {
-          definition,
-          view: definition.name,
-          id: viewId(definition.name),
-          keys: rowKeys(definition, parts.types),
-          layout: knownLayouts.add(viewLayout(definition)),
-          features: definition.features,
-        },
-      ]),
+      Array.from(parts.views.values(), (definition): [string, StoredView] => {
+        const layout = knownLayouts.add(viewLayout(definition));
+        const { ledger, hasher = PLAIN_IDS } = parts;
+        const isRecorded = definition.history === true && ledger !== undefined;
+        return [
+          definition.name,
+          {
+            definition,
+            view: definition.name,
+            id: viewId(definition.name),
+            keys: rowKeys(definition, parts.types),
+            layout,
+            features: definition.features,
+            records: isRecorded
+              ? new HistoryRecords(definition, layout, { ledger, hasher, usage })
+              : undefined,
+          },
+        ];
+      }),
     );
   }
 
@@ -124,7 +142,14 @@ export class FeatureStore {
     const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
     );
-    const outcomes = await this.#merge('stored', view, segments, span);
+    const record = (isStored: (row: number) => boolean): void =>
+      view.records?.add(
+        segments.filter((_, i) => isStored(i)),
+        this.#clock(),
+      );
+    const outcomes = await this.#merge('stored', view, segments, span, record);
+    // A row that lost against a newer one is still what was known at its event time.
+    record(() => true);
     const ttl = view.definition.ttl ?? Infinity;
     const stored = segments.filter((_, i) => outcomes[i] === 'stored');
     const expired = stored.filter(({ eventTime }) => now - eventTime > ttl).length;
@@ -204,6 +229,7 @@ export class FeatureStore {
           packed.push({
             key: featureKey(prefix, group, of, row.ids),
             segment: segmentOf(row),
+            ids: row.ids,
             eventTime: row.eventTime,
           });
         i++;
@@ -227,12 +253,16 @@ export class FeatureStore {
     return time;
   }
 
-  /** @param done the outcome of a written row, for messages */
+  /**
+   * @param done the outcome of a written row, for messages
+   * @param onPart called if only some rows were confirmed, with what says of a position whether its row was
+   */
   async #merge(
     done: 'stored' | 'deleted',
     view: StoredView,
     segments: readonly SegmentWrite[],
     span: TraceSpan | undefined,
+    onPart?: (isConfirmed: (row: number) => boolean) => void,
   ): Promise<SegmentOutcome[]> {
     if (segments.length === 0) return [];
     const store = tracedStore(this.#store, span);
@@ -245,7 +275,10 @@ export class FeatureStore {
         (portion) => store.mergeSegments(portion),
       );
     } catch (error) {
-      throw error instanceof StoreWriteError ? writeFailure(error, segments.length, done) : error;
+      if (!(error instanceof StoreWriteError)) throw error;
+      const { confirmed } = error;
+      if (confirmed.length === segments.length) onPart?.((row) => confirmed[row] === true);
+      throw writeFailure(error, segments.length, done);
     }
   }
 

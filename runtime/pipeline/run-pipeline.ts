@@ -40,6 +40,8 @@ export interface PipelineServices {
   readonly now: () => number;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number;
+  /** By code: the number of a kind of feedback in the plan; by default its code. */
+  readonly eventNumbers?: Uint8Array | undefined;
   /** Replaces ids in events; by default it replaces none. */
   readonly hasher?: IdHasher;
   /** Where the requests are recorded; by default nowhere. */
@@ -133,7 +135,7 @@ export async function runPipeline(
 }
 
 function readsOf(
-  { store, layouts, resident, readers, historyRetention }: PipelineServices,
+  { store, layouts, resident, readers, historyRetention, eventNumbers }: PipelineServices,
   stages: StageRunner,
   { time }: StoreLoss,
   span: RequestContext['span'],
@@ -145,6 +147,7 @@ function readsOf(
     resident: resident && new ResidentSession(resident),
     readers,
     historyRetention,
+    eventNumbers,
     clock: stages.clock,
     spans,
   };

@@ -10,6 +10,7 @@ export * from '../api/interactions.js';
 export * from '../api/ledger.js';
 export * from './model-file.js';
 export * from './model-inputs.js';
+export { nearest } from '../core/nearest.js';
 export * from '../core/pieces.js';
 export * from '../api/plugin.js';
 export * from '../api/status.js';

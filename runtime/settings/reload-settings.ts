@@ -20,4 +20,14 @@ export const RELOAD_SETTINGS = {
     expected: 'a number of milliseconds, 20 to 3600000',
     parse: wholeNumber(20, 3_600_000),
   }),
+  reloadDiff: row({
+    env: 'MILLRACE_RELOAD_DIFF',
+    flag: 'diff',
+    value: 'N',
+    default: '0',
+    description:
+      'How many of the last logged requests are ranked by the old and the new project before a reload is taken, to log how they differ; 0 compares nothing.',
+    expected: 'a number of requests, 0 to 100000',
+    parse: wholeNumber(0, 100_000),
+  }),
 } as const;

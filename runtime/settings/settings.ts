@@ -210,6 +210,7 @@ export interface SettingSources {
 
 /** Names of settings that only one command uses. */
 export const STREAM_URL = 'MILLRACE_STREAM_URL';
+export const PYTHON = 'MILLRACE_PYTHON';
 /** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
 export const CLIENT_KEY = 'MILLRACE_KEY';
 
@@ -220,7 +221,7 @@ const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
 export function misspeltSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly { readonly name: string; readonly near: string }[] {
-  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, CLIENT_KEY];
+  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, PYTHON, CLIENT_KEY];
   return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
     const namesOf = (list: readonly string[]): string[] =>
       list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { expiryAt } from './check-records.js';
 import { segmentsOf } from './codec/feature-record.js';
-import { allKeys, isMetaKey, partsOf } from './keys.js';
+import { mergedEventCodes } from './event-codes.js';
+import { allKeys, eventCodesKey, isMetaKey, partsOf } from './keys.js';
 import type { Store, StoreRecord } from './store.js';
 
 /**
@@ -117,11 +118,13 @@ export async function restoreBackup(
   const file = await open(path, 'r');
   try {
     await checkFile(file);
-    let restored = 0;
+    let restored = await restoreEventCodes(store, prefix, file);
     let expired = 0;
     for (const isLayouts of [true, false]) {
       for await (const all of recordsIn(file, prefix)) {
-        const records = all.filter(({ key }) => (partsOf(key)?.kind === 'layout') === isLayouts);
+        const records = all.filter(
+          ({ key }) => (partsOf(key)?.kind === 'layout') === isLayouts && key !== eventCodesKey(prefix),
+        );
         const live = records.filter(({ key, value }) => expiryAt(key, value) > now);
         await storeAll(store, live);
         restored += live.length;
@@ -134,9 +137,26 @@ export async function restoreBackup(
   }
 }
 
-/** True if a store has no record under a prefix. */
+/**
+ * Restores the codes of histories. Codes that do not fit those of the store end the restore before it begins.
+ * @returns the number of restored records
+ */
+async function restoreEventCodes(store: Store, prefix: string, file: FileHandle): Promise<number> {
+  const key = eventCodesKey(prefix);
+  let restored: Buffer | undefined;
+  for await (const records of recordsIn(file, prefix))
+    restored = records.findLast((record) => record.key === key)?.value ?? restored;
+  if (restored === undefined) return 0;
+  const [before = null] = await store.read([key]);
+  const [outcome] = await store.swap([{ key, before, after: mergedEventCodes(before, restored) }]);
+  if (outcome !== 'stored') throw new Error('the codes of kinds of feedback were written during the restore');
+  return 1;
+}
+
+/** True if a store has no record under a prefix, apart from codes, which a restore can add to. */
 export async function isEmpty(store: Store, prefix: string): Promise<boolean> {
-  for await (const records of recordsOf(store, prefix)) if (records.length > 0) return false;
+  for await (const records of recordsOf(store, prefix))
+    if (records.some(({ key }) => key !== eventCodesKey(prefix))) return false;
   return true;
 }
 

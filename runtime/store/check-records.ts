@@ -9,7 +9,8 @@ import {
 import { decodeHistory, isOfOtherFormat } from './codec/history-record.js';
 import { parseLayout, type RecordLayout } from './codec/record-layout.js';
 import { expiryOf } from './codec/versioned-record.js';
-import { partsOf } from './keys.js';
+import { decodeEventCodes } from './event-codes.js';
+import { eventCodesKey, partsOf } from './keys.js';
 
 /** The result of checking one record. */
 export interface CheckedRecord {
@@ -48,7 +49,7 @@ export function checkRecord(
 ): CheckedRecord {
   const parts = partsOf(key);
   if (parts === undefined) return { counted: ['other keys'], problem: 'the key is not one of Millrace' };
-  const { kind, type, id } = parts;
+  const { kind, prefix, type, id } = parts;
   switch (kind) {
     case 'layout':
       return {
@@ -59,7 +60,7 @@ export function checkRecord(
     case 'entity':
       return { counted: [`${type} entities`], problem: entityProblem(record, layouts, id) };
     case 'meta':
-      return { counted: ['records of the store itself'], problem: undefined };
+      return { counted: ['records of the store itself'], problem: metaProblem(key, prefix, record) };
     case 'history':
       return { counted: [`${type} interactions`], problem: historyProblem(record) };
     case 'features':
@@ -80,6 +81,11 @@ function entityProblem(record: Buffer, layouts: Layouts, id: string): string | u
   const layout = layouts.get(hex);
   if (layout === undefined) return `the store does not have its layout ${hex}`;
   return problemOf(() => decodeEntity(record, layout, id));
+}
+
+function metaProblem(key: string, prefix: string, record: Buffer): string | undefined {
+  if (key !== eventCodesKey(prefix) || decodeEventCodes(record) !== undefined) return undefined;
+  return 'the codes of kinds of feedback are damaged or of a later version';
 }
 
 function historyProblem(record: Buffer): string | undefined {

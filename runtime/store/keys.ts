@@ -9,6 +9,7 @@
  *   millrace:interactions:user:u12            the feedback history of an entity
  *   millrace:schema:0123456789abcdef          a record layout
  *   millrace:meta:services:                   the services that use the prefix
+ *   millrace:meta:events:                     the codes of the kinds of feedback
  *   millrace:meta:marker:                     identifies this database among those of the server
  *   millrace:meta:probe:0                     never exists: checks whether a server accepts writes
  */
@@ -60,7 +61,7 @@ export function featureIds(key: string, start: string, count: number): string[] 
 
 /** True if a key describes the store itself and holds no data. */
 export function isMetaKey(key: string, prefix: string): boolean {
-  return key.startsWith(`${prefix}:${META_GROUP}:`);
+  return key.startsWith(`${prefix}:${META_GROUP}:`) && key !== eventCodesKey(prefix);
 }
 
 /** What the record at a key is. `meta` describes the store itself. */
@@ -124,6 +125,11 @@ export function layoutKey(prefix: string, hexId: string): string {
 /** Key of the record in which the services of a prefix publish their schemas. */
 export function servicesKey(prefix: string): string {
   return `${prefix}:${META_GROUP}:services:`;
+}
+
+/** Key of the record of codes that histories use for kinds of feedback. It is data: a backup holds it. */
+export function eventCodesKey(prefix: string): string {
+  return `${prefix}:${META_GROUP}:events:`;
 }
 
 export function markerKey(prefix: string): string {

@@ -13,6 +13,7 @@ import { openRequest } from '../pipeline/request/open-request.js';
 import type { PipelineServices } from '../pipeline/run-pipeline.js';
 import { dependenceOf, type Dependence } from './dependence.js';
 import type { JudgedRequest } from './judged-request.js';
+import type { LoggedRequest, LoggedValues } from './logged-values.js';
 
 /** Values by param. */
 export type ParamValues = ReadonlyMap<string, number>;
@@ -37,15 +38,19 @@ interface KeptQuery {
  */
 export class TunablePipeline {
   readonly #plan: Plan;
-  readonly #services: PipelineServices;
+  readonly #services: PipelineServices | undefined;
   readonly #dependence: Dependence;
   readonly #queries: KeptQuery[] = [];
+  #logged: LoggedValues | undefined;
   readonly #deadline = new Deadline(NO_LIMIT);
   /** The last component of each step whose options name params. */
   readonly #built = new Map<PlannedStep, { readonly key: string; readonly component: Component }>();
 
-  /** @param params the params whose values change */
-  constructor(plan: Plan, services: PipelineServices, params: Iterable<string>) {
+  /**
+   * @param services undefined if all queries are logged ones
+   * @param params the params whose values change
+   */
+  constructor(plan: Plan, services: PipelineServices | undefined, params: Iterable<string>) {
     if (plan.open === undefined) throw new Error('the plan is not for tuning');
     this.#plan = plan;
     this.#services = services;
@@ -67,23 +72,54 @@ export class TunablePipeline {
    */
   async add({ body, grades }: JudgedRequest): Promise<void> {
     const plan = this.#plan;
+    if (this.#services === undefined) throw new Error('there is no store to read from');
     const { store, layouts, readers, now } = this.#services;
     const { request, frame } = atOnce(openRequest(plan, body, 'tune', now));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
 
     const ranking = new Ranking(frame, plan.candidateType.name, request.ids);
+    await this.#keep(
+      frame,
+      ranking,
+      Float64Array.from(request.ids, (id) => grades.get(id) ?? NaN),
+      [...grades.values()],
+      (step) => (step.kind === 'effect' ? undefined : step),
+    );
+  }
+
+  /**
+   * Takes the values of a logged request instead of those of the store.
+   * @param values of the same plan and params; nothing may be missing in it
+   * @throws MillraceError if a step fails
+   */
+  async addLogged(request: LoggedRequest, values: LoggedValues): Promise<void> {
+    this.#logged = values;
+    const frame = values.frameOf(request);
+    const ranking = new Ranking(frame, this.#plan.candidateType.name, request.ids);
+    await this.#keep(frame, ranking, request.grades, [...request.grades], (step) => values.steps.get(step));
+  }
+
+  /** Runs the steps before the first one that the params can change, and keeps the query. */
+  async #keep(
+    frame: Frame,
+    ranking: Ranking,
+    grades: Float64Array,
+    judged: readonly number[],
+    asRun: (step: PlannedStep) => PlannedStep | undefined,
+  ): Promise<void> {
     let kept: KeptRanking | undefined;
-    for (const [index, step] of plan.steps.entries()) {
+    for (const [index, step] of this.#plan.steps.entries()) {
       if (index === this.#dependence.first) kept = ranking.keep();
-      if (step.kind !== 'effect') await this.#run(step, frame, ranking);
+      const run = asRun(step);
+      if (run !== undefined) await this.#run(run, frame, ranking);
     }
     this.#queries.push({
       frame,
       ranking,
       kept: kept ?? ranking.keep(),
-      grades: Float64Array.from(request.ids, (id) => grades.get(id) ?? NaN),
-      ideal: [...grades.values()].filter((grade) => !Number.isNaN(grade)).sort((a, b) => b - a),
+      grades,
+      ideal: judged.filter((grade) => !Number.isNaN(grade)).sort((a, b) => b - a),
     });
   }
 
@@ -127,7 +163,9 @@ export class TunablePipeline {
   /** The steps to run again, with components that have the values in their options. */
   async #stepsFor(values: ParamValues): Promise<readonly PlannedStep[] | undefined> {
     const steps: PlannedStep[] = [];
-    for (const step of this.#dependence.again) {
+    for (const planned of this.#dependence.again) {
+      const step = this.#logged === undefined ? planned : this.#logged.steps.get(planned);
+      if (step === undefined) continue;
       const { rebuild } = step;
       if (rebuild === undefined) {
         steps.push(step);
@@ -135,13 +173,13 @@ export class TunablePipeline {
       }
       const own = new Map([...values].filter(([name]) => rebuild.params.has(name)));
       const key = JSON.stringify([...own]);
-      let built = this.#built.get(step);
+      let built = this.#built.get(planned);
       if (built?.key !== key) {
         const component = await rebuild.create(own).catch(() => undefined);
         if (component === undefined) return undefined;
         await component.warm?.({ warn: () => undefined });
         await built?.component.close?.();
-        this.#built.set(step, (built = { key, component }));
+        this.#built.set(planned, (built = { key, component }));
       }
       steps.push({ ...step, component: built.component });
     }

@@ -200,6 +200,14 @@ export const ALERTS: readonly Alert[] = [
     runbook: 'Requests fail',
   },
   {
+    name: 'MillraceLedgerDrops',
+    expr: `${rate('millrace_ledger_dropped_records_total', `${EACH}, sink, reason`)} > 0`,
+    for: '1m',
+    severity: 'warning',
+    summary: 'The sink {{ $labels.sink }} of {{ $labels.instance }} loses records: {{ $labels.reason }}.',
+    runbook: 'Records are lost',
+  },
+  {
     name: 'MillraceWorkersRestart',
     expr: `sum by (${EACH}) (increase(millrace_worker_restarts_total[15m])) > 2`,
     for: '0m',

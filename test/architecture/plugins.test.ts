@@ -188,6 +188,7 @@ async function runAll(
       candidateType: 'product',
       need: (name) => input(step, 'number', 'candidate', fill, name),
       needColumn: (name) => input(step, 'number', 'candidate', fill, name),
+      eventKinds: new Map(),
       needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
       trees: treeEngine,
       http: addingServers,

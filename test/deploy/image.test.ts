@@ -22,7 +22,10 @@ const INSTRUCTIONS: readonly Instruction[] = readFileSync(repositoryPath('Docker
   .filter((line) => line !== '' && !line.startsWith('#'))
   .map((line) => ({ name: line.split(' ', 1)[0] ?? '', text: line.slice(line.indexOf(' ') + 1) }));
 const STARTS = INSTRUCTIONS.flatMap(({ name }, i) => (name === 'FROM' ? [i] : []));
-const [BUILD, FINAL] = [INSTRUCTIONS.slice(0, STARTS[1]), INSTRUCTIONS.slice(STARTS[1])];
+/** The stages: build, service, jobs, and the default one, which is the service again. */
+const [BUILD = [], FINAL = [], JOBS = [], DEFAULT = []] = STARTS.map((start, at) =>
+  INSTRUCTIONS.slice(start, STARTS[at + 1]),
+);
 const one = (name: string): string => FINAL.find((instruction) => instruction.name === name)?.text ?? '';
 /** `nobody` of Debian: a user that owns no file. */
 const NOBODY = 65534;
@@ -43,10 +46,24 @@ components:
 describe('the image', () => {
   it('is based on a version of Node on which CI runs the tests', () => {
     const tested = /test:node -- ([\d ]+)/.exec(readFileSync(repositoryPath('.ci', 'run'), 'utf8'))?.[1];
-    for (const start of STARTS) {
-      const major = /^node:(\d+)-slim/.exec(INSTRUCTIONS[start]?.text ?? '')?.[1];
+    for (const [first] of [BUILD, FINAL]) {
+      const major = /^node:(\d+)-slim/.exec(first?.text ?? '')?.[1];
       expect(tested?.split(' ')).to.include(major);
     }
+  });
+
+  it('is built by default without the Python of the target jobs', () => {
+    expect(STARTS).to.have.length(4);
+    expect(DEFAULT).to.deep.equal([{ name: 'FROM', text: 'service' }]);
+    expect(FINAL[0]?.text).to.match(/ AS service$/);
+    expect(JOBS[0]?.text).to.equal('service AS jobs');
+    const jobs = (name: string): readonly string[] =>
+      JOBS.filter((instruction) => instruction.name === name).map(({ text }) => text);
+    expect(jobs('USER')).to.deep.equal(['root', 'node']);
+    const [python = ''] = /\/opt\/python\/bin\/python$/.exec(jobs('ENV')[0] ?? '') ?? [];
+    expect(jobs('ENV')).to.deep.equal([`MILLRACE_PYTHON=${python}`]);
+    expect(jobs('RUN')[0]).to.contain(`python3 -m venv ${dirname(dirname(python))}`);
+    expect(jobs('RUN')[0]).to.match(/pip install .*lightgbm xgboost pandas pyarrow$/);
   });
 
   it('runs as a user without rights, writes to /data alone, and stops on SIGTERM', () => {

@@ -174,7 +174,12 @@ describe('canaries', function () {
         continue;
       }
       const api = {
-        ...{ pipelines: app.pipelines, entityTypes: app.config.entities, views: app.config.views },
+        ...{
+          pipelines: app.pipelines,
+          entityTypes: app.config.entities,
+          views: app.config.views,
+          eventKinds: app.config.events,
+        },
         version: '1',
       };
       for (const body of createRequestBodies(route.body.examples(api), PLANTED))

@@ -1,3 +1,4 @@
+import { DEFAULT_EVENTS } from '../../runtime/config/project/load-events.js';
 import { request as sendRequest } from 'node:http';
 import { pino, type Logger } from 'pino';
 import type { ValueType } from '../../runtime/api/types.js';
@@ -206,6 +207,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
     store: { ping: () => Promise.resolve() },
     entityTypes: ENTITY_TYPES,
     views: VIEWS,
+    eventKinds: DEFAULT_EVENTS,
     logger,
     version: '1.2.3',
     ...over,

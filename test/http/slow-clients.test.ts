@@ -40,10 +40,29 @@ describe('slow clients', () => {
     });
   }
 
-  it('that send nothing are closed after MILLRACE_RECEIVE_MS', async () => {
-    await serve({ receiveMs: RECEIVE_MS });
+  it('that send nothing are closed without an answer, after the time of idle connections', async () => {
+    await serve({ receiveMs: 200, stallMs: 1000, keepAliveMs: RECEIVE_MS });
     const client = rawClient(server.port);
     expect(await client.closed).to.be.within(RECEIVE_MS - 50, RECEIVE_MS + SLACK_MS);
+    expect(client.text()).to.equal('');
+  });
+
+  it('may send their first request late', async () => {
+    await serve({ receiveMs: 200, stallMs: 1000 });
+    const client = rawClient(server.port);
+    await pause(1500);
+    client.socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+    expect(await client.until(/\r\n\r\n/)).to.match(/^HTTP\/1\.1 200 /);
+    client.socket.destroy();
+  });
+
+  it('get 408 if their first head comes late, and slowly', async () => {
+    await serve({ receiveMs: 500, stallMs: 1000 });
+    const client = rawClient(server.port);
+    await pause(1200);
+    client.socket.write('GET / HTTP/1.1\r\n');
+    await client.closed;
+    expect(client.text()).to.match(/^HTTP\/1\.1 408 /);
   });
 
   it('that read nothing are cut after MILLRACE_STALL_MS', async () => {

@@ -70,7 +70,7 @@ const body = (more: object = {}): object => ({
 
 interface Logged {
   readonly project: TestProject;
-  records(): Promise<DecodedRecord[]>;
+  readonly records: () => Promise<DecodedRecord[]>;
 }
 
 async function open(files: Record<string, string>, env: Record<string, string> = {}): Promise<Logged> {

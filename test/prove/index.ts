@@ -9,8 +9,8 @@ import { PROOFS } from './proofs.js';
 const USAGE = `usage: npm run prove -- NAME … | all | nightly [--short] [--write]
 
 all      every proof
-nightly  every proof and torture script in the full form, and the tests on Node 22; a failure does not
-         stop the others
+nightly  every proof and torture script in the full form, and the tests on Node 22 and 24; a failure does
+         not stop the others
 
 --short  a run of at most a minute for each, as in CI
 --write  put the figures into the page of the proof
@@ -62,7 +62,7 @@ async function main(args: readonly string[]): Promise<void> {
     outcomes.push(await timed(proof.name, () => prove(proof, short, flags.has('--write'))));
   if (isNightly) {
     for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
-    outcomes.push(await timed('Node 22', () => testOn('22')));
+    for (const version of ['22', '24']) outcomes.push(await timed(`Node ${version}`, () => testOn(version)));
   }
   if (outcomes.length > 1) console.log(summaryOf(outcomes));
   if (outcomes.some(({ missed }) => missed.length > 0)) process.exitCode = 1;
@@ -91,7 +91,7 @@ function torture(name: string): Promise<readonly string[]> {
   return script(name, [repositoryPath('dist', 'test', 'torture', `${name}.js`)]);
 }
 
-/** CI runs the tests on the oldest and the newest version of Node. */
+/** CI runs the tests on the oldest version of Node, and the torture scripts and proofs on the newest. */
 function testOn(version: string): Promise<readonly string[]> {
   console.log(`--- npm run test:node -- ${version}`);
   return script(`Node ${version}`, [repositoryPath('scripts', 'test-on-node.mjs'), version]);

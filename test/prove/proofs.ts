@@ -3,6 +3,7 @@ import { bodies } from './bodies.js';
 import { faults } from './faults.js';
 import { overload } from './overload.js';
 import { forget } from './forget.js';
+import { gates } from './gates.js';
 import { ledger } from './ledger.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
@@ -31,5 +32,6 @@ export const PROOFS: readonly Proof[] = [
   soak,
   alerts,
   forget,
+  gates,
   replay,
 ];

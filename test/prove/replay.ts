@@ -1,5 +1,6 @@
 import { compileProject } from '../../runtime/app/app.js';
 import { Random } from '../../runtime/core/random.js';
+import { pipelineOf } from '../../runtime/pipeline/log/replay-needs.js';
 import { Replay } from '../../runtime/pipeline/log/replay.js';
 import { memoryLedger } from '../support/memory-ledger.js';
 import { startProject, type TestProject } from '../support/project.js';
@@ -118,12 +119,12 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
       if (n % 50 === 0) await project.push('stats', statsOf(random.between(0, PRODUCTS - 1), random));
     }
     const logged = await records();
-    const { pipelines, close } = await compileProject(project.root);
-    const replays = new Map(pipelines.map(({ name, plan }) => [name, new Replay(plan)]));
+    const compiled = await compileProject(project.root);
+    const replays = new Map(compiled.pipelines.map(({ name, plan }) => [name, new Replay(plan)]));
     const tally = { replayed: 0, candidates: 0, different: 0 };
     const missed: string[] = [];
     for (const record of logged) {
-      const outcome = await replays.get(String(record.schema.meta['pipeline']))?.run(record);
+      const outcome = await replays.get(pipelineOf(record))?.run(record);
       if (outcome?.kind !== 'replayed') {
         missed.push(`a request was not replayed: ${outcome?.reason ?? 'no pipeline'}`);
         continue;
@@ -132,7 +133,7 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
       tally.candidates += outcome.candidates;
       tally.different += outcome.differences.length;
     }
-    await close();
+    await compiled.close();
     if (logged.length !== wanted) missed.push(`${logged.length} of ${wanted} requests were logged`);
     if (tally.different > 0) missed.push(`${tally.different} candidates have another place or score`);
     const bytes = logged.reduce((sum, { frame }) => sum + frame.length, 0);

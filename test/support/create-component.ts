@@ -1,6 +1,7 @@
 import type { OutboundHttp } from '../../runtime/api/http-client.js';
 import type { BuildContext, Component, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
 import type { Input } from '../../runtime/api/input.js';
+import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/config/project/load-events.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';
@@ -28,6 +29,7 @@ export function createComponent(
     candidateType: 'product',
     need: find,
     needColumn: find,
+    eventKinds: eventNumbers(DEFAULT_EVENTS),
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
     http,

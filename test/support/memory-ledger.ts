@@ -8,7 +8,7 @@ import type { RecordSink } from '../../runtime/ledger/record-sink.js';
 export interface MemoryLedger {
   readonly ledger: Ledger;
   /** The records so far, also those of requests that were answered just now. */
-  records(): Promise<DecodedRecord[]>;
+  readonly records: () => Promise<DecodedRecord[]>;
 }
 
 export function memoryLedger(): MemoryLedger {

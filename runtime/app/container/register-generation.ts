@@ -1,6 +1,7 @@
 import { instanceCachingFactory, type DependencyContainer } from 'tsyringe';
 import type { Plan } from '../../compile/plan.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import { IdHasher } from '../../core/id-hasher.js';
 import { EntityIndex } from '../../index/entity-index.js';
 import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
@@ -10,6 +11,7 @@ import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
 import { Forget } from '../../privacy/forget.js';
 import { historyNeedsOf } from '../../feedback/history-needs.js';
+import { openEventCodes } from '../../store/event-codes.js';
 import { redisSettings } from '../../settings/redis-settings.js';
 import type { Settings } from '../../settings/settings.js';
 import { leaseResidentTables } from './resident.js';
@@ -28,6 +30,14 @@ export async function registerGeneration(
 ): Promise<() => Promise<void>> {
   const settings = container.resolve(TOKENS.settings);
   const sources = await leaseSources(container, config.views, settings);
+  const codes = await openEventCodes(
+    container.resolve(TOKENS.store),
+    settings.prefix,
+    config.events.keys(),
+  ).catch(async (error: unknown) => {
+    await sources.release();
+    throw error;
+  });
   const resident = await leaseResidentTables(container, plans, settings, config).catch(
     async (error: unknown) => {
       await sources.release();
@@ -36,6 +46,7 @@ export async function registerGeneration(
   );
   container.register(TOKENS.featureSources, { useValue: sources.value.sources });
   container.register(TOKENS.resident, { useValue: resident.value });
+  container.register(TOKENS.eventCodes, { useValue: codes });
   registerData(container, config);
   registerReaders(container, config, plans);
   return async () => {
@@ -46,7 +57,7 @@ export async function registerGeneration(
 /** Registers the services that store entities and features: they need only the schemas. */
 export function registerData(
   container: DependencyContainer,
-  { entities: types, views }: Pick<ProjectConfig, 'entities' | 'views'>,
+  { entities: types, views, pipelines }: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'>,
 ): void {
   const settings = container.resolve(TOKENS.settings);
   const { prefix } = settings;
@@ -71,6 +82,8 @@ export function registerData(
           views,
           types,
           eventTimes: eventTimesOf(settings),
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
         }),
     ),
@@ -97,10 +110,11 @@ export function registerData(
 
 function registerReaders(
   container: DependencyContainer,
-  { entities: types, views }: ProjectConfig,
+  { entities: types, views, pipelines, events }: ProjectConfig,
   plans: readonly Plan[],
 ): void {
-  const { prefix, oldestEventTime, onlineMs, historyRetention } = container.resolve(TOKENS.settings);
+  const settings = container.resolve(TOKENS.settings);
+  const { prefix, oldestEventTime, onlineMs, historyRetention } = settings;
   container.register(TOKENS.onlineFeatures, {
     useFactory: instanceCachingFactory(
       (c) =>
@@ -124,12 +138,25 @@ function registerReaders(
           layouts: c.resolve(TOKENS.layouts),
           prefix,
           types,
-          needs: historyNeedsOf(plans, historyRetention),
+          kinds: events,
+          codes: c.resolve(TOKENS.eventCodes),
+          needs: historyNeedsOf(plans, c.resolve(TOKENS.eventCodes), historyRetention),
           oldestEvent: oldestEventTime,
+          ledger: c.resolve(TOKENS.ledger),
+          hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
         }),
     ),
   });
+}
+
+/** Replaces ids in the records of feedback and of rows: those that the records of any pipeline hide. */
+function hasherOf(
+  { hashIds, idSalt }: Pick<Settings, 'hashIds' | 'idSalt'>,
+  pipelines: ProjectConfig['pipelines'],
+): IdHasher {
+  const hidden = pipelines.flatMap(({ log }) => [...(log?.hash.keys() ?? [])]);
+  return new IdHasher(idSalt, new Set([...hashIds, ...hidden]));
 }
 
 /** Opens the feature views outside the store. Their client is loaded only for projects that have such views. */

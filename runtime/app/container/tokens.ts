@@ -21,6 +21,7 @@ import type { Settings } from '../../settings/settings.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import type { LayoutRegistry } from '../../store/layout-registry.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
+import type { EventCodes } from '../../store/event-codes.js';
 import type { Store } from '../../store/store.js';
 import type { Shared } from './shared.js';
 
@@ -56,6 +57,7 @@ export const TOKENS = {
   featureStore: token<FeatureStore>('feature store'),
   scans: token<Scans>('scans'),
   onlineFeatures: token<OnlineFeatures>('online features'),
+  eventCodes: token<EventCodes>('codes of the kinds of feedback'),
   feedback: token<Feedback>('feedback'),
   forget: token<Forget>('forget'),
 } as const;

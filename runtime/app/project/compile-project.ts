@@ -11,6 +11,7 @@ import type { Plan } from '../../compile/plan.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js';
 import { LinkedFolders } from '../../settings/linked-folders.js';
+import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
@@ -20,6 +21,7 @@ import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
+import { PROJECT_FILE } from '../../settings/setting-origin.js';
 import { SETTINGS, type Settings } from '../../settings/settings.js';
 
 /** A project with errors. */
@@ -58,6 +60,12 @@ export interface CompileOptions extends Partial<
   readonly params?: ReadonlyMap<string, PipelineParams>;
   /** The one pipeline to compile, for tuning. */
   readonly tunable?: string;
+  /** The one pipeline to compile. */
+  readonly only?: string;
+  /** Contents by path that replace those of files that options name. */
+  readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** Compiles no pipeline, for commands that store rows. */
+  readonly onlySinks?: boolean;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
@@ -77,6 +85,9 @@ export async function compileProject(
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
     tunable,
+    only = tunable,
+    optionFiles,
+    onlySinks = false,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
@@ -87,7 +98,7 @@ export async function compileProject(
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
   const { checkable } = loaded;
-  const files = new OptionFiles(checkable?.root ?? root, linkedFolders);
+  const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
@@ -98,8 +109,8 @@ export async function compileProject(
     const settings = { prefix, files, services, tunable: tunable !== undefined };
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole ? checkable.pipelines : []) {
-      if (tunable !== undefined && written.name !== tunable) continue;
+    for (const written of isWhole && !onlySinks ? checkable.pipelines : []) {
+      if (only !== undefined && written.name !== only) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
@@ -130,11 +141,13 @@ export async function compileProject(
   };
 }
 
-/** The sinks of a project. If it has none and logs its rankings, they go to files. */
-function sinksOf({ sinks, pipelines }: ProjectConfig): ProjectConfig['sinks'] {
+/** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */
+function sinksOf({ sinks, pipelines, views }: ProjectConfig): ProjectConfig['sinks'] {
+  if (sinks.length > 0) return sinks;
   const logs = pipelines.find(({ log }) => log !== undefined);
-  if (sinks.length > 0 || logs === undefined) return sinks;
-  return [fileSink(logs)];
+  if (logs !== undefined) return [fileSink(logs)];
+  const recorded = [...views.values()].find(({ history }) => history === true);
+  return recorded === undefined ? [] : [fileSink({ at: recorded.at, file: recorded.at.file })];
 }
 
 /**
@@ -149,6 +162,12 @@ export function projectVersion(config: ProjectConfig, files: CompiledProject['fi
     ...config.sinks.map(({ file }) => file),
   ];
   const texts = sources.flatMap((file) => (file === undefined ? [] : [[file.path, file.text]]));
-  const all = [...texts, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+  const events = config.events === DEFAULT_EVENTS ? [] : [[PROJECT_FILE, eventsText(config.events)]];
+  const all = [...texts, ...events, ...files].sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
   return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 12);
+}
+
+/** The kinds of feedback. The rest of millrace.yaml sets up a service, not the project. */
+function eventsText(events: ProjectConfig['events']): string {
+  return JSON.stringify([...events.values()].map(({ name, values }) => [name, [...values]]));
 }

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { eventNumbers } from '../../config/project/load-events.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { TOKENS, type Container } from '../container/tokens.js';
@@ -16,6 +17,7 @@ import { describeError } from '../../core/describe-error.js';
 import { checkLogSalt, logHasherOf } from '../../pipeline/log/log-hasher.js';
 import { mountPipeline } from '../../pipeline/pipeline.js';
 import type { Pipeline } from '../../pipeline/types.js';
+import { DEFAULT_EVENT_CODES } from '../../store/event-codes.js';
 import { Usage } from '../../core/usage.js';
 import type { ResidentTables } from '../../resident/resident-tables.js';
 import { idHasherOf } from '../../settings/privacy-settings.js';
@@ -108,6 +110,7 @@ function wire(
   const feedback = services.resolve(TOKENS.feedback);
   const forget = services.resolve(TOKENS.forget);
   const resident = services.resolve(TOKENS.resident);
+  const codes = services.resolve(TOKENS.eventCodes);
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
   const pipelines = plans.map((plan) =>
@@ -126,6 +129,7 @@ function wire(
           logger.error({ error: describeError(error) }, 'a request could not be recorded in the ledger'),
       },
       historyRetention: settings.historyRetention,
+      eventNumbers: codes === DEFAULT_EVENT_CODES ? undefined : codes.numbersOf(eventNumbers(config.events)),
       now: services.resolve(TOKENS.clock),
       onEffectError: (step, error) =>
         logger.warn({ step: step.as, error: describeError(error) }, 'an effect failed'),
@@ -151,6 +155,7 @@ function wire(
     tracing: services.resolve(TOKENS.tracing),
     entityTypes: config.entities,
     views: config.views,
+    eventKinds: config.events,
     logger,
     version: millraceVersion,
     projectVersion: version,
@@ -195,6 +200,7 @@ function wire(
             { project_version: version, waited_ms: limitMs },
             'closed while something still used it',
           );
+        for (const { recording } of [feedback, features]) await recording.idle(limitMs);
         for (const error of await compiled.close())
           logger.warn({ error: describeError(error) }, 'a component could not be closed');
         await release();

@@ -1,22 +1,18 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { container as rootContainer } from 'tsyringe';
-import type { Plan } from '../../compile/plan.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { EntityIndex } from '../../index/entity-index.js';
 import { readersOf } from '../../pipeline/hydrate/source-cells.js';
 import type { PipelineServices } from '../../pipeline/run-pipeline.js';
 import type { Settings } from '../../settings/settings.js';
 import { registerGeneration } from '../container/register-generation.js';
 import { registerServices, type Overrides } from '../container/services.js';
 import { TOKENS } from '../container/tokens.js';
-import { compileProject, ProjectInvalidError } from './compile-project.js';
+import { compileTunable, type CompiledTunable } from './compile-tunable.js';
 
-/** One pipeline, compiled for tuning, on the store of the settings. It does not serve. */
-export interface OpenTunable {
-  readonly config: ProjectConfig;
-  /** Undefined if the project has no such pipeline. */
-  readonly plan: Plan | undefined;
+/** One pipeline on the store of the settings, compiled so that its params can be changed. It does not serve. */
+export interface OpenTunable extends CompiledTunable {
   readonly services: PipelineServices;
-  close(): Promise<void>;
+  readonly entities: EntityIndex;
 }
 
 /**
@@ -28,8 +24,8 @@ export async function openTunable(
   pipeline: string,
   overrides: Overrides = {},
 ): Promise<OpenTunable> {
-  const compiled = await compileProject(settings.project, { ...settings, tunable: pipeline });
-  const { config, diagnostics } = compiled;
+  const compiled = await compileTunable(settings, pipeline);
+  const { config, plan, version } = compiled;
   let closeStore = (): Promise<void> => Promise.resolve();
   let release = (): Promise<void> => Promise.resolve();
   const close = async (): Promise<void> => {
@@ -38,9 +34,6 @@ export async function openTunable(
     await closeStore();
   };
   try {
-    if (config === undefined || diagnostics.some(({ severity }) => severity === 'error'))
-      throw new ProjectInvalidError(diagnostics);
-    const plan = compiled.pipelines[0]?.plan;
     const root = await registerServices(rootContainer.createChildContainer(), settings, overrides);
     const store = root.resolve(TOKENS.store);
     closeStore = () => store.close();
@@ -56,6 +49,8 @@ export async function openTunable(
         now: services.resolve(TOKENS.clock),
         ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
       },
+      entities: services.resolve(TOKENS.entityIndex),
+      version,
       close,
     };
   } catch (error) {

@@ -6,8 +6,9 @@ import { placeOf } from './reloader.js';
 
 /** Reports changes of millrace.yaml. The process keeps the settings that it started with. */
 export class ProjectFileChanges {
-  /** The content that the last report was about. */
+  /** The content that the last report was about, and its kinds of feedback. */
   #told: string | undefined;
+  #events: string | undefined;
   readonly #inUse: ProjectFile | undefined;
 
   constructor(
@@ -16,14 +17,20 @@ export class ProjectFileChanges {
   ) {
     this.#inUse = settings.sources.file;
     this.#told = this.#inUse?.content;
+    this.#events = this.#inUse?.events;
   }
 
-  /** Reads the file and logs how it differs from the settings in use. Each content is reported once. */
-  async tell(): Promise<void> {
-    if (this.#inUse === undefined) return;
+  /**
+   * Reads the file and logs how it differs from the settings in use. Each content is reported once.
+   * @returns whether `events:` has changed since the last call
+   */
+  async tell(): Promise<boolean> {
+    if (this.#inUse === undefined) return false;
     const { file, diagnostics } = await loadProjectFile(this.settings.project, process.env);
-    if (file.content === this.#told) return;
+    if (file.content === this.#told) return false;
     this.#told = file.content;
+    const hasNewEvents = file.events !== this.#events;
+    this.#events = file.events;
     const keys = changedKeys(this.#inUse, file);
     for (const one of diagnostics) this.logger.warn(placeOf(one), one.message);
     if (diagnostics.length > 0)
@@ -36,6 +43,7 @@ export class ProjectFileChanges {
         { file: PROJECT_FILE, keys },
         `${PROJECT_FILE} has changed: restart the service to apply the changed keys`,
       );
+    return hasNewEvents;
   }
 }
 

@@ -26,6 +26,8 @@ export interface ReloaderOptions {
   readonly compile: () => Promise<CompiledProject>;
   /** Wires the compiled project, with its routes. */
   readonly create: (compiled: CompiledProject) => Promise<Generation>;
+  /** Reports how the next generation differs from the one in service, before it is used. Never rejects. */
+  readonly compare?: ((before: Generation, next: Generation) => Promise<void>) | undefined;
 }
 
 /** How long the process waits for its generations when it ends, in milliseconds. */
@@ -89,14 +91,16 @@ export class Reloader {
   async #reload(): Promise<Reload> {
     let files: CompiledProject['files'] = new Map();
     if (this.#closed) return { outcome: 'failed', files };
-    const { logger, compile, create } = this.#options;
+    const { logger, compile, create, compare } = this.#options;
     const started = performance.now();
     const before = this.#current;
     try {
       const compiled = await compile();
       ({ files } = compiled);
       await refuseNoPipelines(before, compiled);
-      this.#takeOver(await create(compiled));
+      const next = await create(compiled);
+      await compare?.(before, next);
+      this.#takeOver(next);
     } catch (error) {
       this.#lastFailed = true;
       this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 };

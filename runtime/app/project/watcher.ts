@@ -14,8 +14,11 @@ export interface WatcherOptions {
   /** The versions of the files that options name, as they were loaded. */
   readonly files: CompiledProject['files'];
   readonly reload: () => Promise<Reload>;
-  /** Called when the content of millrace.yaml changed: its settings apply after a restart. */
-  readonly onProjectFileChanged: () => void;
+  /**
+   * Called when the content of millrace.yaml changed: its settings apply after a restart. Resolves with true if the part
+   * that a reload applies has changed.
+   */
+  readonly onProjectFileChanged: () => boolean | Promise<boolean>;
   /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
   readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
@@ -45,7 +48,7 @@ export async function watchProject({
         pollMs,
         files: watched.files,
         reload: () => watched.reload(),
-        onProjectFileChanged: () => void watched.fileChanges.tell(),
+        onProjectFileChanged: () => watched.fileChanges.tell(),
         onPluginsChanged: (files) =>
           watched.logger.warn(
             { files },
@@ -115,8 +118,9 @@ export class ProjectWatcher {
     this.#known = now;
     if (stuck.length > 0) this.#options.onPluginsChanged(stuck);
     const ofSettings = changed.filter((path) => path === PROJECT_FILE);
-    if (ofSettings.length > 0) this.#options.onProjectFileChanged();
-    if (changed.length > stuck.length + ofSettings.length) this.#reloaded(await this.#options.reload());
+    const isOfProject = ofSettings.length > 0 && (await this.#options.onProjectFileChanged());
+    if (isOfProject || changed.length > stuck.length + ofSettings.length)
+      this.#reloaded(await this.#options.reload());
   }
 
   /** After a failure the previous version stays in service, and its files are still watched. */

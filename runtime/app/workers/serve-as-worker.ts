@@ -31,8 +31,12 @@ export async function serveAsWorker(read: (file: ProjectFileContent) => Promise<
   const printAgain = logPrints(logger);
   const instance = new Instance((own) => link.gather(own));
   const service = await startService(
-    // The primary watches the files.
-    { ...shareOf(settings, settings.workers), reload: 'off' },
+    // The primary watches the files. One worker reports how a new project ranks.
+    {
+      ...shareOf(settings, settings.workers),
+      reload: 'off',
+      reloadDiff: number === 1 ? settings.reloadDiff : 0,
+    },
     { logger, instance, sources: (audience) => link.source(audience) },
   ).catch((error: unknown) => {
     printAgain();

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/types.js';
 import { degradationText } from '../../pipeline/page/degraded.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure, UsageError } from '../failure.js';
 import { openInput } from '../input/open-input.js';
 import { compareExplained } from '../judge/compare-explained.js';
 import { startProgress } from '../load/progress.js';
@@ -13,13 +13,16 @@ import { diffPage } from '../judge/diff-page.js';
 import { DiffCollector, diffJson, type DiffReport } from '../judge/diff-report.js';
 import { diffText } from '../judge/diff-text.js';
 import { explainWhole } from '../judge/explain-whole.js';
+import { DEFAULT_LAST, readLoggedRequests } from '../judge/logged-requests.js';
 import { writeOutput } from '../judge/output.js';
 import { retried } from '../judge/run-whole.js';
 import { wholeOption } from '../judge/options.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
-  readonly requests: string;
+  readonly requests?: string;
+  readonly ledger?: string;
+  readonly last: number;
   readonly depth: number;
   readonly persistence: number;
   readonly top: number;
@@ -33,7 +36,9 @@ export function diffCommand(context: CliContext): Command {
     .description('compare how two pipelines rank the same requests')
     .argument('<A>', side)
     .argument('<B>', side)
-    .requiredOption('--requests <FILE>', 'file with a request a line, as JSON; - for standard input')
+    .option('--requests <FILE>', 'file with a request a line, as JSON; - for standard input')
+    .option('--ledger <DIR>', 'take the requests to A from a ledger instead of a file')
+    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST))
     .addOption(wholeOption('--depth <K>', 'depth of overlap@k', 10))
     .addOption(
       new Option('--persistence <P>', 'p of rank-biased overlap: the probability to read on')
@@ -54,6 +59,8 @@ function parseShare(text: string): number {
 }
 
 async function diffPipelines(context: CliContext, a: string, b: string, flags: Flags): Promise<void> {
+  if ((flags.requests === undefined) === (flags.ledger === undefined))
+    throw new UsageError('name the requests with --requests FILE or with --ledger DIR');
   const contestants = await openContestants(context, flags, [await namedBy(a), await namedBy(b)]);
   let report: DiffReport;
   let unread: number;
@@ -84,31 +91,85 @@ async function diffRequests(
   b: Contestant,
 ): Promise<{ readonly report: DiffReport; readonly unread: number }> {
   const collector = new DiffCollector(flags.top);
-  const input = await openInput(flags.requests, {
-    stdin: context.stdin,
-    columnTypes: () => Promise.resolve(new Map<string, never>()),
-  });
-  let unread = 0;
+  const source =
+    flags.ledger === undefined
+      ? await requestsOfFile(context, flags.requests ?? '')
+      : await requestsOfLedger(context, flags.ledger, flags.last, a);
   let compared = 0;
-  const progress = startProgress(context.stderr, 'comparing', input.totalBytes, 'requests');
+  const progress = startProgress(context.stderr, 'comparing', source.total, 'requests');
   try {
-    for await (const { rows, bad } of input.chunks()) {
-      for (const { line, problem } of bad) context.stderr.write(`${input.unit} ${line}: ${problem}\n`);
-      unread += bad.length;
-      for (const { line, value } of rows) {
-        // The side that runs second finds warm caches, so the sides take turns.
-        await diffRequest(collector, line, value, flags, a, b, compared % 2 === 0);
-        compared += 1;
-        progress.update(input.bytesRead(), compared);
-      }
+    for await (const { line, value } of source.requests()) {
+      // The side that runs second finds warm caches, so the sides take turns.
+      await diffRequest(collector, line, value, flags, a, b, compared % 2 === 0);
+      compared += 1;
+      progress.update(source.done(), compared);
     }
   } finally {
     progress.stop();
-    await input.close();
+    await source.close();
   }
-  if (compared + unread === 0) throw new CommandFailure(`${flags.requests} has no requests`);
+  const unread = source.unread();
+  if (compared + unread === 0) throw new CommandFailure(`${flags.requests ?? ''} has no requests`);
   const { depth: k, persistence: p } = flags;
   return { report: collector.report({ a: a.label, b: b.label, k, p }), unread };
+}
+
+interface NumberedRequest {
+  readonly line: number;
+  readonly value: JsonObject;
+}
+
+/** Where the requests come from. */
+interface RequestSource {
+  /** The size of all, in the unit of `done`; undefined if it is not known. */
+  readonly total: number | undefined;
+  /** Bodies, with their 1-based numbers. */
+  requests(): AsyncIterable<NumberedRequest> | Iterable<NumberedRequest>;
+  /** How much was read. */
+  done(): number;
+  /** Requests that could not be read. */
+  unread(): number;
+  close(): Promise<void>;
+}
+
+async function requestsOfFile({ stdin, stderr }: CliContext, file: string): Promise<RequestSource> {
+  const input = await openInput(file, {
+    stdin,
+    columnTypes: () => Promise.resolve(new Map<string, never>()),
+  });
+  let unread = 0;
+  return {
+    total: input.totalBytes,
+    async *requests() {
+      for await (const { rows, bad } of input.chunks()) {
+        for (const { line, problem } of bad) stderr.write(`${input.unit} ${line}: ${problem}\n`);
+        unread += bad.length;
+        yield* rows;
+      }
+    },
+    done: () => input.bytesRead(),
+    unread: () => unread,
+    close: () => input.close(),
+  };
+}
+
+async function requestsOfLedger(
+  context: CliContext,
+  ledger: string,
+  last: number,
+  pipeline: Contestant,
+): Promise<RequestSource> {
+  const logged = await readLoggedRequests(context, ledger, last, pipeline);
+  let done = 0;
+  return {
+    total: logged.length,
+    *requests() {
+      for (const { body } of logged) yield { line: ++done, value: body };
+    },
+    done: () => done,
+    unread: () => 0,
+    close: () => Promise.resolve(),
+  };
 }
 
 async function diffRequest(

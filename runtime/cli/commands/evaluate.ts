@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { Command, Option } from 'commander';
-import type { ValueType } from '../../api/types.js';
 import type { Gate } from '../../evaluation/gate.js';
+import { OptionProblem, parseLabel } from '../../dataset/options.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
 import { METRIC_NAMES, parseMetric, type Metric } from '../../evaluation/metric-names.js';
 import { judged } from '../../evaluation/metrics.js';
@@ -12,15 +12,22 @@ import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { startProgress } from '../load/progress.js';
-import { namedBy, openContestants, type Contestants, type Named } from '../judge/contestants.js';
+import {
+  namedBy,
+  openContestants,
+  type Contestant,
+  type Contestants,
+  type Named,
+} from '../judge/contestants.js';
 import { evaluationJson, type Evaluation } from '../judge/evaluation.js';
 import { evaluationText } from '../judge/evaluation-text.js';
 import { checkGate, parseGates } from '../judge/gates.js';
 import { junitReport } from '../judge/junit.js';
+import { judgedSource, loggedSource, type Source } from '../judge/evaluation-sources.js';
+import { DEFAULT_LAST } from '../judge/logged-requests.js';
 import { numberOption, wholeOption } from '../judge/options.js';
 import { writeOutput } from '../judge/output.js';
 import {
-  pipelineRanker,
   rankJudged,
   RankingCounts,
   runRanker,
@@ -31,18 +38,18 @@ import {
 import {
   JUDGMENT_FORMATS,
   parseColumns,
-  readJudgments,
   type Columns,
   type JudgmentFormat,
-  type Judgments,
 } from '../judge/read-judgments.js';
-import { requestShape, type RequestShape } from '../judge/request-shape.js';
-import { slicesOf } from '../judge/slices.js';
 import { readTrecRun, trecRunLines } from '../judge/trec-run.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
-  readonly judgments: string;
+  readonly judgments?: string;
+  readonly ledger?: string;
+  readonly last: number;
+  readonly label: ReadonlyMap<string, number>;
+  readonly gateOnClicks?: boolean;
   readonly format?: JudgmentFormat;
   readonly columns?: Columns;
   readonly queryField?: string;
@@ -67,7 +74,23 @@ export function evaluateCommand(context: CliContext): Command {
   const command = new Command('evaluate')
     .description('measure how well a pipeline ranks judged candidates')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
-    .requiredOption('--judgments <FILE>', 'file with the grades of candidates by query; - for standard input')
+    .option('--judgments <FILE>', 'file with the grades of candidates by query; - for standard input')
+    .addOption(
+      new Option('--ledger <DIR>', 'take logged requests and their clicks instead of judgments').conflicts([
+        'judgments',
+        'format',
+        'columns',
+        'queryField',
+        'slice',
+      ]),
+    )
+    .addOption(wholeOption('--last <N>', 'how many requests of the ledger, the newest', DEFAULT_LAST))
+    .addOption(
+      new Option('--label <GRADES>', 'the grade of each kind of feedback in the ledger')
+        .argParser(parseLabels)
+        .default(parseLabels(DEFAULT_LABEL), DEFAULT_LABEL),
+    )
+    .option('--gate-on-clicks', 'allow --require with --ledger, although clicks favour what was at the top')
     .addOption(
       new Option('--format <FORMAT>', 'the format of the judgments, if the name does not show it').choices(
         JUDGMENT_FORMATS,
@@ -112,9 +135,11 @@ export function evaluateCommand(context: CliContext): Command {
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
+const DEFAULT_LABEL = 'click=1';
 const DEFAULT_METRICS = 'ndcg@10,map,mrr,precision@10,recall@10,err@10';
 
 async function evaluatePipeline(context: CliContext, name: string, flags: Flags): Promise<void> {
+  checkSource(flags);
   const gates = parseGates(flags.require, flags.against !== undefined);
   const named: Named = { kind: 'pipeline', text: name };
   const baseline = flags.against === undefined ? undefined : await namedBy(flags.against);
@@ -149,23 +174,15 @@ async function evaluateOpen(
 ): Promise<Evaluation> {
   const [main] = all;
   if (main === undefined) throw new Error('no pipeline was opened');
-  const shapes = all.map((one) => requestShape(one, flags.queryField));
-  const [shape] = shapes;
-  if (shape === undefined) throw new Error('no pipeline was opened');
-  if (shape.queryPlace === undefined)
-    context.stderr.write(
-      `note: a request to ${main.definition.name} has no field for the query; it is not sent\n`,
-    );
-  const judgments = await readJudgments(context, flags.judgments, judgmentsOptions(flags, shapes));
-  const { queries } = judgments;
-  const slices =
-    flags.slice === undefined
-      ? undefined
-      : await slicesOf(queries, flags.slice, judgments.columns, main, shape);
-  const rankers: Ranker[] = all.map((one, at) => pipelineRanker(one, shapes[at] ?? shape));
+  const source =
+    flags.ledger === undefined
+      ? await judgedSource(context, flags, all, main)
+      : await loggedSource(context, flags, flags.ledger, all, main);
+  const { queries, slices } = source;
+  const rankers = [...source.rankers];
   if (run !== undefined) rankers.push(runRanker(baseline?.text ?? '', run));
   const counts = rankers.map(() => new RankingCounts());
-  const rankings = await rankAll(context, flags, judgments, rankers, counts, slices, main.label);
+  const rankings = await rankAll(context, flags, source, rankers, counts, slices, main.label);
   const metrics = allMetrics(flags.metrics, gates);
   const options = {
     gain: flags.gain,
@@ -187,7 +204,7 @@ async function evaluateOpen(
   return {
     pipeline: main.definition.name,
     against: flags.against,
-    judgments: flags.judgments,
+    source: flags.ledger === undefined ? { judgments: flags.judgments ?? '' } : { ledger: flags.ledger },
     report,
     queries: queries.length,
     medianCandidates: quantile(Float64Array.from(queries, ({ candidates }) => candidates.length).sort(), 0.5),
@@ -203,34 +220,20 @@ async function evaluateOpen(
   };
 }
 
-function judgmentsOptions(
-  flags: Flags,
-  shapes: readonly RequestShape[],
-): Parameters<typeof readJudgments>[2] {
-  const context = new Map<string, ValueType | undefined>();
-  const carried = new Map<string, ValueType>();
-  const attributes = new Map<string, ValueType>();
-  // If pipelines differ in a type, the first one's counts: both get the same judgments.
-  for (const shape of [...shapes].reverse()) {
-    for (const [name, type] of shape.fields) context.set(name, type);
-    for (const [name, type] of shape.carried) carried.set(name, type);
-    for (const [name, type] of shape.attributes) attributes.set(name, type);
-  }
-  if (flags.slice !== undefined && !context.has(flags.slice)) context.set(flags.slice, undefined);
-  return {
-    format: flags.format,
-    columns: flags.columns ?? {},
-    candidateKey: shapes[0]?.candidateKey ?? 'id',
-    context,
-    carried,
-    attributes,
-  };
+/** @throws UsageError if the flags do not say what to measure on, or gate on clicks by accident */
+function checkSource({ judgments, ledger, require, gateOnClicks }: Flags): void {
+  if (judgments === undefined && ledger === undefined)
+    throw new UsageError('name the judgments with --judgments FILE, or the ledger with --ledger DIR');
+  if (ledger !== undefined && require.length > 0 && gateOnClicks !== true)
+    throw new UsageError(
+      'agreement with clicks is no gate: clicks favour what was at the top. Gate on --judgments, or add --gate-on-clicks',
+    );
 }
 
 async function rankAll(
   { stderr }: CliContext,
   flags: Flags,
-  { queries }: Judgments,
+  { queries, shuffles }: Source,
   rankers: readonly Ranker[],
   counts: readonly RankingCounts[],
   slices: ReadonlyMap<string, string> | undefined,
@@ -244,9 +247,15 @@ async function rankAll(
       throw new CommandFailure(`cannot write ${flags.run ?? ''}: ${(error as Error).message}`);
     });
   failed?.catch(() => undefined); // it is awaited at the end
-  const judgedRankings = rankJudged(queries, rankers, counts, flags, (ranker, { query }, shuffle, ranked) => {
-    if (ranker === 0 && shuffle === 0) output?.write(trecRunLines(query, ranked, tag));
-  });
+  const judgedRankings = rankJudged(
+    queries,
+    rankers,
+    counts,
+    { ...flags, shuffles },
+    (ranker, { query }, shuffle, ranked) => {
+      if (ranker === 0 && shuffle === 0) output?.write(trecRunLines(query, ranked, tag));
+    },
+  );
   const progress = startProgress(stderr, 'ranking', queries.length, 'queries');
   try {
     for await (const { query, rankings: byRanker } of judgedRankings) {
@@ -279,6 +288,15 @@ function highestGrade(queries: readonly JudgedQuery[]): number {
   for (const { candidates } of queries)
     for (const { grade } of candidates) if (grade > highest) highest = grade;
   return highest;
+}
+
+function parseLabels(text: string): ReadonlyMap<string, number> {
+  try {
+    return parseLabel(text);
+  } catch (error) {
+    if (error instanceof OptionProblem) throw new UsageError(`--label ${text}: ${error.message}`);
+    throw error;
+  }
 }
 
 function parseMetrics(text: string): readonly Metric[] {

@@ -4,6 +4,7 @@ import type { Plan } from '../../compile/plan.js';
 import { nearest } from '../../core/nearest.js';
 import type { DecodedRecord } from '../../ledger/record-decoder.js';
 import { readRecords } from '../../ledger/record-reader.js';
+import { pipelineOf } from '../../pipeline/log/replay-needs.js';
 import { Replay, type ReplayDifference } from '../../pipeline/log/replay.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
@@ -78,7 +79,7 @@ async function replayAll(
   const progress = startProgress(context.stderr, 'replay', undefined, 'requests');
   let done = 0;
   for await (const record of rankings(source)) {
-    const pipeline = String(record.schema.meta['pipeline']);
+    const pipeline = pipelineOf(record);
     const requestId = String(record.field('request_id')?.at(0));
     if (flags.pipeline !== undefined && pipeline !== flags.pipeline) continue;
     if (flags.request !== undefined && requestId !== flags.request) continue;

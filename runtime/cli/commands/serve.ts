@@ -24,5 +24,6 @@ export function serveCommand(context: CliContext): Command {
     'keysFile',
     'workers',
     'logLevel',
+    'reloadDiff',
   ]);
 }

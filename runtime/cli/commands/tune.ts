@@ -1,19 +1,22 @@
 import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { openTunable, type OpenTunable } from '../../app/project/open-tunable.js';
+import { compileTunable, type CompiledTunable } from '../../app/project/compile-tunable.js';
+import { openTunable } from '../../app/project/open-tunable.js';
 import type { Plan } from '../../compile/plan.js';
 import type { ParamDefinition } from '../../config/project/model.js';
 import { changedLines, editNumbers } from '../../config/yaml/edit-numbers.js';
 import { shuffled } from '../../core/shuffle.js';
 import { parseMetric, type Metric } from '../../evaluation/metric-names.js';
+import type { PipelineServices } from '../../pipeline/run-pipeline.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import type { TunedParam } from '../../tuning/coordinate-ascent.js';
+import { LoggedValues, type NotLogged } from '../../tuning/logged-values.js';
 import { TunablePipeline } from '../../tuning/tunable-pipeline.js';
 import { tune, type TuneResult } from '../../tuning/tune.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import { wholeOption } from '../judge/options.js';
+import { numberOption, wholeOption } from '../judge/options.js';
 import {
   JUDGMENT_FORMATS,
   parseColumns,
@@ -25,10 +28,16 @@ import { requestShape } from '../judge/request-shape.js';
 import { startProgress } from '../load/progress.js';
 import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { readPropensities } from '../train/propensities.js';
+import { openDataFolder, readRequests } from '../train/data-files.js';
+import { dcgMeasure, ndcgMeasure, toLogged, type TunedMeasure } from '../tune/logged-measure.js';
 import { tuningJson, tuningText, type Tuning } from '../tune/tuning-text.js';
 
 interface Flags extends SettingFlags {
-  readonly judgments: string;
+  readonly judgments?: string;
+  readonly data?: string;
+  readonly propensities?: string;
+  readonly clip: number;
   readonly format?: JudgmentFormat;
   readonly columns?: Columns;
   readonly queryField?: string;
@@ -45,7 +54,8 @@ export function tuneCommand(context: CliContext): Command {
   const command = new Command('tune')
     .description('find better values for the params of a pipeline that have a range')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
-    .requiredOption('--judgments <FILE>', 'file with the grades of candidates by query; - for standard input')
+    .option('--judgments <FILE>', 'file with the grades of candidates by query; - for standard input')
+    .option('--data <DIR>', 'instead, a data set that `millrace dataset build` wrote')
     .addOption(
       new Option('--format <FORMAT>', 'the format of the judgments, if the name does not show it').choices(
         JUDGMENT_FORMATS,
@@ -63,6 +73,11 @@ export function tuneCommand(context: CliContext): Command {
         .default(tunedMetric(DEFAULT_METRIC), DEFAULT_METRIC),
     )
     .addOption(new Option('--gain <GAIN>', 'gain of NDCG').choices(['exp2', 'linear']).default('exp2'))
+    .option(
+      '--propensities <FILE>',
+      'with --data, a JSON list: the probability that a user looks at place 1, 2, …',
+    )
+    .addOption(numberOption('--clip <WEIGHT>', 'largest inverse propensity weight', 10))
     .addOption(wholeOption('--seed <N>', 'seed of the search, the folds and the interval', 0))
     .option('--write', 'write the values into the file of the pipeline')
     .option('--json', 'print the result as JSON')
@@ -71,10 +86,17 @@ export function tuneCommand(context: CliContext): Command {
 }
 
 async function tunePipeline(context: CliContext, name: string, flags: Flags): Promise<void> {
+  const { judgments, data } = flags;
+  if ((judgments === undefined) === (data === undefined))
+    throw new UsageError('tune needs either --judgments FILE or --data DIR');
+  if (flags.propensities !== undefined && data === undefined)
+    throw new UsageError('--propensities needs --data: judgments do not depend on places');
   const settings = await settingsOf(context, flags);
   tellStrayErrors(context, settings);
   // The log goes to standard output, which must contain only the command's answer.
-  const opened = await openTunable({ ...settings, logLevel: 'silent', resident: new Set<string>() }, name);
+  const quiet = { ...settings, logLevel: 'silent' as const, resident: new Set<string>() };
+  // A data set has all values, so that the store is not needed, and may be in use by a service.
+  const opened = data === undefined ? await openTunable(quiet, name) : await compileTunable(quiet, name);
   let tuning: Tuning;
   try {
     tuning = await tuneOpen(context, name, flags, opened, settings.project);
@@ -89,7 +111,7 @@ async function tuneOpen(
   context: CliContext,
   name: string,
   flags: Flags,
-  opened: OpenTunable,
+  opened: CompiledTunable & { readonly services?: PipelineServices },
   project: string,
 ): Promise<Tuning> {
   const { config, plan, services } = opened;
@@ -111,16 +133,19 @@ async function tuneOpen(
     if (!pipeline.isChanged)
       throw new CommandFailure(`no step of ${name} uses ${params.map((param) => param.name).join(' or ')}`);
     const started = performance.now();
-    await keepQueries(context, flags, opened, plan, pipeline);
-    const result = await search(context, flags, params, pipeline);
+    const measure =
+      flags.data === undefined
+        ? await keepQueries(context, flags, flags.judgments ?? '', opened, plan, pipeline)
+        : await keepLogged(context, flags, flags.data, plan, params, pipeline);
+    const result = await search(context, flags.seed, params, pipeline, measure);
     const changed = changedParams(params, result);
     const edited = editNumbers(text, changed);
     const isWritten = flags.write === true && changed.length > 0 && result.outOfFold.delta > 0;
     if (isWritten) await replaceFile(path, text, edited);
     return {
       pipeline: name,
-      judgments: flags.judgments,
-      metric: flags.metric.name,
+      source: flags.data === undefined ? { judgments: flags.judgments ?? '' } : { data: flags.data },
+      metric: measure.name,
       seed: flags.seed,
       params: params.map(({ range, ...param }, at) => ({
         name: param.name,
@@ -167,12 +192,13 @@ function tunableParams({ definition }: Plan): readonly RangedParam[] {
 async function keepQueries(
   context: CliContext,
   flags: Flags,
-  { config }: OpenTunable,
+  judgments: string,
+  { config }: CompiledTunable,
   { definition }: Plan,
   pipeline: TunablePipeline,
-): Promise<void> {
+): Promise<TunedMeasure> {
   const shape = requestShape({ definition, project: { config } }, flags.queryField);
-  const { queries } = await readJudgments(context, flags.judgments, {
+  const { queries } = await readJudgments(context, judgments, {
     format: flags.format,
     columns: flags.columns ?? {},
     candidateKey: shape.candidateKey,
@@ -195,23 +221,84 @@ async function keepQueries(
     progress.update(at + 1, at + 1);
   }
   progress.stop();
+  return ndcgMeasure(flags.metric, flags.gain);
+}
+
+/** Takes the requests of a data set. */
+async function keepLogged(
+  context: CliContext,
+  flags: Flags,
+  folder: string,
+  plan: Plan,
+  params: readonly RangedParam[],
+  pipeline: TunablePipeline,
+): Promise<TunedMeasure> {
+  const data = await openDataFolder(folder);
+  if (data.pipeline !== plan.definition.name)
+    context.stderr.write(
+      `note: the data set is of the pipeline ${data.pipeline}, and ${plan.definition.name} is tuned\n`,
+    );
+  const values = new LoggedValues(
+    plan,
+    params.map(({ name }) => name),
+    data.features,
+  );
+  if (values.missing.length > 0) throw notLogged(values.missing, plan);
+  const propensities =
+    flags.propensities === undefined ? data.propensities : await readPropensities(flags.propensities);
+  if (propensities !== undefined && !data.mayWeigh)
+    throw new CommandFailure(
+      `the rows of ${folder} were chosen by the clicks, so propensities cannot be used`,
+      'build the data set with --examined page',
+    );
+  const weighing = propensities && { propensities, clip: flags.clip };
+  const progress = startProgress(context.stderr, 'reading', data.rows.train, 'rows');
+  const measure = weighing === undefined ? ndcgMeasure(flags.metric, flags.gain) : dcgMeasure(flags);
+  let rows = 0;
+  for await (const request of readRequests(data, 'train')) {
+    rows += request.rows.length;
+    progress.update(rows, rows);
+    const logged = toLogged(request, flags, pipeline.queries, weighing);
+    if (logged === undefined) continue;
+    await pipeline.addLogged(logged, values);
+    measure.learn(logged.grades);
+  }
+  progress.stop();
+  return measure;
+}
+
+function notLogged(missing: readonly NotLogged[], { definition }: Plan): CommandFailure {
+  const texts = missing.map(({ step, why, values }) =>
+    why === 'removes'
+      ? `the params change the filter ${step}, and a data set has only the candidates that it kept`
+      : `the step ${step} reads ${values.join(', ')}, which the data set does not have`,
+  );
+  const lacking = [...new Set(missing.flatMap(({ values }) => values))];
+  return new CommandFailure(
+    texts.join('\n'),
+    lacking.length === 0
+      ? 'tune on judgments instead'
+      : `log these values: \`log: { features: [models, ${lacking.join(', ')}] }\` in ${definition.file.path}`,
+  );
 }
 
 async function search(
   context: CliContext,
-  { metric, gain, seed }: Flags,
+  seed: number,
   params: readonly RangedParam[],
   pipeline: TunablePipeline,
+  measure: TunedMeasure,
 ): Promise<TuneResult> {
-  const options = { gain, relevant: 1, maxGrade: 1 };
   const tuned: TunedParam[] = params.map(({ name, range }) => ({ name, ...range }));
   const progress = startProgress(context.stderr, 'tuning', 1, 'evaluations');
   try {
     return await tune(
       tuned,
       (point) =>
-        pipeline.measure(new Map(tuned.map(({ name }, at) => [name, point[at] ?? 0])), metric.k, (ranking) =>
-          metric.of(ranking, options),
+        pipeline.measure(
+          new Map(tuned.map(({ name }, at) => [name, point[at] ?? 0])),
+          measure.depth,
+          (ranking) => measure.of(ranking),
         ),
       {
         seed,

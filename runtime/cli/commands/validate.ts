@@ -3,6 +3,7 @@ import { compileProject } from '../../app/app.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
+import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
 import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
@@ -27,7 +28,10 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
   const compiled = await compileProject(project, settings);
   await compiled.close();
   const { config, pipelines } = compiled;
-  const diagnostics = [...ofSettings, ...compiled.diagnostics];
+  const diagnostics = [
+    ...ofSettings,
+    ...compiled.diagnostics.filter((one) => !ofSettings.some((told) => isSame(one, told))),
+  ];
   if (config !== undefined) {
     checkEntityTypes(settings, config);
     checkLogSalt(config.pipelines, settings);
@@ -50,6 +54,15 @@ async function checkProject(context: CliContext, flags: Flags): Promise<void> {
       );
   }
   if (errors > 0) throw new CommandFailure('');
+}
+
+/** millrace.yaml is read for its settings, and for its part of the project. */
+function isSame(one: Diagnostic, other: Diagnostic): boolean {
+  return (
+    one.message === other.message &&
+    one.at.file.path === other.at.file.path &&
+    one.at.start === other.at.start
+  );
 }
 
 /** Counts the types that have a file, and separately the built-in types without a file. */

@@ -18,16 +18,22 @@ interface CsvRecord {
 /**
  * Reads a CSV file with a header. An empty cell means that the attribute is absent.
  * @param onHeader receives the names of the columns, before any row
+ * @param isForeign whether the file may have another separator, and columns without a name
  */
 export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
   types: ColumnTypes,
   onHeader: (names: readonly string[]) => void = () => undefined,
+  isForeign = false,
 ): AsyncGenerator<RowChunk> {
+  const source = bytes[Symbol.asyncIterator]();
+  const first = await source.next();
+  const delimiter = first.done === true ? ',' : separatorOf(first.value, isForeign);
   let read: CsvRecord[] = [];
   // The parser is not used as a stream, because a stream that fails drops the rows before the error.
   const parser = parse({
     bom: true,
+    delimiter,
     relax_column_count: true,
     skip_empty_lines: true,
     on_record: (record: readonly string[], { lines }) => {
@@ -50,7 +56,7 @@ export async function* readCsv(
       lastLine = line;
       if (header === undefined) {
         if (!encoding.isSound && record.some(isReplaced)) throw new InputError(`line 1: ${NOT_UTF8}`);
-        header = checkHeader(record);
+        header = checkHeader(isForeign ? named(record) : record);
         onHeader(header);
         continue;
       }
@@ -68,7 +74,7 @@ export async function* readCsv(
     }
   }
 
-  for await (const chunk of encoding.watch(bytes)) {
+  for await (const chunk of encoding.watch(rest(first, source))) {
     await new Promise((resolve) => parser.write(chunk, resolve));
     yield* take();
     if (failure !== undefined) break;
@@ -78,6 +84,28 @@ export async function* readCsv(
   yield { rows, bad };
   if (failure instanceof CsvError) throw notCsv(failure, lastLine + 1);
   if (failure !== undefined) throw failure;
+}
+
+async function* rest(
+  first: IteratorResult<Buffer, unknown>,
+  source: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer> {
+  for (let next = first; next.done !== true; next = await source.next()) yield next.value;
+}
+
+const SEPARATORS = [',', '\t', ';', '|'] as const;
+
+/** The separator that the first line has most of; a comma, unless the file is foreign. */
+function separatorOf(start: Buffer, isForeign: boolean): string {
+  if (!isForeign) return ',';
+  const [line = ''] = start.toString('utf8').split(/\r?\n/, 1);
+  const counts = SEPARATORS.map((separator) => line.split(separator).length);
+  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+/** Gives columns without a name a name: data frames are often written with such a column of row numbers. */
+function named(cells: readonly string[]): readonly string[] {
+  return cells.map((cell, at) => (cell.trim() === '' ? `column_${at + 1}` : cell));
 }
 
 /** @param line where the unreadable row starts */

@@ -18,6 +18,7 @@ const EXTENSIONS: Readonly<Record<string, InputFormat>> = {
   '.ndjson': 'jsonl',
   '.json': 'json',
   '.csv': 'csv',
+  '.tsv': 'csv',
   '.parquet': 'parquet',
 };
 const CHUNK_BYTES = 256 * 1024;
@@ -51,6 +52,11 @@ export interface InputOptions {
   readonly stdin: Readable;
   /** Overrides the format of the file's name. */
   readonly format?: InputFormat | undefined;
+  /**
+   * Reads CSV of other systems as well: any of the usual separators, and columns without a name, which get names such as
+   * `column_1`.
+   */
+  readonly isForeign?: boolean;
   /** Returns types of columns. It is called only for CSV and Parquet. */
   columnTypes(): Promise<ColumnTypes>;
   /**
@@ -89,10 +95,15 @@ export async function openInput(path: string, options: InputOptions): Promise<In
     chunks: (after = 0) =>
       later(
         format === 'csv'
-          ? readCsv(bytes, types, (names) => {
-              columns = names;
-              options.checkColumns?.(names);
-            })
+          ? readCsv(
+              bytes,
+              types,
+              (names) => {
+                columns = names;
+                options.checkColumns?.(names);
+              },
+              options.isForeign ?? /\.tsv(\.gz)?$/i.test(path),
+            )
           : format === 'json'
             ? readJsonList(bytes)
             : readJsonLines(bytes),
@@ -148,9 +159,14 @@ async function* later(chunks: AsyncIterable<RowChunk>, after: number): AsyncGene
   }
 }
 
+/** The format that the name of a file tells; undefined if it tells none. */
+export function formatByName(path: string): InputFormat | undefined {
+  return Object.entries(EXTENSIONS).find(([extension]) => path.toLowerCase().endsWith(extension))?.[1];
+}
+
 function formatOf(path: string): InputFormat {
-  const found = Object.entries(EXTENSIONS).find(([extension]) => path.toLowerCase().endsWith(extension));
-  if (found !== undefined) return found[1];
+  const found = formatByName(path);
+  if (found !== undefined) return found;
   const known = Object.keys(EXTENSIONS).join(', ');
   throw new UsageError(
     `cannot tell the format of ${path} by its name; expected ${known} (or one of these and .gz), ` +

@@ -3,6 +3,7 @@ import type { MetricReport, QueryReport } from '../../evaluation/report.js';
 import type { Interval } from '../../evaluation/statistics.js';
 import { renderTable } from '../table.js';
 import type { Evaluation } from './evaluation.js';
+import type { CheckedGate } from './gates.js';
 import type { RankingCounts } from './rank-judged.js';
 
 const LONGEST_NAME = 32;
@@ -10,7 +11,11 @@ const LONGEST_NAME = 32;
 /** Renders an evaluation as text, at most `width` columns wide. */
 export function evaluationText(evaluation: Evaluation, worst: number, width: number): string {
   const { report, gates, slice, against } = evaluation;
-  const title = `${evaluation.pipeline} reranks the judged candidates of ${count(evaluation.queries, 'query', 'queries')} (median ${evaluation.medianCandidates})`;
+  const median = `(median ${evaluation.medianCandidates})`;
+  const title =
+    'ledger' in evaluation.source
+      ? `${evaluation.pipeline} reranks the candidates of ${count(evaluation.queries, 'logged request', 'logged requests')} ${median}: agreement with clicks`
+      : `${evaluation.pipeline} reranks the judged candidates of ${count(evaluation.queries, 'query', 'queries')} ${median}`;
   return [
     wrap(title, 0, width),
     metricTable(report.metrics),
@@ -27,10 +32,8 @@ export function evaluationText(evaluation: Evaluation, worst: number, width: num
       ? []
       : [
           '\n',
-          ...gates.flatMap(({ text, value, passed }) =>
-            wrapAfter(passed ? 'PASS ' : 'FAIL ', `${text}, found ${numberText(value)}`, 6, width).map(
-              (line) => `${line}\n`,
-            ),
+          ...gates.flatMap((gate) =>
+            wrapAfter(gate.passed ? 'PASS ' : 'FAIL ', gateText(gate), 6, width).map((line) => `${line}\n`),
           ),
         ]),
   ].join('');
@@ -87,7 +90,9 @@ function countsText(evaluation: Evaluation, width: number): string {
     ...(empty === 0
       ? []
       : [
-          `${count(empty, 'query has', 'queries have')} no relevant candidate and ${empty === 1 ? 'is' : 'are'} left out`,
+          'ledger' in evaluation.source
+            ? `${count(empty, 'request', 'requests')} without feedback left out`
+            : `${count(empty, 'query has', 'queries have')} no relevant candidate and ${empty === 1 ? 'is' : 'are'} left out`,
         ]),
     ...degradedText(counts),
     ...(baselineCounts === undefined || against === undefined
@@ -177,6 +182,11 @@ function worstText({ report, against }: Evaluation, worst: number): string[] {
           ),
         ]),
   ];
+}
+
+/** A condition with the value that was found. */
+export function gateText({ text, value, problem }: CheckedGate): string {
+  return `${text}, found ${numberText(value)}${problem === undefined ? '' : ` of ${problem}`}`;
 }
 
 /** A number with four decimals; a whole number without. */

@@ -7,7 +7,8 @@ export interface Evaluation {
   readonly pipeline: string;
   /** What the pipeline is compared with, as the user named it; undefined without a comparison. */
   readonly against: string | undefined;
-  readonly judgments: string;
+  /** Where the grades come from: a file, or the clicks of a ledger. */
+  readonly source: { readonly judgments: string } | { readonly ledger: string };
   readonly report: EvaluationReport;
   /** Queries in the file. */
   readonly queries: number;
@@ -37,7 +38,8 @@ export function evaluationJson(evaluation: Evaluation): unknown {
   return {
     pipeline: evaluation.pipeline,
     ...(evaluation.against === undefined ? {} : { against: evaluation.against }),
-    judgments: evaluation.judgments,
+    ...evaluation.source,
+    ...('ledger' in evaluation.source ? { agreement_with: 'clicks' } : {}),
     queries: evaluation.queries,
     median_candidates: evaluation.medianCandidates,
     ...(countsJson(counts) as object),

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../config/diagnostics/diagnostics.js';
-import { parseGate, passes, type Gate, type Count } from '../../evaluation/gate.js';
-import type { EvaluationReport } from '../../evaluation/report.js';
+import { parseGate, passes, type Count, type Gate, type GateValue } from '../../evaluation/gate.js';
+import type { EvaluationReport, MetricReport } from '../../evaluation/report.js';
 import { DiagnosedUsageError, UsageError } from '../failure.js';
 
 /** A gate with the value that it was checked on. */
@@ -9,7 +9,12 @@ export interface CheckedGate {
   /** NaN if the value is not known. */
   readonly value: number;
   readonly passed: boolean;
+  /** Why it does not pass, whatever its value. */
+  readonly problem?: string;
 }
+
+/** Of fewer queries, the bounds of an interval pass by chance more often than in 5 of 100 cases. */
+const FEWEST_QUERIES = 5;
 
 /**
  * Parses the gates of a command line.
@@ -31,25 +36,35 @@ export function parseGates(texts: readonly string[], hasBaseline: boolean): read
   return gates;
 }
 
+/**
+ * Checks a gate. A bound or a p value of few queries never passes: four queries can all change in the same direction by
+ * chance.
+ */
 export function checkGate(
   gate: Gate,
   { metrics }: EvaluationReport,
   counts: Readonly<Record<Count, number>>,
 ): CheckedGate {
-  const value = valueOf(gate, metrics, counts);
-  return { text: gate.text, value, passed: passes(gate, value) };
+  const { text, value: read } = gate;
+  if (read.kind === 'count') {
+    const value = counts[read.count];
+    return { text, value, passed: passes(gate, value) };
+  }
+  const report = metrics.find(({ metric }) => metric === read.metric.name);
+  const value = valueOf(read, report);
+  const queries = report?.queries ?? 0;
+  if (read.part === 'mean' || queries >= FEWEST_QUERIES) return { text, value, passed: passes(gate, value) };
+  const problem = `${queries} ${queries === 1 ? 'query' : 'queries'}, needs at least ${FEWEST_QUERIES}`;
+  return { text, value, passed: false, problem };
 }
 
 function valueOf(
-  { value }: Gate,
-  metrics: EvaluationReport['metrics'],
-  counts: Readonly<Record<Count, number>>,
+  { isDelta, part }: GateValue & { readonly kind: 'metric' },
+  report: MetricReport | undefined,
 ): number {
-  if (value.kind === 'count') return counts[value.count];
-  const report = metrics.find(({ metric }) => metric === value.metric.name);
-  const read = value.isDelta ? report?.delta : report;
+  const read = isDelta ? report?.delta : report;
   if (read === undefined) return NaN;
-  if (value.part === 'mean') return read.mean;
-  if (value.part === 'p') return report?.delta?.p ?? NaN;
-  return read.interval[value.part];
+  if (part === 'mean') return read.mean;
+  if (part === 'p') return report?.delta?.p ?? NaN;
+  return read.interval[part];
 }

@@ -1,6 +1,6 @@
 import type { Evaluation } from './evaluation.js';
 import { escaped } from './escaped.js';
-import { numberText } from './evaluation-text.js';
+import { gateText } from './evaluation-text.js';
 
 /**
  * A JUnit report with one test case for each gate. The metrics are properties of the suite.
@@ -24,10 +24,10 @@ export function junitReport({ pipeline, gates, report }: Evaluation): string {
       ([key, value]) => `      <property name="${escaped(String(key))}" value="${String(value)}"/>`,
     ),
     '    </properties>',
-    ...gates.map(({ text, value, passed }) => {
-      const open = `    <testcase classname="${escaped(name)}" name="${escaped(text)}"`;
-      const found = escaped(`${text}, found ${numberText(value)}`);
-      return passed ? `${open}/>` : `${open}><failure message="${found}">${found}</failure></testcase>`;
+    ...gates.map((gate) => {
+      const open = `    <testcase classname="${escaped(name)}" name="${escaped(gate.text)}"`;
+      const found = escaped(gateText(gate));
+      return gate.passed ? `${open}/>` : `${open}><failure message="${found}">${found}</failure></testcase>`;
     }),
     '  </testsuite>',
     '</testsuites>',

@@ -5,7 +5,8 @@ import { numberText } from '../judge/evaluation-text.js';
 /** The result of `millrace tune`, as its outputs need it. */
 export interface Tuning {
   readonly pipeline: string;
-  readonly judgments: string;
+  /** The file of judgments, or the folder of a data set. */
+  readonly source: { readonly judgments: string } | { readonly data: string };
   readonly metric: string;
   readonly seed: number;
   readonly params: readonly {
@@ -33,20 +34,33 @@ export function tuningText(tuning: Tuning, width: number): string {
   const { pipeline, params, metric, result, diff, file } = tuning;
   const { outOfFold, fitted, queries } = result;
   const left = tuning.queries - queries;
+  const isLogged = 'data' in tuning.source;
   const line = (text: string): string => wrap(text, 0, width);
   const names = params.map(({ name }) => name).join(', ');
   return [
-    line(`${pipeline}: ${metric} of ${queries} queries, tuning ${names}`),
-    left === 0
-      ? ''
-      : line(`${left} ${left === 1 ? 'query has' : 'queries have'} no relevant candidate and are left out`),
+    line(
+      isLogged
+        ? `${pipeline}: agreement with feedback, ${metric} of ${queries} requests, tuning ${names}`
+        : `${pipeline}: ${metric} of ${queries} queries, tuning ${names}`,
+    ),
+    left === 0 ? '' : line(leftText(left, isLogged)),
     line(
       `out of fold: ${numberText(outOfFold.before)} → ${numberText(outOfFold.after)}, delta ${signed(outOfFold.delta)} [${signed(outOfFold.interval.lower)}, ${signed(outOfFold.interval.upper)}]`,
     ),
     line(`on all queries: ${numberText(fitted.before)} → ${numberText(fitted.after)}`),
     ...(diff.length === 0 ? [] : [`${file}\n`, ...diff.map((one) => `${one}\n`)]),
     line(verdict(tuning)),
+    isLogged
+      ? line(
+          'users can only click on what was shown: measure the change with judgments or an experiment before it serves',
+        )
+      : '',
   ].join('');
+}
+
+function leftText(left: number, isLogged: boolean): string {
+  const what = isLogged ? (left === 1 ? 'request' : 'requests') : left === 1 ? 'query' : 'queries';
+  return `${left} ${what} ${left === 1 ? 'has' : 'have'} no relevant candidate and are left out`;
 }
 
 /** What the figures mean, and what was done. */
@@ -69,7 +83,7 @@ export function tuningJson(tuning: Tuning): unknown {
   const { before, after, delta, interval, folds } = outOfFold;
   return {
     pipeline: tuning.pipeline,
-    judgments: tuning.judgments,
+    ...tuning.source,
     metric: tuning.metric,
     seed: tuning.seed,
     queries: tuning.queries,

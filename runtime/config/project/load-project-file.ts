@@ -24,7 +24,12 @@ export interface LoadedProjectFile {
 }
 
 const NAME_KEY = 'project';
-const KEYS: readonly string[] = [NAME_KEY, ...FILE_SETTINGS.keys()];
+
+/** The key of the kinds of feedback. They are a part of the project, not a setting: a reload applies a change. */
+export const EVENTS_KEY = 'events';
+/** The keys that are not settings. */
+const PROJECT_KEYS: readonly string[] = [NAME_KEY, EVENTS_KEY];
+const KEYS: readonly string[] = [...PROJECT_KEYS, ...FILE_SETTINGS.keys()];
 
 /**
  * Reads and checks millrace.yaml in a project's folder. A project without that file has no errors. The content of the
@@ -38,11 +43,13 @@ export async function loadProjectFile(
   content?: { readonly content: string | undefined },
 ): Promise<LoadedProjectFile> {
   const diagnostics = new Diagnostics();
-  const source = content === undefined ? await findSource(folder, diagnostics) : sourceOf(content.content);
+  const { source, root } = await readProjectFile(folder, environment, diagnostics, content);
   const found = { folder, content: source?.text };
-  const root = source === undefined ? undefined : rootOf(source, folder, environment, diagnostics);
   if (source === undefined || root === undefined)
-    return { file: { ...found, name: undefined, settings: new Map() }, diagnostics: diagnostics.all };
+    return {
+      file: { ...found, name: undefined, settings: new Map(), events: undefined },
+      diagnostics: diagnostics.all,
+    };
   const place = { file: source, folder, diagnostics };
   const settings = new Map<string, FileSetting>();
   for (const entry of settingsOf(source, root, diagnostics)) {
@@ -50,10 +57,25 @@ export async function loadProjectFile(
     if (row !== undefined) {
       const setting = readSetting(entry, row, place);
       if (setting !== undefined) settings.set(entry.key, setting);
-    } else if (entry.key !== NAME_KEY) reportUnknown(entry, source, diagnostics);
+    } else if (!PROJECT_KEYS.includes(entry.key)) reportUnknown(entry, source, diagnostics);
   }
   const name = readName(source, root, folder, diagnostics);
-  return { file: { ...found, name, settings }, diagnostics: diagnostics.all };
+  const events = textAt(source, memberOf(source, root, EVENTS_KEY));
+  return { file: { ...found, name, settings, events }, diagnostics: diagnostics.all };
+}
+
+/**
+ * Reads and parses millrace.yaml. Both parts are undefined if there is no such file; the root is undefined if the file
+ * cannot be parsed.
+ */
+export async function readProjectFile(
+  folder: string,
+  environment: Environment,
+  diagnostics: Diagnostics,
+  content?: { readonly content: string | undefined },
+): Promise<{ readonly source: SourceFile | undefined; readonly root: Node | undefined }> {
+  const source = content === undefined ? await findSource(folder, diagnostics) : sourceOf(content.content);
+  return { source, root: source && rootOf(source, folder, environment, diagnostics) };
 }
 
 /** The entries of the file, and in place of each section its entries, with keys such as `ledger.keep`. */
@@ -187,6 +209,10 @@ function reportUnknown({ key, keyAt, value }: Entry, source: SourceFile, diagnos
         ? guessHelp(key, guess)
         : 'docs/settings.md lists the keys',
   );
+}
+
+function textAt(source: SourceFile, node: Node | undefined): string | undefined {
+  return node?.range ? source.text.slice(node.range[0], node.range[1]) : undefined;
 }
 
 /** Says what to write for a key that is not allowed. The key of a setting in a section stands below the section. */

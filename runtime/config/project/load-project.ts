@@ -4,6 +4,7 @@ import { checkFeastFields } from './load-feast-source.js';
 import { deepFreeze } from '../../core/freeze.js';
 import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
+import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
@@ -28,9 +29,8 @@ export interface LoadedProject {
 }
 
 /**
- * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and
- * `sinks`. The
- * content of the files never makes it reject. The result is deeply frozen.
+ * Reads and checks the YAML files in a project's folder: `schemas/entities`, `schemas/features`, `pipelines` and `sinks`,
+ * and the kinds of feedback in millrace.yaml. The content of the files never makes it reject. The result is deeply frozen.
  * @param environment values for `${NAME}` in the files
  * @param reservedRoutes paths that pipelines cannot use, and folders, which end with a slash
  */
@@ -56,6 +56,7 @@ export async function loadProject(
   const views = loadViews(parsedViews, context, entities);
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
   const viewNames = declaredNames(viewFiles, parsedViews);
+  const events = await loadEvents(root, environment, entityNames, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   for (const file of sinkFiles) hideSecrets(file);
@@ -69,7 +70,7 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks };
+  const whole = { root: resolve(root), entities, views, pipelines, sinks, events };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));
@@ -82,12 +83,12 @@ export async function loadProject(
 }
 
 /**
- * The part of a project that commands for data need: entity types and views, independent of pipelines, models and
- * plugins.
+ * The part of a project that commands for data need: entity types and views, independent of models and plugins. Pipelines
+ * with errors are missing.
  */
 export interface LoadedSchemas {
   /** Undefined if `diagnostics` contains errors. */
-  readonly config: Pick<ProjectConfig, 'entities' | 'views'> | undefined;
+  readonly config: Pick<ProjectConfig, 'entities' | 'views' | 'pipelines'> | undefined;
   /** All diagnostics of the files in `schemas/`. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -33,6 +33,7 @@ function loadView(
     ttl: readTtl(file, memberOf(file, root, 'ttl'), diagnostics),
     expired: expired === 'stale' || expired === 'fail' ? expired : 'missing',
     group: readGroup(file, memberOf(file, root, 'group'), diagnostics),
+    ...(textOf(memberOf(file, root, 'history')) === 'true' ? { history: true } : {}),
     features: readFeatures(file, memberOf(file, root, 'features'), context),
     at: name.at,
   };
@@ -45,6 +46,14 @@ function loadView(
       group.keyAt,
       '`group` is not allowed for a view that Feast stores',
       'remove the line: Feast stores all views of an entity together',
+    );
+  const history = entryOf(file, root, 'history');
+  if (view.history === true && history !== undefined)
+    diagnostics.error(
+      'unknown_key',
+      history.keyAt,
+      '`history` is not allowed for a view that Feast stores',
+      'remove the line: its rows do not pass through Millrace',
     );
   return { ...view, source: readFeastSource(file, feast, view, entities, diagnostics) };
 }

@@ -35,6 +35,8 @@ export interface FeatureView {
   readonly expired: 'missing' | 'stale' | 'fail';
   /** The store key that the view's record shares with other views of the same entities. */
   readonly group: string;
+  /** True if every pushed row is recorded in the ledger. */
+  readonly history?: true;
   readonly features: ReadonlyMap<string, FeatureDefinition>;
   /** Where the rows are, if they are not in the store. The service then only reads them. */
   readonly source?: FeastSource;
@@ -190,6 +192,18 @@ export interface StepDefinition {
   readonly at: Span;
 }
 
+/** A kind of feedback: an entry of `events:` in millrace.yaml. */
+export interface EventKind {
+  readonly name: string;
+  /** The values that an event of this kind may carry. */
+  readonly values: ReadonlyMap<string, EventValueType>;
+}
+
+/** The type of an event's value. Kinds that declare the same value give it the same type. */
+export interface EventValueType {
+  readonly kind: 'int' | 'float' | 'bool' | 'string';
+}
+
 /** `sinks/<name>.yaml` */
 export interface SinkDefinition {
   readonly name: string;
@@ -213,5 +227,7 @@ export interface ProjectConfig {
   readonly entities: ReadonlyMap<string, EntityType>;
   readonly views: ReadonlyMap<string, FeatureView>;
   readonly pipelines: readonly PipelineDefinition[];
+  /** The kinds of feedback by name, in the order of the file. */
+  readonly events: ReadonlyMap<string, EventKind>;
   readonly sinks: readonly SinkDefinition[];
 }

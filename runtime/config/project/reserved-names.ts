@@ -28,6 +28,9 @@ export const REQUEST_FIELDS: ReadonlySet<string> = new Set([...RANKING_FIELDS, .
 /** Fields of a pushed feature row, apart from keys and features. */
 export const ROW_FIELDS: ReadonlySet<string> = new Set(['event_time']);
 
+/** Fields of every feedback event, which no value of an event can have as its name. */
+export const EVENT_FIELDS: readonly string[] = ['type', 'time', 'quantity', 'position', 'event_id'];
+
 /** The store group of views that name no group. */
 export const DEFAULT_GROUP = 'features';
 

@@ -1,10 +1,9 @@
 import { STORE_WRITE_FAILURES } from '../../api/error-codes.js';
-import { INTERACTION_TYPES } from '../../api/interactions.js';
-import type { EntityType } from '../../config/project/model.js';
+import type { EntityType, EventKind, EventValueType } from '../../config/project/model.js';
 import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedback.js';
 import { exampleId } from '../openapi/entity-schemas.js';
-import { ID_SCHEMA } from '../../core/ids.js';
-import { TIME_SCHEMA } from '../../core/value-schema.js';
+import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';
+import { plainSchema, TIME_SCHEMA } from '../../core/value-schema.js';
 import { carriedSchema } from '../../pipeline/request/request-schema.js';
 import { typesOfFeedback } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
@@ -14,15 +13,22 @@ import type { ApiParts, PostRoute } from '../route.js';
 
 const COUNTS = {
   stored: 'Events that are counted from now on.',
-  duplicates: 'Events that are known already: the same kind, of the same entity, of the same request.',
+  duplicates:
+    'Events that are known already: the same kind, of the same entity, with the same `event_id` or of the same request.',
   too_old: 'Events that are older than any step counts, or than the newest that are kept.',
   unused: 'Events that no step of a pipeline counts.',
 };
 
 const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITEMS };
 
+const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
+
 const EVENT_FIELDS: Schema = {
-  type: { type: 'string', enum: INTERACTION_TYPES },
+  event_id: {
+    ...ID_OR_NULL,
+    description:
+      'Identifies the event, e.g. an order number. It is not counted again for the same entity; without it, one event of each type, entity and request is counted.',
+  },
   time: {
     ...TIME_SCHEMA,
     type: [...TIME_SCHEMA.type, 'null'],
@@ -31,7 +37,10 @@ const EVENT_FIELDS: Schema = {
       `${CLOCK_AHEAD / 60_000} minutes in the future.`,
   },
   quantity: { ...ITEMS, description: 'How many items it was of; 1, when absent.' },
-  position: { ...ITEMS, description: 'Where it stood, from 1. Checked, and not counted.' },
+  position: {
+    ...ITEMS,
+    description: 'The position in the ranking, from 1. It is recorded, and not counted.',
+  },
 };
 
 export const feedback: PostRoute = {
@@ -44,8 +53,11 @@ export const feedback: PostRoute = {
     limit: 'otherBytes',
     entityTypes: typesOfFeedback,
     schema: bodySchema,
-    examples: ({ entityTypes }) => ({
-      click: { summary: 'a click and what was seen', value: exampleBody([...entityTypes.values()]) },
+    examples: ({ entityTypes, eventKinds }) => ({
+      click: {
+        summary: 'a click and what was seen',
+        value: exampleBody([...entityTypes.values()], eventKinds),
+      },
     }),
   },
   handler: ({ feedback: service, metrics }) =>
@@ -61,7 +73,8 @@ export const feedback: PostRoute = {
     description:
       'For the steps that `use: interaction`. Beside `request_id` and `events` the body names the entities whose events these ' +
       'are, mostly `user` (null where it is not known); an event names the one that it is of. Attributes that an entity does ' +
-      'not carry are found in the index. The same event sent again is not counted again; all of it is refused if any is wrong.',
+      'not carry are found in the index. The same event sent again is not counted again; all of it is refused if any is wrong. ' +
+      'Events of no ranking, such as an order from the back office, have no `request_id`; each then needs `event_id` or `time`.',
     responses: {
       200: jsonAnswer(
         'All events are handled; the counts together are all of them.',
@@ -69,7 +82,7 @@ export const feedback: PostRoute = {
           type: 'object',
           required: ['request_id', ...Object.keys(COUNTS)],
           properties: {
-            request_id: { type: 'string' },
+            request_id: { type: ['string', 'null'], description: 'Null if the body has none.' },
             ...Object.fromEntries(
               Object.entries(COUNTS).map(([name, description]) => [name, { type: 'integer', description }]),
             ),
@@ -81,13 +94,14 @@ export const feedback: PostRoute = {
         ...BODY_PROBLEMS,
         ...STORE_WRITE_FAILURES,
         'record_unreadable',
+        'event_codes_conflict',
         'deadline_exceeded',
       ]),
     },
   }),
 };
 
-function bodySchema({ entityTypes }: ApiParts): Schema {
+function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
   const entities = Array.from(entityTypes.values(), (type): [string, Schema] => [
     type.name,
     {
@@ -97,41 +111,105 @@ function bodySchema({ entityTypes }: ApiParts): Schema {
   ]);
   return {
     type: 'object',
-    required: ['request_id', 'events'],
-    // Three properties: the required fields and one entity.
-    minProperties: 3,
+    required: ['events'],
     additionalProperties: false,
     properties: {
-      request_id: { ...ID_SCHEMA, description: 'Of the ranking that the events come from.' },
-      events: {
-        type: 'array',
-        maxItems: MAX_EVENTS,
-        items: {
-          type: 'object',
-          required: ['type'],
-          ...(entities.length === 0 ? {} : { oneOf: entities.map(([name]) => ({ required: [name] })) }),
-          additionalProperties: false,
-          properties: { ...EVENT_FIELDS, ...Object.fromEntries(entities) },
-        },
+      request_id: {
+        ...ID_OR_NULL,
+        description: 'Of the ranking that the events come from. Left out for events of no ranking.',
       },
+      events: { type: 'array', maxItems: MAX_EVENTS, items: eventSchema(entities, eventKinds) },
       ...Object.fromEntries(entities.map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }])),
+    },
+    if: given('request_id'),
+    // Three properties: the required fields and one entity.
+    then: { minProperties: 3 },
+    else: {
+      properties: { events: { items: { anyOf: [given('event_id'), given('time')] } } },
+      ...(entities.length === 0 ? {} : { anyOf: entities.map(([name]) => given(name)) }),
     },
   };
 }
 
-function exampleBody(types: readonly EntityType[]): Schema {
+/** The property is there, and not null. */
+function given(name: string): Schema {
+  return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
+}
+
+function eventSchema(
+  entities: readonly (readonly [string, Schema])[],
+  kinds: ReadonlyMap<string, EventKind>,
+): Schema {
+  const names = [...kinds.keys()];
+  const values = new Map([...kinds.values()].flatMap((kind) => [...kind.values]));
+  const having = (value: string): string[] => names.filter((name) => kinds.get(name)?.values.has(value));
+  const ofSome = [...values.keys()].filter((value) => having(value).length < names.length);
+  return {
+    type: 'object',
+    required: ['type'],
+    ...(entities.length === 0 ? {} : { oneOf: entities.map(([name]) => ({ required: [name] })) }),
+    additionalProperties: false,
+    properties: {
+      type: { type: 'string', enum: names },
+      ...EVENT_FIELDS,
+      ...Object.fromEntries(
+        [...values].map(([name, type]) => [
+          name,
+          { ...valueSchema(type), description: `A value of ${having(name).join(', ')}.` },
+        ]),
+      ),
+      ...Object.fromEntries(entities),
+    },
+    ...(ofSome.length === 0
+      ? {}
+      : {
+          dependentSchemas: Object.fromEntries(
+            ofSome.map((value) => [value, { properties: { type: { enum: having(value) } } }]),
+          ),
+        }),
+  };
+}
+
+function valueSchema(type: EventValueType): Schema {
+  const schema = plainSchema(type);
+  return {
+    ...schema,
+    type: [schema.type, 'null'].flat(),
+    ...(type.kind === 'string' ? { pattern: WELL_FORMED } : {}),
+  };
+}
+
+const EXAMPLE_VALUES: Readonly<Record<EventValueType['kind'], unknown>> = {
+  float: 19.9,
+  int: 1,
+  bool: true,
+  string: 'text',
+};
+
+/** Fields of the kinds that the example shows, if the project has them. */
+const SHOWN_KINDS: Readonly<Record<string, Schema>> = {
+  impression: { position: 1 },
+  click: { position: 1 },
+  order: { quantity: 2 },
+};
+
+function exampleBody(types: readonly EntityType[], kinds: ReadonlyMap<string, EventKind>): Schema {
   const named = (name: string): EntityType | undefined => types.find((type) => type.name === name);
   const subject = named('product') ?? types[0];
   const owner = named('user') ?? subject;
   if (subject === undefined || owner === undefined) return { request_id: 'request-1', events: [] };
   const { name, key } = subject;
+  const shown = Object.keys(SHOWN_KINDS).filter((kind) => kinds.has(kind));
   return {
     request_id: 'request-1',
     [owner.name]: { [owner.key]: exampleId(owner.name) },
-    events: [
-      { type: 'impression', [name]: { [key]: exampleId(name) }, position: 1 },
-      { type: 'click', [name]: { [key]: exampleId(name) }, position: 1 },
-      { type: 'order', [name]: { [key]: exampleId(name) }, quantity: 2 },
-    ],
+    events: (shown.length > 0 ? shown : [...kinds.keys()].slice(0, 3)).map((kind) => ({
+      type: kind,
+      [name]: { [key]: exampleId(name) },
+      ...SHOWN_KINDS[kind],
+      ...Object.fromEntries(
+        Array.from(kinds.get(kind)?.values ?? [], ([value, type]) => [value, EXAMPLE_VALUES[type.kind]]),
+      ),
+    })),
   };
 }

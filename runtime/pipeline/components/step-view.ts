@@ -73,7 +73,8 @@ export class StepView implements StepInput {
   interactions({ history, ids, facet }: InteractionsInput): InteractionEvents {
     const record = this.#frame.histories[history];
     if (record === null) return noEvents(Status.present);
-    if (record !== undefined) return decodeEvents(record, facet, this.#frame.eventsSince);
+    if (record !== undefined)
+      return decodeEvents(record, facet, this.#frame.eventsSince, this.#frame.eventNumbers);
     const status = this.#frame.columns[ids]?.status[0] ?? Status.absent;
     return noEvents(isKnown(status) ? Status.absent : status);
   }

@@ -29,6 +29,7 @@ export async function hydrate(
   const carried: (CarriedRows | undefined)[] = [];
   const elementsOf: (readonly Column[] | undefined)[] = [];
   frame.eventsSince = frame.now - (services.historyRetention ?? Infinity);
+  frame.eventNumbers = services.eventNumbers;
   let features = new Map<FeatureRead, CellRead>();
   for (const node of plan.nodes) {
     carried[node.index] = node.parent === undefined ? request.carried.get(node.name) : undefined;

@@ -16,6 +16,8 @@ export interface ReadServices {
   readonly readers?: SourceReaders | undefined;
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number | undefined;
+  /** By code: the number of a kind of feedback in the plan (`EventCodes.numbersOf`). */
+  readonly eventNumbers?: Uint8Array | undefined;
   /** Undefined if the stages are not timed. */
   readonly clock?: Pick<StageClock, 'count'> | undefined;
   /** Undefined if the request is not recorded. */

@@ -72,12 +72,16 @@ export function recordProblem(record: DecodedRecord): string | undefined {
   const status = record.field('status')?.at(0);
   if (status !== 'ok') return `they failed (${String(status)})`;
   const degraded = record.field('degraded')?.at(0);
-  const cause = Array.isArray(degraded)
-    ? degraded.find((one) => NOT_REPEATABLE.test(String(one)))
-    : undefined;
-  if (cause !== undefined) return `they were degraded (${String(cause).split('=')[0] ?? ''})`;
+  const causes = typeof degraded === 'object' ? degraded.map(String) : [];
+  const cause = causes.find((one) => NOT_REPEATABLE.test(one));
+  if (cause !== undefined) return `they were degraded (${cause})`;
   if (record.rows.candidate !== record.field('sent')?.at(0)) return 'not all candidates were logged';
   return undefined;
+}
+
+/** The name of the pipeline that served a ranking. */
+export function pipelineOf({ schema }: DecodedRecord): string {
+  return textOf(schema.meta['pipeline']);
 }
 
 function textOf(value: Json | undefined): string {

@@ -118,7 +118,8 @@ function differencesOf(
     const place = [numberAt(record, 'place', row), places[row] ?? 0] as const;
     const score = [numberAt(record, 'score', row), scores[row] ?? NaN] as const;
     // -0 and 0 are the same score.
-    const isSame = place[0] === place[1] && (score[0] === score[1] || score.every(Number.isNaN));
+    const isSame =
+      place[0] === place[1] && (score[0] === score[1] || score.every((one) => Number.isNaN(one)));
     return isSame ? [] : [{ candidate, place, score }];
   });
 }

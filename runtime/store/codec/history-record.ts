@@ -97,9 +97,17 @@ export function noEvents(status: number): InteractionEvents {
 /**
  * The events of a record with their values of one facet, for components; nothing else is decoded.
  * @param since events up to this time are left out, epoch milliseconds
+ * @param numbers by code: the number of the kind for components; by default the code
  */
-export function decodeEvents(record: Buffer, facetName: string, since = -Infinity): InteractionEvents {
+export function decodeEvents(
+  record: Buffer,
+  facetName: string,
+  since = -Infinity,
+  numbers?: Uint8Array,
+): InteractionEvents {
   const events = decodeAllEvents(record, facetName);
+  if (numbers !== undefined)
+    for (let e = 0; e < events.count; e++) events.types[e] = numbers[events.types[e] as number] as number;
   return events.count === 0 || (events.times[0] as number) > since ? events : eventsAfter(events, since);
 }
 

@@ -1,7 +1,7 @@
 /** The feedback events of one entity, oldest first, in columns. */
 export interface History {
   readonly count: number;
-  /** Positions in INTERACTION_TYPES. */
+  /** The codes of the kinds of the events (event-codes.ts). */
   readonly types: Uint8Array;
   /** Epoch milliseconds. */
   readonly times: Float64Array;
@@ -31,7 +31,10 @@ export const NO_HISTORY: History = {
 /** Maximum number of events of one kind in a history; the newest are kept. */
 export const MOST_EVENTS = 1000;
 
-/** Maximum bytes of one kind of events; older events are dropped. Events with ids as values use about a tenth of it. */
+/**
+ * Maximum bytes of one kind of events; older events are dropped. Events with ids as values use about a tenth of it. Kinds
+ * beyond four share the bytes of four.
+ */
 export const MOST_BYTES = 256 * 1024;
 
 /** Maximum number of values of one facet of an event; the first are kept. */

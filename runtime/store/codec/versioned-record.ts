@@ -2,7 +2,7 @@
  * The head of a record that is replaced by compare-and-swap (`Store.swap`):
  *
  *   8 bytes  version: random, new with every write
- *   f64      when the record may be dropped, epoch milliseconds
+ *   f64      when the record may be dropped, epoch milliseconds; Infinity: never
  */
 import { randomFillSync } from 'node:crypto';
 

@@ -146,7 +146,7 @@ class ServersStore implements RedisStore {
       { text: SWAP_SCRIPT, sha: SWAP_SHA },
       swaps.map(({ key, before, after }) => ({
         key,
-        args: [before === null ? '' : versionOf(before), after, String(Math.ceil(expiryOf(after)))],
+        args: [before === null ? '' : versionOf(before), after, expiryText(after)],
       })),
     );
     return replies.map((reply) => (reply === 1 ? 'stored' : 'changed'));
@@ -236,4 +236,10 @@ class ServersStore implements RedisStore {
 
 function isNoScript(reply: unknown): boolean {
   return reply instanceof Error && reply.message.startsWith('NOSCRIPT');
+}
+
+/** The expiry of a versioned record in milliseconds; '' if it never expires. */
+function expiryText(record: Buffer): string {
+  const expiry = expiryOf(record);
+  return expiry === Infinity ? '' : String(Math.ceil(expiry));
 }

@@ -55,6 +55,8 @@ const PROJECT: Readonly<Record<string, string>> = {
   'pipelines/blocks.yaml': pipeline('blocks', '  - use: blocks\n'),
   'pipelines/hoards.yaml': pipeline('hoards', '  - use: hoards\n'),
   'pipelines/strays.yaml': pipeline('strays', '  - use: strays\n'),
+  'pipelines/logged.yaml': `${pipeline('logged', items)}log: { candidates: all, features: all }\n`,
+  'sinks/records.yaml': 'sink: records\nuse: file\nqueue: 1MB\n',
   'pipelines/remote.yaml': pipeline(
     'remote',
     '  - use: open_inference\n    as: deep\n    on_error: skip\n    with: { url: "${MODELS}", model: sum, inputs: { x: [item.version] }, outputs: { s: y } }\n',
@@ -215,6 +217,12 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     alerts: ['MillracePluginErrors'],
     fault: 'a plugin throws in a late callback',
     make: ({ load }) => load('strays', 2),
+  },
+  {
+    alerts: ['MillraceLedgerDrops'],
+    fault: 'the folder of the ledger cannot be made, and the queue is full',
+    env: { MILLRACE_LEDGER_DIR: '/dev/null/ledger' },
+    make: ({ load }) => load('logged', 200),
   },
   {
     alerts: ['MillraceWorkersRestart'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { writeProject } from '../../support/project.js';
@@ -19,6 +20,12 @@ interface Line {
   readonly url?: string;
   readonly file?: string;
   readonly line?: number;
+  readonly requests?: number;
+  readonly same?: number;
+  readonly moved?: number;
+  readonly overlap_at_10?: number;
+  readonly removed?: { readonly before: number; readonly after: number };
+  readonly failed?: { readonly before: number; readonly after: number };
 }
 
 describe('millrace serve with a project that changes', () => {
@@ -91,6 +98,46 @@ describe('millrace serve with a project that changes', () => {
     expect(await scoreAt(url)).to.equal(3);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+
+  it('with --diff compares the last logged requests before it takes a reload', async () => {
+    const logged = (value: string, more = ''): string =>
+      `pipeline: plain\nrank: product\nrequest: { candidates: { price: float } }\ncomponents:\n${more}  - use: score\n    with: { value: ${value} }\nlog: { features: all }\n`;
+    await writeFile(join(root, PIPELINE), logged('product.price'));
+    const url = await serve(
+      { MILLRACE_RELOAD_POLL_MS: '20', MILLRACE_DATA_DIR: join(root, 'data') },
+      '--watch',
+      '--diff',
+      '2',
+    );
+    const rank = async (...prices: number[]): Promise<void> => {
+      const candidates = prices.map((price) => ({ product_id: `p${price}`, price }));
+      const answer = await fetch(`${url}/api/v1/plain`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ candidates }),
+      });
+      expect(answer.status).to.equal(200);
+    };
+    for (const prices of [[9, 8], [4], [1, 2, 3]]) await rank(...prices);
+    // Records are written within 200 ms.
+    await pause(500);
+    const COMPARED = 'the new project ranks the last requests';
+    const reports = (): Line[] => lines.filter(({ msg }) => msg === COMPARED);
+
+    const cheap = '  - use: filter\n    with: { keep: product.price < 3 }\n';
+    await writeFile(join(root, PIPELINE), logged('0 - product.price', cheap));
+    await until(() => told('the project was reloaded') === 1);
+    // Of the requests 4 and 1, 2, 3: the new project removes 4 and 3, and turns 2, 1 around.
+    expect(reports()).to.have.length(1);
+    expect(reports()[0]).to.include({ requests: 2, same: 0, moved: 2 });
+    expect(reports()[0]?.removed).to.deep.equal({ before: 0, after: 2 });
+    expect(reports()[0]?.failed).to.deep.equal({ before: 0, after: 0 });
+    // The comparison itself is not logged as a request.
+    await writeFile(join(root, PIPELINE), logged('0 - product.price - 1', cheap));
+    await until(() => told('the project was reloaded') === 2);
+    expect(reports()[1]).to.include({ requests: 2, same: 2, overlap_at_10: 1, moved: 0 });
+    expect(reports()[1]?.removed).to.deep.equal({ before: 2, after: 2 });
   });
 
   it('ends at SIGHUP if reloading is off', async () => {

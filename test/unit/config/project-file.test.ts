@@ -135,8 +135,12 @@ describe('millrace.yaml', () => {
     expect(settings.sources.origins.ledgerBytes).to.deep.equal({ kind: 'file', line: 4 });
     const helps = async (lines: string): Promise<(string | undefined)[]> =>
       (await load(`project: shop\n${lines}`)).diagnostics.map(({ message, help }) => help ?? message);
-    expect(await helps('ledger_keep: 7d')).to.deep.equal(['write `keep` below `ledger`: `ledger: { keep: … }`']);
-    expect(await helps('ledger.keep: 7d')).to.deep.equal(['write `keep` below `ledger`: `ledger: { keep: … }`']);
+    expect(await helps('ledger_keep: 7d')).to.deep.equal([
+      'write `keep` below `ledger`: `ledger: { keep: … }`',
+    ]);
+    expect(await helps('ledger.keep: 7d')).to.deep.equal([
+      'write `keep` below `ledger`: `ledger: { keep: … }`',
+    ]);
     expect(await helps('ledger: { kep: 7d }')).to.deep.equal(['did you mean `keep`?']);
     expect(await helps('ledger: 7d')).to.deep.equal([
       '`ledger`: expected a mapping with dir, keep, bytes, found `7d`',

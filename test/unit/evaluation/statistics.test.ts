@@ -44,6 +44,18 @@ describe('the bootstrap interval', () => {
     expect(covered).to.be.within(180, 199);
   });
 
+  it('is above the true mean in at most 5 of 100 samples of few values', () => {
+    const random = new Random(5);
+    for (const count of [5, 8, 12]) {
+      let above = 0;
+      for (let sample = 0; sample < 600; sample++) {
+        const values = Array.from({ length: count }, () => random.next() - 0.5);
+        if (bootstrapInterval(values, sample).lower > 0) above += 1;
+      }
+      expect(above / 600, `${count} values`).to.be.below(0.05);
+    }
+  });
+
   it('is a point for one value, and not known for none', () => {
     expect(bootstrapInterval([0.4], 0)).to.deep.equal({ lower: 0.4, upper: 0.4 });
     expect(bootstrapInterval([], 0)).to.deep.equal({ lower: NaN, upper: NaN });

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
-import type { InteractionType } from '../../../runtime/api/interactions.js';
 import type { Plan } from '../../../runtime/compile/plan.js';
+import { DEFAULT_EVENTS } from '../../../runtime/config/project/load-events.js';
+import { DEFAULT_EVENT_CODES } from '../../../runtime/store/event-codes.js';
 import { Feedback } from '../../../runtime/feedback/feedback.js';
 import { decodeHistory } from '../../../runtime/store/codec/history-record.js';
 import { KeyLocks } from '../../../runtime/feedback/key-locks.js';
@@ -20,7 +21,7 @@ const KEY = historyKey('t', 'user', 'u');
 const types = new Map(['product', 'user'].map((name) => [name, entityType(name)]));
 
 /** A plan with steps that count events by product. */
-function planCounting(...wants: readonly (readonly [InteractionType, number])[]): Plan {
+function planCounting(...wants: readonly (readonly [string, number])[]): Plan {
   const facet = { subject: 'product', segments: ['product'], name: 'product' };
   const read = { type: 'user', wants: wants.map(([type, window]) => ({ ...facet, type, window })) };
   return { levels: [{ histories: [read] }] } as unknown as Plan;
@@ -28,8 +29,18 @@ function planCounting(...wants: readonly (readonly [InteractionType, number])[])
 
 function feedbackOn(store: MemoryStore, ...plans: readonly Plan[]): Feedback {
   const layouts = new LayoutRegistry(store, 't');
-  const needs = historyNeedsOf(plans);
-  return new Feedback({ store, layouts, prefix: 't', types, needs, clock: () => NOW, oldestEvent: 0 });
+  const needs = historyNeedsOf(plans, DEFAULT_EVENT_CODES);
+  const kinds = { kinds: DEFAULT_EVENTS, codes: DEFAULT_EVENT_CODES };
+  return new Feedback({
+    store,
+    layouts,
+    prefix: 't',
+    types,
+    ...kinds,
+    needs,
+    clock: () => NOW,
+    oldestEvent: 0,
+  });
 }
 
 const bodyOf = (request_id: string, ...kinds: readonly string[]): object => ({
@@ -50,13 +61,16 @@ class BusyStore extends MemoryStore {
 describe('the needs of histories', () => {
   it('are the longest window of each kind over all pipelines; kinds that no step counts get the longest of all', () => {
     const plans = [planCounting(['click', HOUR], ['order', 9 * HOUR]), planCounting(['click', 3 * HOUR])];
-    const needs = historyNeedsOf(plans).get('user');
-    expect(needs?.windows).to.deep.equal([9 * HOUR, 3 * HOUR, 9 * HOUR, 9 * HOUR]);
+    const needs = historyNeedsOf(plans, DEFAULT_EVENT_CODES).get('user');
+    expect([...(needs?.windows ?? [])]).to.deep.equal([
+      [1, 3 * HOUR],
+      [3, 9 * HOUR],
+    ]);
     expect(needs?.longest).to.equal(9 * HOUR);
     expect([...(needs?.facetsOf(1, 'product')?.keys() ?? [])]).to.deep.equal(['product']);
     expect(needs?.facetsOf(0, 'product')).to.equal(undefined);
     expect(needs?.facetsOf(1, 'brand')).to.equal(undefined);
-    expect(historyNeedsOf([]).size).to.equal(0);
+    expect(historyNeedsOf([], DEFAULT_EVENT_CODES).size).to.equal(0);
   });
 
   it('set the expiry of a history to the end of its longest window', async () => {

@@ -15,7 +15,10 @@ import { expiryOf, versionOf } from '../../../runtime/store/codec/versioned-reco
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;
-const WINDOWS = [24 * HOUR, 100 * HOUR, 100 * HOUR, 500 * HOUR];
+const WINDOWS = {
+  windows: new Map([24, 100, 100, 500].map((hours, code) => [code, hours * HOUR])),
+  longest: 500 * HOUR,
+};
 
 function event(id: number, over: Partial<NewEvent> = {}): NewEvent {
   return { type: 1, time: NOW, quantity: 1, identity: [id % 3, id], values: new Map(), ...over };
@@ -162,7 +165,7 @@ describe('merging events into a history', () => {
     ];
     const { history, outcomes, evicted } = mergeEvents(full, more, WINDOWS, NOW);
     expect(outcomes).to.deep.equal(['stored', 'too_old', 'stored']);
-    expect(evicted).to.deep.equal([0, 1, 0, 0]);
+    expect([...evicted]).to.deep.equal([[1, 1]]);
     expect(history.count).to.equal(MOST_EVENTS + 1);
     expect(Math.min(...[...history.times].slice(1))).to.equal(NOW - MOST_EVENTS + 2);
   });
@@ -183,10 +186,7 @@ describe('merging events into a history', () => {
       expect(kept).to.deep.equal(kept.map((_, i) => NOW - 100_000 + 300 - kept.length + i));
       const more = [long(301, MOST_VALUES, { type: 2 }), long(1, MOST_VALUES, { type: 3 })];
       const { history, outcomes, evicted } = mergeEvents(full, more, WINDOWS, NOW);
-      expect([outcomes, evicted]).to.deep.equal([
-        ['stored', 'too_old'],
-        [0, 0, 1, 0],
-      ]);
+      expect([outcomes, [...evicted]]).to.deep.equal([['stored', 'too_old'], [[2, 1]]]);
       expect(history.count).to.equal(full.count);
     });
 

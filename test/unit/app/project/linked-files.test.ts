@@ -124,7 +124,7 @@ describe('links of a project', () => {
             reloads++;
             return { outcome: 'succeeded', files: await files() };
           },
-          onProjectFileChanged: () => undefined,
+          onProjectFileChanged: () => false,
           onPluginsChanged: () => undefined,
         },
         await versionsOf(root, await listFiles(root, [])),

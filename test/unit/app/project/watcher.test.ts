@@ -38,7 +38,7 @@ describe('watching a project', () => {
           reloads++;
           return { outcome, files: await filesRead() };
         },
-        onProjectFileChanged: () => undefined,
+        onProjectFileChanged: () => false,
         onPluginsChanged: (paths) => stuck.push([...paths]),
       },
       loaded,
@@ -132,7 +132,7 @@ describe('watching a project', () => {
           once = false;
           return { outcome, files };
         },
-        onProjectFileChanged: () => undefined,
+        onProjectFileChanged: () => false,
         onPluginsChanged: () => undefined,
       },
       await versionsOf(root, await listFiles(root, [])),

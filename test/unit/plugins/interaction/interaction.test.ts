@@ -1,9 +1,5 @@
 import { expect } from 'chai';
-import {
-  INTERACTION_TYPES,
-  type InteractionEvents,
-  type InteractionType,
-} from '../../../../runtime/api/interactions.js';
+import { INTERACTION_TYPES, type InteractionEvents } from '../../../../runtime/api/interactions.js';
 import { OptionError, type FeatureComponent } from '../../../../runtime/api/plugin.js';
 import type { Input } from '../../../../runtime/api/input.js';
 import { Status } from '../../../../runtime/api/status.js';
@@ -13,7 +9,7 @@ import { createComponent } from '../../../support/create-component.js';
 import { absent, compute, FakeStep } from '../../../support/step-input.js';
 
 interface Happened {
-  readonly type: InteractionType;
+  readonly type: (typeof INTERACTION_TYPES)[number];
   /** Times in seconds before now; now is 0. */
   readonly age: number;
   readonly texts: readonly string[];

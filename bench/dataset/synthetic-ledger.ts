@@ -1,0 +1,243 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Status } from '../../runtime/api/status.js';
+import { Random } from '../../runtime/core/random.js';
+import { recordSchema, type RecordColumn, type RecordSchema } from '../../runtime/ledger/record-schema.js';
+import { RecordWriter } from '../../runtime/ledger/record-writer.js';
+import { schemaFrame } from '../../runtime/ledger/schema-frame.js';
+
+const DAYS = 30;
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 9, 1);
+const SEGMENT_BYTES = 64 * 2 ** 20;
+const PRODUCTS = 100_000;
+const USERS = 50_000;
+const BRANDS = 400;
+const CLICKED = 0.4;
+const ORDERED = 0.1;
+const ORPHANED = 0.05;
+const REPEATED = 0.05;
+
+/** How the features of a candidate are spread: prices in cents, shares, counts, flags, a text, some of them missing. */
+const FEATURES = [
+  ...['price', 'cost', 'list_price'].map((name) => ({ name: `product.${name}`, of: 'cents', missing: 0 })),
+  ...['ctr_1d', 'ctr_7d', 'ctr_30d', 'cr_7d', 'cr_30d'].map((name) => ({
+    name: `stats:${name}`,
+    of: 'share',
+    missing: 0.1,
+  })),
+  ...['clicks_1d', 'clicks_7d', 'clicks_30d', 'orders_30d'].map((name) => ({
+    name: `stats:${name}`,
+    of: 'count',
+    missing: 0.1,
+  })),
+  ...['bm25', 'overlap', 'phrase'].map((name) => ({ name: `text:${name}`, of: 'share', missing: 0 })),
+  { name: 'product.in_stock', of: 'flag', missing: 0 },
+  { name: 'product.brand', of: 'text', missing: 0.02 },
+  { name: 'user_brand:ctr', of: 'share', missing: 0.6 },
+  { name: 'ltr:score', of: 'share', missing: 0 },
+] as const;
+
+/**
+ * Writes a ledger of 30 days: rankings of one pipeline, clicks by request id, and orders without one. Some feedback comes
+ * twice or late, or is of no ranking.
+ * @returns the number of features
+ */
+export function writeSyntheticLedger(folder: string, rankings: number, candidates: number): number {
+  const random = new Random(7);
+  const file = new Segments(folder);
+  const ranking = rankingSchema();
+  const feedback = feedbackSchema();
+  const columns = FEATURES.map(() => new Float64Array(candidates));
+  const texts = FEATURES.map(() => new Array<string>(candidates).fill(''));
+  const statuses = FEATURES.map(() => new Uint8Array(candidates));
+  const places = Int32Array.from({ length: candidates }, (_, at) => at + 1);
+  const sent = places.map((place) => place - 1);
+  const flags = new Uint8Array(candidates).fill(1);
+  for (let at = 0; at < rankings; at++) {
+    const time = START + Math.floor((at / rankings) * DAYS * DAY);
+    const request = `req-${at.toString(36).padStart(8, '0')}`;
+    const user = `u${random.between(1, USERS)}`;
+    const ids = Array.from({ length: candidates }, () => `p${random.between(1, PRODUCTS)}`);
+    for (const [f, { of, missing }] of FEATURES.entries())
+      for (let row = 0; row < candidates; row++) {
+        const isMissing = missing > 0 && random.chance(missing);
+        const status = statuses[f];
+        if (status !== undefined) status[row] = isMissing ? Status.missing_feature : Status.present;
+        if (of === 'text') (texts[f] ?? [])[row] = `brand ${random.between(1, BRANDS)}`;
+        else (columns[f] ?? [])[row] = valueOf(of, random);
+      }
+    file.record(ranking, time, candidates, (w) => {
+      w.text(request);
+      w.time(time);
+      w.text('ok');
+      w.texts({ values: [`user=${user}`], offsets: [0, 1] }, Uint8Array.of(Status.present));
+      w.float64(random.between(0, 30), undefined);
+      w.text(ids);
+      w.int32(sent);
+      w.int32(places);
+      w.float64(1);
+      w.bool(flags);
+      for (const [f, { of }] of FEATURES.entries())
+        if (of === 'text') w.text(texts[f], statuses[f]);
+        else w.float64(columns[f], statuses[f]);
+    });
+    if (!random.chance(CLICKED)) continue;
+    const clicked = ids[Math.floor(candidates * random.next() ** 2)] ?? '';
+    const id = random.chance(ORPHANED) ? `lost-${request}` : request;
+    const clickedAt = time + Math.floor(random.next() ** 4 * 2 * DAY);
+    const click = { request: id, time: clickedAt, event: 'click', subject: clicked, user };
+    file.feedback(feedback, click);
+    if (random.chance(REPEATED)) file.feedback(feedback, { ...click, time: clickedAt + 10 });
+    if (random.chance(ORDERED))
+      file.feedback(feedback, {
+        ...click,
+        request: undefined,
+        event: 'order',
+        time: clickedAt + random.between(1, 20 * 60_000),
+      });
+  }
+  file.close();
+  return FEATURES.length + 1;
+}
+
+function valueOf(of: string, random: Random): number {
+  switch (of) {
+    case 'cents':
+      return random.between(100, 99_999) / 100;
+    case 'count':
+      return Math.floor(random.next() ** 3 * 500);
+    case 'flag':
+      return random.between(0, 1);
+    default:
+      return random.next();
+  }
+}
+
+function column(
+  name: string,
+  type: RecordColumn['type'],
+  rows: RecordColumn['rows'],
+  is: RecordColumn['is'],
+  nullable: boolean,
+): RecordColumn {
+  return { name, is, rows, type, nullable };
+}
+
+function rankingSchema(): RecordSchema {
+  return recordSchema(
+    'ranking',
+    [
+      column('request_id', 'text', 'record', 'field', false),
+      column('time', 'time', 'record', 'field', false),
+      column('status', 'text', 'record', 'field', false),
+      column('entities', 'texts', 'record', 'field', true),
+      column('user.orders', 'float64', 'record', 'value', true),
+      column('candidate_id', 'text', 'candidate', 'field', false),
+      column('sent_at', 'int32', 'candidate', 'field', false),
+      column('place', 'int32', 'candidate', 'field', false),
+      column('weight', 'float64', 'candidate', 'field', false),
+      column('on_page', 'bool', 'candidate', 'field', false),
+      ...FEATURES.map(({ name, of }) =>
+        column(name, of === 'text' ? 'text' : 'float64', 'candidate', 'value', true),
+      ),
+    ],
+    { pipeline: 'search', pipeline_version: '1', project: 'shop', candidate_type: 'product' },
+  );
+}
+
+function feedbackSchema(): RecordSchema {
+  return recordSchema(
+    'feedback',
+    [
+      column('request_id', 'text', 'record', 'field', true),
+      column('time', 'time', 'record', 'field', false),
+      column('received', 'time', 'record', 'field', false),
+      column('event', 'text', 'record', 'field', false),
+      column('subject_type', 'text', 'record', 'field', false),
+      column('subject_id', 'text', 'record', 'field', false),
+      column('user', 'text', 'record', 'value', true),
+    ],
+    { subject_type: 'product', owners: ['user'] },
+  );
+}
+
+interface Event {
+  readonly request: string | undefined;
+  readonly time: number;
+  readonly event: string;
+  readonly subject: string;
+  readonly user: string;
+}
+
+/** Segments that are written one after the other. */
+class Segments {
+  readonly #folder: string;
+  readonly #writer = new RecordWriter();
+  readonly #instance = Buffer.alloc(16, 1);
+  #file: number | undefined;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #bytes = 0;
+  #number = 0;
+  #sequence = 0;
+  readonly #schemas = new Set<string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  feedback(schema: RecordSchema, { request, time, event, subject, user }: Event): void {
+    this.record(schema, time, 0, (w) => {
+      w.text(request);
+      w.time(time);
+      w.time(time);
+      w.text(event);
+      w.text('product');
+      w.text(subject);
+      w.text(user);
+    });
+  }
+
+  record(schema: RecordSchema, time: number, candidate: number, write: (writer: RecordWriter) => void): void {
+    if (!this.#schemas.has(schema.id)) this.#push(schemaFrame(schema));
+    this.#schemas.add(schema.id);
+    this.#sequence += 1;
+    this.#writer.begin(
+      schema,
+      { candidate, change: 0 },
+      { instance: this.#instance, sequence: this.#sequence, time },
+    );
+    write(this.#writer);
+    this.#push(Uint8Array.from(this.#writer.finish()));
+    if (this.#bytes > SEGMENT_BYTES) this.close();
+  }
+
+  close(): void {
+    this.#flush();
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#bytes = 0;
+    this.#schemas.clear();
+  }
+
+  #push(frame: Uint8Array): void {
+    this.#pending.push(frame);
+    this.#pendingBytes += frame.length;
+    this.#bytes += frame.length;
+    if (this.#pendingBytes > 1 << 20) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#pendingBytes === 0) return;
+    this.#file ??= openSync(
+      join(this.#folder, `bench-${String((this.#number += 1)).padStart(6, '0')}.mlr`),
+      'w',
+    );
+    const bytes = Buffer.concat(this.#pending);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+  }
+}

@@ -1,0 +1,452 @@
+"""A client of the HTTP interface of Millrace: one method for each endpoint of its OpenAPI document."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import httpx
+
+from .errors import ConnectionFailed, MillraceError, Problem
+
+Json = dict[str, Any]
+
+# Statuses of a service that is overloaded, starting or draining. All routes may be sent again: uploads replace, and the
+# same feedback is not counted twice.
+_TRIED_AGAIN = frozenset({429, 503})
+_FIRST_WAIT = 0.1
+_DEFAULT_PIPELINE = "ranking"
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+ENDPOINTS: dict[tuple[str, str], str] = {}
+"""The method of each endpoint, by HTTP method and path. `{route}` is the route of a pipeline."""
+
+
+def _endpoint(method: str, *paths: str) -> Callable[[_Method], _Method]:
+    def note(function: _Method) -> _Method:
+        for path in paths:
+            ENDPOINTS[method, path] = function.__name__
+        return function
+
+    return note
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A candidate in an answer."""
+
+    candidate_id: str
+    ranked_score: float
+
+
+@dataclass(frozen=True)
+class Ranking(Sequence[Ranked]):
+    """One page of a ranking, best first."""
+
+    candidates: tuple[Ranked, ...]
+    request_id: str
+    degraded: tuple[str, ...] = ()
+    """Why the answer is not what the pipeline would answer, e.g. `skipped=ltr`."""
+    answer: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The whole answer, with `events` if they were asked for."""
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.candidates[at]
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return iter(self.candidates)
+
+    @property
+    def ids(self) -> list[str]:
+        return [one.candidate_id for one in self.candidates]
+
+
+@dataclass(frozen=True)
+class _Pipeline:
+    route: str
+    candidate_key: str | None
+    max_page: int
+
+
+class Millrace:
+    """A client of one service. It keeps connections open: use it as a context manager, or close it.
+
+    Errors of the service are `Problem`; a service that does not answer is `ConnectionFailed`. A request is sent again, at
+    most `retries` times, if the service says 429 or 503, after the time in its `Retry-After`, or if no connection can be
+    made. `api_key` is sent as a bearer token.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:5001",
+        *,
+        api_key: str | None = None,
+        timeout: float = 10.0,
+        retries: int = 3,
+        max_wait: float = 30.0,
+        headers: Mapping[str, str] | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        key = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        self._http = httpx.Client(
+            base_url=url, timeout=timeout, headers={**key, **(headers or {})}, transport=transport
+        )
+        self._retries = retries
+        self._max_wait = max_wait
+        self._pipelines: dict[str, _Pipeline] | None = None
+
+    def __enter__(self) -> Millrace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    # Rankings
+
+    @_endpoint("POST", "{route}")
+    def rank(
+        self,
+        candidates: Any,
+        pipeline: str = _DEFAULT_PIPELINE,
+        *,
+        request_id: str | None = None,
+        page: int | None = None,
+        page_size: int | None = None,
+        include_events: bool = False,
+        **fields: Any,
+    ) -> Any:
+        """Ranks candidates with a pipeline. `fields` are the other fields of the request, e.g. `query={"query": "shoe"}`.
+
+        `candidates` is a list of objects with the key of the type, e.g. `{"product_id": "p1"}`; the answer is a `Ranking`,
+        one page. Or it is a data frame of pandas with a column of that name; the answer then is the whole data frame in
+        the ranked order, with the columns `ranked_score` and `place`. Cells of the frame without a value are not sent.
+        """
+        if _is_frame(candidates):
+            return self._rank_frame(candidates, pipeline, request_id, fields)
+        body = {"candidates": list(candidates), **fields}
+        if request_id is not None:
+            body["request_id"] = request_id
+        if page is not None:
+            body["user_page"] = page
+        if page_size is not None:
+            body["user_page_size"] = page_size
+        if include_events:
+            body["include_events"] = True
+        response = self._to_pipeline(pipeline, "", body)
+        answer = cast(Json, response.json())
+        return Ranking(
+            tuple(
+                Ranked(str(one["candidate_id"]), float(one["ranked_score"]))
+                for one in answer.get("ranked_candidates", ())
+            ),
+            response.headers.get("X-Request-Id", ""),
+            tuple(one.strip() for one in response.headers.get("Millrace-Degraded", "").split(",") if one.strip()),
+            answer,
+        )
+
+    def score(self, pipeline: str, **fields: Any) -> Json:
+        """Scores one entity with a pipeline that has `score:`; e.g. `score("fraud", order={"order_id": "o1"})`."""
+        return cast(Json, self._to_pipeline(pipeline, "", fields).json())
+
+    @_endpoint("POST", "{route}/explain")
+    def explain(self, candidates: Iterable[Json], pipeline: str = _DEFAULT_PIPELINE, **fields: Any) -> Json:
+        """Why a ranking is as it is: every value with its status, and what each step did."""
+        return cast(
+            Json, self._to_pipeline(pipeline, "/explain", {"candidates": list(candidates), **fields}).json()
+        )
+
+    def explain_score(self, pipeline: str, **fields: Any) -> Json:
+        """The same for a pipeline that scores one entity."""
+        return cast(Json, self._to_pipeline(pipeline, "/explain", fields).json())
+
+    # Entities
+
+    @_endpoint("POST", "/api/v1/entities/upload")
+    def upload_entities(
+        self, entity_type: str, entities: Iterable[Json], *, entity_key: str | None = None
+    ) -> Json:
+        """Stores entities whole, at most 1,000. `entity_key` names the field of the id, if it is not the type's key."""
+        key = {} if entity_key is None else {"entity_key": entity_key}
+        return self._post(
+            "/api/v1/entities/upload", {"entity_type": entity_type, "entities": list(entities), **key}
+        )
+
+    @_endpoint("POST", "/api/v1/entities/get")
+    def get_entities(self, entity_type: str, entity_ids: Iterable[str]) -> dict[str, Json | None]:
+        """The entities by id; None for an id that is not stored."""
+        body = {"entity_type": entity_type, "entity_ids": list(entity_ids)}
+        return cast("dict[str, Json | None]", self._post("/api/v1/entities/get", body)["entities"])
+
+    @_endpoint("POST", "/api/v1/entities/delete", "/api/entity/v1/entities/delete")
+    def delete_entities(self, entity_type: str, entity_ids: Iterable[str]) -> Json:
+        body = {"entity_type": entity_type, "entity_ids": list(entity_ids)}
+        return self._post("/api/v1/entities/delete", body)
+
+    @_endpoint("POST", "/api/v1/entities/scan")
+    def scan_entities(self, entity_type: str, *, limit: int | None = None) -> Iterator[Json]:
+        """All entities of a type, page by page. `limit` is the size of a page."""
+        yield from self._scan("/api/v1/entities/scan", {"entity_type": entity_type}, limit, "entities")
+
+    # Features
+
+    @_endpoint("POST", "/api/v1/features/push")
+    def push_features(self, view: str, rows: Iterable[Json]) -> Json:
+        """Stores rows of a feature view: keys, features, and perhaps `event_time`."""
+        return self._post("/api/v1/features/push", {"view": view, "rows": list(rows)})
+
+    @_endpoint("POST", "/api/v1/features/delete")
+    def delete_features(self, view: str, rows: Iterable[Json]) -> Json:
+        """Deletes rows of a feature view by their keys."""
+        return self._post("/api/v1/features/delete", {"view": view, "rows": list(rows)})
+
+    @_endpoint("POST", "/api/v1/features/scan")
+    def scan_features(self, view: str, *, limit: int | None = None) -> Iterator[Json]:
+        """All rows of a feature view, page by page. `limit` is the size of a page."""
+        yield from self._scan("/api/v1/features/scan", {"view": view}, limit, "rows")
+
+    @_endpoint("POST", "/feature/get-online-features")
+    def get_online_features(self, features: Iterable[str], entities: Mapping[str, Sequence[Any]]) -> Json:
+        """The values that a ranking reads, e.g. `get_online_features(["stats:ctr"], {"product_id": ["p1"]})`."""
+        body = {"features": list(features), "entities": {name: list(ids) for name, ids in entities.items()}}
+        return self._post("/feature/get-online-features", body)
+
+    # Feedback and privacy
+
+    @_endpoint("POST", "/api/v1/feedback")
+    def send_feedback(self, request_id: str | None, events: Iterable[Json], **owners: Any) -> Json:
+        """Tells what users did with what was shown, e.g. `send_feedback("r1", [{"type": "click", "product":
+        {"product_id": "p1"}}], user={"user_id": "u1"})`."""
+        named = {} if request_id is None else {"request_id": request_id}
+        return self._post("/api/v1/feedback", {**named, "events": list(events), **owners})
+
+    @_endpoint("POST", "/api/v1/privacy/forget")
+    def forget(self, entity_type: str, entity_ids: Iterable[str]) -> list[Json]:
+        """Forgets entities. It calls the service until all is done, and returns the answers."""
+        ids = list(entity_ids)
+        answers: list[Json] = []
+        cursor: Any = None
+        while True:
+            body = {"entity_type": entity_type, "entity_ids": ids}
+            answer = self._post("/api/v1/privacy/forget", body if cursor is None else {**body, "cursor": cursor})
+            answers.append(answer)
+            cursor = answer.get("cursor")
+            if cursor is None:
+                return answers
+
+    # The service
+
+    @_endpoint("GET", "/healthz", "/healthcheck")
+    def healthz(self) -> bool:
+        """Whether the process answers."""
+        return bool(self._get("/healthz").json()["status"] == "OK")
+
+    @_endpoint("GET", "/readyz")
+    def readyz(self) -> Json:
+        """Whether this instance takes traffic, and otherwise why not."""
+        response = self._request("GET", "/readyz", None, tries=1, accepted=(503,))
+        return {"ready": response.status_code == 200, **cast(Json, response.json())}
+
+    @_endpoint("GET", "/metrics")
+    def metrics(self) -> str:
+        """The metrics in the text format of Prometheus."""
+        return self._get("/metrics").text
+
+    @_endpoint("GET", "/openapi.json")
+    def openapi(self) -> Json:
+        """The OpenAPI document of the pipelines, types and views that are loaded."""
+        return cast(Json, self._get("/openapi.json").json())
+
+    @_endpoint("GET", "/redoc", "/redoc/redoc.standalone.js")
+    def redoc(self) -> str:
+        """The API reference, a web page."""
+        return self._get("/redoc").text
+
+    # How requests are made
+
+    def _to_pipeline(self, pipeline: str, suffix: str, body: Mapping[str, Any]) -> httpx.Response:
+        known = (self._pipelines or {}).get(pipeline)
+        route = f"/api/v1/{pipeline}" if known is None else known.route
+        try:
+            return self._request("POST", route + suffix, body)
+        except Problem as problem:
+            # A pipeline can have another route, which the OpenAPI document tells.
+            if known is not None or problem.code != "unknown_route":
+                raise
+            found = self._described(pipeline)
+            if found is None or found.route == route:
+                raise
+            return self._request("POST", found.route + suffix, body)
+
+    def _described(self, pipeline: str) -> _Pipeline | None:
+        if self._pipelines is None or pipeline not in self._pipelines:
+            self._pipelines = _pipelines_of(self.openapi())
+        return self._pipelines.get(pipeline)
+
+    def _rank_frame(
+        self, frame: Any, pipeline: str, request_id: str | None, fields: Mapping[str, Any]
+    ) -> Any:
+        described = self._described(pipeline)
+        if described is None or described.candidate_key is None:
+            raise MillraceError(f"the service has no pipeline {pipeline} that ranks candidates")
+        key = described.candidate_key
+        if key not in frame.columns:
+            raise MillraceError(f"the data frame has no column {key}, which names the candidates")
+        candidates = _records(frame)
+        size = max(1, min(described.max_page, len(candidates)))
+        places: dict[str, tuple[int, float]] = {}
+        for page in range((len(candidates) + size - 1) // size):
+            ranking = self.rank(
+                candidates, pipeline, request_id=request_id, page=page, page_size=size, **fields
+            )
+            # All pages have one request id, so that they are one request in the ledger.
+            request_id = request_id or ranking.request_id
+            for one in ranking:
+                places[one.candidate_id] = (len(places) + 1, one.ranked_score)
+            if len(ranking) < size:
+                break
+        ids = [str(one) for one in frame[key]]
+        kept = sorted(
+            {identifier: row for row, identifier in reversed(list(enumerate(ids))) if identifier in places}.items(),
+            key=lambda item: places[item[0]][0],
+        )
+        answer = frame.iloc[[row for _, row in kept]].copy()
+        answer["ranked_score"] = [places[identifier][1] for identifier, _ in kept]
+        answer["place"] = [places[identifier][0] for identifier, _ in kept]
+        return answer
+
+    def _scan(self, path: str, body: Json, limit: int | None, name: str) -> Iterator[Json]:
+        cursor: Any = None
+        while True:
+            more = {} if cursor is None else {"cursor": cursor}
+            size = {} if limit is None else {"limit": limit}
+            answer = self._post(path, {**body, **size, **more})
+            yield from answer[name]
+            cursor = answer.get("cursor")
+            if cursor is None:
+                return
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Json:
+        return cast(Json, self._request("POST", path, body).json())
+
+    def _get(self, path: str) -> httpx.Response:
+        return self._request("GET", path, None)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        *,
+        tries: int | None = None,
+        accepted: Sequence[int] = (),
+    ) -> httpx.Response:
+        left = self._retries + 1 if tries is None else tries
+        wait = _FIRST_WAIT
+        while True:
+            left -= 1
+            try:
+                response = self._http.request(method, path, json=body)
+            except httpx.ConnectError as error:
+                if left <= 0:
+                    raise ConnectionFailed(f"{method} {path}: {error}") from error
+                time.sleep(min(self._max_wait, wait * (0.5 + random.random())))
+            except httpx.TransportError as error:
+                raise ConnectionFailed(f"{method} {path}: {type(error).__name__}: {error}") from error
+            else:
+                if response.is_success or response.status_code in accepted:
+                    return response
+                asked = _retry_after(response)
+                late = asked is not None and asked > self._max_wait
+                if response.status_code not in _TRIED_AGAIN or left <= 0 or late:
+                    raise _problem(response)
+                # Clients that were refused at once should not come back at once.
+                time.sleep(asked + random.random() * _FIRST_WAIT if asked is not None else wait * (0.5 + random.random()))
+            wait = min(self._max_wait, wait * 2)
+
+
+def _problem(response: httpx.Response) -> Problem:
+    try:
+        document = response.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        # A proxy in between answered.
+        document = {"title": response.reason_phrase, "detail": response.text[:200]}
+    document.setdefault("request_id", response.headers.get("X-Request-Id"))
+    return Problem(response.status_code, document)
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    text = response.headers.get("Retry-After")
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _pipelines_of(document: Json) -> dict[str, _Pipeline]:
+    found: dict[str, _Pipeline] = {}
+    for route, operations in document["paths"].items():
+        post = operations.get("post", {})
+        task, _, name = post.get("operationId", "").partition("_")
+        if task not in ("rank", "score") or not name:
+            continue
+        schema = _resolve(document, post["requestBody"]["content"]["application/json"]["schema"])
+        properties = schema.get("properties", {})
+        item = _resolve(document, properties.get("candidates", {}).get("items", {}))
+        required = item.get("required", [])
+        size = _resolve(document, properties.get("user_page_size", {}))
+        found[name] = _Pipeline(route, required[0] if required else None, int(size.get("maximum", 24)))
+    return found
+
+
+def _resolve(document: Json, schema: Json) -> Json:
+    while "$ref" in schema:
+        found: Any = document
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        schema = found
+    return schema
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "iloc")
+
+
+def _records(frame: Any) -> list[Json]:
+    columns = list(frame.columns)
+    return [
+        {
+            str(name): value
+            for name, value in zip(columns, row)
+            if not _is_missing(value)
+        }
+        for row in frame.astype(object).itertuples(index=False, name=None)
+    ]
+
+
+def _is_missing(value: Any) -> bool:
+    # None, NaN, NaT and pandas.NA do not equal themselves, or are None.
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"

@@ -1,0 +1,88 @@
+import { nearest } from '../../core/nearest.js';
+import { packageFinder } from '../../compile/find-package.js';
+import { nameOf } from '../../compile/step-order.js';
+import type { StepTools } from '../../compile/step-tools.js';
+import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
+import { loadProject } from '../../config/project/load-project.js';
+import { RESERVED_ROUTES } from '../../http/routes.js';
+import { httpConnector } from '../../outbound/http-connector.js';
+import type { Settings } from '../../settings/settings.js';
+import { openLearnedStep, type LearnedStep } from '../../training/learned-step.js';
+import { registerPlugins } from '../container/plugins.js';
+import { compileProject, ProjectInvalidError } from './compile-project.js';
+
+/** A step whose model is trained, in its project. */
+export interface OpenLearned {
+  readonly step: LearnedStep;
+  readonly services: StepTools['services'];
+  /**
+   * Compiles the pipeline with a model file in the place of its own. Nothing is written.
+   * @returns the diagnostics in the file of the pipeline
+   */
+  check(content: Buffer): Promise<readonly Diagnostic[]>;
+}
+
+/** Why there is no such step. */
+export type NoStep =
+  | { readonly lacks: 'pipeline'; readonly pipelines: readonly string[] }
+  | { readonly lacks: 'step'; readonly steps: readonly string[]; readonly near: string | undefined }
+  | { readonly lacks: 'library'; readonly use: string };
+
+/** The plugins whose models can be trained. */
+const TRAINED: readonly string[] = ['lightgbm', 'xgboost'];
+
+/**
+ * Opens a model step of a project whose model file may not exist yet. The store is not needed.
+ * @throws ProjectInvalidError if the project has errors other than that file
+ */
+export async function openLearned(
+  settings: Settings,
+  pipeline: string,
+  stepName: string,
+): Promise<OpenLearned | NoStep> {
+  const { project, modelHosts, linkedFolders } = settings;
+  const { checkable, diagnostics } = await loadProject(project, process.env, RESERVED_ROUTES);
+  const found = new Diagnostics();
+  found.addAll(diagnostics);
+  if (checkable === undefined) throw new ProjectInvalidError(found.all);
+  const definition = checkable.pipelines.find(({ name }) => name === pipeline);
+  if (definition === undefined) {
+    if (found.hasErrors) throw new ProjectInvalidError(found.all);
+    return { lacks: 'pipeline', pipelines: checkable.pipelines.map(({ name }) => name) };
+  }
+  const plugins = await registerPlugins(checkable.root, linkedFolders, found);
+  const index = definition.components.findIndex((step) => nameOf(step) === stepName);
+  const step = definition.components[index];
+  if (step === undefined) {
+    const names = definition.components.filter(({ use }) => TRAINED.includes(use.value)).map(nameOf);
+    return { lacks: 'step', steps: names, near: nearest(stepName, names) };
+  }
+  const plugin = plugins.get(step.use.value);
+  if (plugin === undefined || !TRAINED.includes(plugin.name))
+    return { lacks: 'library', use: step.use.value };
+  const services = { http: httpConnector(modelHosts), findPackage: packageFinder(checkable.root) };
+  const opened = await openLearnedStep(
+    definition,
+    index,
+    plugin,
+    checkable,
+    plugins,
+    linkedFolders,
+    services,
+    found,
+  );
+  if (opened === undefined) throw new ProjectInvalidError(found.all);
+  return {
+    step: opened,
+    services,
+    async check(content) {
+      const compiled = await compileProject(project, {
+        ...settings,
+        only: pipeline,
+        optionFiles: new Map([[opened.modelPath, content]]),
+      });
+      await compiled.close();
+      return compiled.diagnostics.filter(({ at }) => at.file.path === definition.file.path);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import type { Manifest } from '../../dataset/manifest.js';
+import { spanText } from '../../dataset/span-text.js';
+
+/** What `dataset build` prints: the parts, what was left out, and what became of the feedback. */
+export function dataSetText(manifest: Manifest, out: string): string {
+  const { pipeline, requests, rows, attribution, features, files, label, window_ms: window } = manifest;
+  const grades = Object.entries(label).map(([kind, grade]) => `${kind}=${grade}`);
+  const lines = [
+    `${pipeline}: ${whole(requests.train + requests.holdout)} requests, ${whole(features.length)} features, ` +
+      `${whole(rows.with_grade)} rows with a grade (${grades.join(', ')}, within ${spanText(window)})`,
+    `  train     ${counted(requests.train, 'requests')}  ${counted(rows.train, 'rows')}`,
+    `  hold-out  ${counted(requests.holdout, 'requests')}  ${counted(rows.holdout, 'rows')}`,
+    ...listed('left out', [
+      [requests.censored, 'younger than the window'],
+      [requests.gap, 'in the gap between the parts'],
+      [requests.failed, 'failed'],
+      [requests.empty, 'without candidates'],
+    ]),
+    ...listed('feedback', [
+      [attribution.by_request, 'by request id'],
+      [attribution.by_last_click, 'by last click'],
+      [attribution.orphans, 'orphans'],
+      [attribution.duplicates, 'duplicates'],
+      [attribution.late, 'late'],
+      [attribution.outside, 'of other requests'],
+    ]),
+    `wrote ${join(out, 'manifest.json')}, ${files.train}, ${files.holdout}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** A line with the counts that are not 0. */
+function listed(name: string, counts: readonly (readonly [number, string])[]): readonly string[] {
+  const some = counts.filter(([count]) => count > 0).map(([count, what]) => `${whole(count)} ${what}`);
+  return some.length === 0 ? [] : [`  ${name.padEnd(8)}  ${some.join(', ')}`];
+}
+
+function counted(count: number, what: string): string {
+  return `${whole(count).padStart(11)} ${what}`;
+}
+
+function whole(count: number): string {
+  return count.toLocaleString('en');
+}

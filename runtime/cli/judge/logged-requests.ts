@@ -1,0 +1,122 @@
+import { stat } from 'node:fs/promises';
+import { readReport, type ReadReport } from '../../ledger/frame-splitter.js';
+import { newestRecords } from '../../ledger/newest-records.js';
+import { readRecords } from '../../ledger/record-reader.js';
+import type { JudgedQuery } from '../../evaluation/judgments.js';
+import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';
+import type { CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import type { Contestant } from './contestants.js';
+import type { Ranker } from './rank-judged.js';
+import { runWhole } from './run-whole.js';
+
+export const DEFAULT_LAST = 1000;
+
+/**
+ * Reads the newest requests to a pipeline from a ledger, and says what their records lack.
+ * @throws CommandFailure if there are none
+ */
+export async function readLoggedRequests(
+  { stderr }: CliContext,
+  ledger: string,
+  last: number,
+  { definition, project }: Contestant,
+): Promise<readonly LoggedRequest[]> {
+  if ((await stat(ledger).catch(() => undefined)) === undefined)
+    throw new CommandFailure(`there is no ledger ${ledger}`, 'name the folder with the segments');
+  const others = new Set<string>();
+  const report = readReport();
+  const requests = await newestRecords(
+    ledger,
+    last,
+    (record) => {
+      const name = loggedPipeline(record);
+      if (record.kind !== 'ranking' || name === definition.name)
+        return loggedRequest(record, definition, project.config.entities);
+      if (name !== undefined) others.add(name);
+      return undefined;
+    },
+    report,
+  );
+  tellDamage(stderr, report);
+  const [first] = requests;
+  if (first === undefined) {
+    const found = others.size === 0 ? 'no rankings' : `rankings of ${[...others].sort().join(', ')}`;
+    throw new CommandFailure(`${ledger} has no answered request to ${definition.name}; it has ${found}`);
+  }
+  tellLacks(stderr, requests);
+  return requests;
+}
+
+function tellDamage(stderr: CliContext['stderr'], { damaged }: ReadReport): void {
+  if (damaged > 0)
+    stderr.write(`warning: ${damaged} damaged record${damaged === 1 ? ' was' : 's were'} skipped\n`);
+}
+
+function tellLacks(stderr: CliContext['stderr'], requests: readonly LoggedRequest[]): void {
+  const lacks = new Map<string, number>();
+  for (const one of requests) for (const name of one.lacks) lacks.set(name, (lacks.get(name) ?? 0) + 1);
+  for (const [name, count] of [...lacks].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const what = name === 'candidates' ? 'some candidates' : name;
+    stderr.write(`note: the log of ${count} of ${requests.length} requests lacks ${what}\n`);
+  }
+}
+
+/**
+ * Reads what users did with logged requests: for each request the highest grade of each candidate.
+ * @param label the grade of each kind of feedback
+ */
+export async function readGrades(
+  ledger: string,
+  requests: readonly LoggedRequest[],
+  label: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const grades = new Map<string, Map<string, number>>();
+  for (const { requestId } of requests) grades.set(requestId, new Map());
+  for await (const record of readRecords(ledger)) {
+    if (record.kind !== 'feedback') continue;
+    const grade = label.get(String(record.field('event')?.at(0)));
+    const known = grades.get(String(record.field('request_id')?.at(0)));
+    if (grade === undefined || known === undefined) continue;
+    const id = String(record.field('subject_id')?.at(0));
+    known.set(id, Math.max(grade, known.get(id) ?? 0));
+  }
+  return grades;
+}
+
+/** Logged requests as judged queries: what was shown and not clicked has grade 0, what was not shown has none. */
+export function clickedQueries(
+  requests: readonly LoggedRequest[],
+  grades: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): ReadonlyMap<JudgedQuery, LoggedRequest['body']> {
+  return new Map(
+    requests.map(({ requestId, body, candidates }) => {
+      const own = grades.get(requestId);
+      const judged = candidates.map(({ id, onPage }) => ({ id, grade: own?.get(id) ?? (onPage ? 0 : NaN) }));
+      return [{ query: requestId, candidates: judged, context: {} }, body];
+    }),
+  );
+}
+
+/** Ranks logged requests with a pipeline. */
+export function loggedRanker(
+  contestant: Contestant,
+  bodies: ReadonlyMap<JudgedQuery, LoggedRequest['body']>,
+): Ranker {
+  const { definition, project } = contestant;
+  const key = project.config.entities.get(definition.candidateType.value)?.key ?? '';
+  return {
+    label: contestant.label,
+    async rank(query, candidates, requestId) {
+      const body = bodies.get(query);
+      if (body === undefined) throw new Error('the query is not of the ledger');
+      const sent = new Map(body.candidates.map((candidate) => [candidate[key], candidate]));
+      const ordered = candidates.flatMap(({ id }) => sent.get(id) ?? []);
+      const { ranked, ...rest } = await runWhole(contestant, { ...body, candidates: ordered }, requestId);
+      return {
+        ...rest,
+        ranked: ranked.map(({ candidate_id: id, ranked_score: score }) => ({ id, score })),
+      };
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { PassThrough } from 'node:stream';
+import type { EventOutput, ForeignEvent, RowReader } from '../../dataset/import/foreign-event.js';
+import { ga4Reader } from '../../dataset/import/ga4.js';
+import type { FileSample } from '../../dataset/import/guess.js';
+import { isReady, type ImportSource } from '../../dataset/import/mapping.js';
+import { metarankReader } from '../../dataset/import/metarank.js';
+import { entityReader, feedbackReader, rankingReader } from '../../dataset/import/row-readers.js';
+import type { CliContext } from '../context.js';
+import { openInput, type Input } from '../input/open-input.js';
+import { startProgress } from '../load/progress.js';
+import type { FilesOfSource, ForeignFile } from './input-files.js';
+import type { Rejects } from './rejects.js';
+
+/** The rows of a file that a guess looks at. */
+const SAMPLE_ROWS = 5000;
+
+function open(file: ForeignFile): Promise<Input> {
+  return openInput(file.path, {
+    stdin: new PassThrough(),
+    isForeign: true,
+    columnTypes: () => Promise.resolve(new Map()),
+  });
+}
+
+/** Reads the first rows of a file. A file that cannot be read has none. */
+export async function sampleOf(file: ForeignFile): Promise<FileSample> {
+  const input = await open(file);
+  const rows: FileSample['rows'][number][] = [];
+  try {
+    for await (const chunk of input.chunks()) {
+      rows.push(...chunk.rows.map(({ value }) => value));
+      if (rows.length >= SAMPLE_ROWS) break;
+    }
+  } finally {
+    await input.close();
+  }
+  return { file: file.name, rows: rows.slice(0, SAMPLE_ROWS) };
+}
+
+/** Counts of what was read. */
+export interface ReadCounts {
+  rows: number;
+}
+
+/**
+ * Reads all files of all sources.
+ * @param take receives each event; what it returns is awaited
+ * @throws InputError if the rest of a file cannot be read
+ */
+export async function readFiles(
+  { stderr }: CliContext,
+  sources: readonly FilesOfSource[],
+  candidateType: string,
+  rejects: Rejects,
+  take: (event: ForeignEvent) => Promise<void> | undefined,
+): Promise<ReadCounts> {
+  const counts: ReadCounts = { rows: 0 };
+  const total = [...sourcesByFile(sources).keys()].reduce((sum, { bytes }) => sum + bytes, 0);
+  const progress = startProgress(stderr, 'reading', total);
+  let done = 0;
+  let number = 0;
+  try {
+    for (const [file, own] of sourcesByFile(sources)) {
+      number += 1;
+      const readers = own.map((source) => readerOf(source, candidateType, number));
+      const input = await open(file);
+      const onProgress = (): void => progress.update(done + input.bytesRead(), counts.rows);
+      try {
+        await readRows(input, file, readers, rejects, take, onProgress, counts);
+      } finally {
+        await input.close();
+      }
+      done += file.bytes;
+    }
+  } finally {
+    progress.stop();
+  }
+  return counts;
+}
+
+/** The files, and the sources that each of them is read for. A file is read once. */
+function sourcesByFile(sources: readonly FilesOfSource[]): ReadonlyMap<ForeignFile, readonly ImportSource[]> {
+  const byFile = new Map<ForeignFile, ImportSource[]>();
+  for (const { source, files } of sources)
+    for (const file of files) {
+      const own = byFile.get(file);
+      if (own === undefined) byFile.set(file, [source]);
+      else own.push(source);
+    }
+  return byFile;
+}
+
+async function readRows(
+  input: Input,
+  { name: file }: ForeignFile,
+  readers: readonly RowReader[],
+  rejects: Rejects,
+  take: (event: ForeignEvent) => Promise<void> | undefined,
+  onProgress: () => void,
+  counts: ReadCounts,
+): Promise<void> {
+  const events: ForeignEvent[] = [];
+  let line = 0;
+  let row: Parameters<RowReader['read']>[0] = {};
+  const output: EventOutput = {
+    event: (event) => events.push(event),
+    reject: (reason, detail) => rejects.add({ file, line, reason, detail, row }),
+  };
+  for await (const chunk of input.chunks()) {
+    for (const { line: at, problem } of chunk.bad)
+      rejects.add({ file, line: at, reason: 'unreadable', detail: problem });
+    for (const { line: at, value } of chunk.rows) {
+      [line, row] = [at, value];
+      for (const reader of readers) reader.read(value, output);
+    }
+    counts.rows += chunk.rows.length + chunk.bad.length;
+    for (const event of events.splice(0)) {
+      const waiting = take(event);
+      if (waiting !== undefined) await waiting;
+    }
+    onProgress();
+  }
+  for (const reader of readers) reader.end?.(output);
+  for (const event of events.splice(0)) await take(event);
+}
+
+function readerOf(source: ImportSource, candidateType: string, file: number): RowReader {
+  if (isReady(source)) return source.map === 'metarank' ? metarankReader(candidateType) : ga4Reader();
+  switch (source.into) {
+    case 'entities':
+      return entityReader(source);
+    case 'rankings':
+      return rankingReader(source, candidateType, file);
+    case 'feedback':
+      return feedbackReader(source, candidateType);
+  }
+}

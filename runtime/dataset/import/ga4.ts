@@ -1,0 +1,123 @@
+import type { JsonObject, JsonValue } from '../../api/types.js';
+import type { EventOutput, ForeignCandidate, Owners, RowReader } from './foreign-event.js';
+import { isMissing, readId, readTime, shown, valueAt } from './read-values.js';
+
+/** The events that act on items, and their kinds. */
+const ACTS: Readonly<Record<string, string>> = {
+  select_item: 'click',
+  add_to_cart: 'cart',
+  purchase: 'order',
+};
+
+/**
+ * Reads rows of the BigQuery export of Google Analytics 4 as JSON: `view_item_list` is a list that was shown;
+ * `select_item`, `add_to_cart` and `purchase` are clicks, carts and orders. Other events are not used. An export has no
+ * id of a request, so clicks are joined with the last list of the same user that held the item.
+ * Source: "BigQuery Export schema" of Google Analytics' documentation.
+ */
+export function ga4Reader(): RowReader {
+  return {
+    read(row, output) {
+      const { event_name: name } = row;
+      if (typeof name !== 'string' || name === '') {
+        output.reject('unknown_event', `event_name is ${shown(name)}`);
+        return;
+      }
+      const kind = Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
+      if (name !== 'view_item_list' && kind === undefined) return;
+      // It is microseconds, as a number or as text.
+      const time = readTime(row.event_timestamp, 'event_timestamp', output);
+      const owners = ownersOf(row, output);
+      if (time === undefined || owners === undefined) return;
+      const items = Array.isArray(row.items) ? (row.items as readonly JsonValue[]) : [];
+      if (items.length === 0) output.reject('no_candidates', 'items is empty or not a list');
+      else if (kind === undefined) readList(row, items, time, owners, output);
+      else for (const item of items) readAct(item, kind, time, owners, output);
+    },
+  };
+}
+
+/** Whether a row is one of such an export. */
+export function isGa4(row: JsonObject): boolean {
+  return typeof row.event_name === 'string' && Object.hasOwn(row, 'event_timestamp');
+}
+
+function readList(
+  row: JsonObject,
+  items: readonly JsonValue[],
+  time: number,
+  owners: Owners,
+  output: EventOutput,
+): void {
+  const places = items.map((item) => Number(valueAt(item, 'item_list_index') ?? NaN));
+  // item_list_index starts at 0 or at 1, as the site chose.
+  const first = Math.min(1, ...places.filter((place) => Number.isInteger(place)));
+  const candidates = items.flatMap((item, at): ForeignCandidate[] => {
+    const id = readId(valueAt(item, 'item_id'), 'items.item_id', output);
+    if (id === undefined) return [];
+    const place = places[at] ?? NaN;
+    const position = Number.isInteger(place) && place >= 0 && place < 2 ** 31 ? place - first + 1 : at + 1;
+    const price = valueAt(item, 'price');
+    const carried = typeof price === 'number' ? { price } : {};
+    return [{ id, position, carried, acts: [] }];
+  });
+  if (candidates.length === 0) return;
+  const session = param(row, 'ga_session_id');
+  const list = valueAt(items[0], 'item_list_id') ?? valueAt(items[0], 'item_list_name');
+  const query = param(row, 'search_term');
+  const request = [owners.user, session, list, row.event_timestamp]
+    .filter((part) => !isMissing(part))
+    .join('.');
+  output.event({
+    is: 'ranking',
+    request,
+    time,
+    owners,
+    sent: {
+      ...(isMissing(query) ? {} : { query }),
+      ...(isMissing(list) ? {} : { item_list: list as JsonValue }),
+      ...(typeof valueAt(row, 'device.category') === 'string'
+        ? { device: valueAt(row, 'device.category') as string }
+        : {}),
+    },
+    candidates,
+  });
+}
+
+function readAct(item: JsonValue, event: string, time: number, owners: Owners, output: EventOutput): void {
+  const candidate = readId(valueAt(item, 'item_id'), 'items.item_id', output);
+  if (candidate === undefined) return;
+  const quantity = Number(valueAt(item, 'quantity') ?? 1);
+  const revenue = valueAt(item, 'item_revenue');
+  output.event({
+    is: 'feedback',
+    event,
+    time,
+    request: undefined,
+    owners,
+    candidate,
+    position: undefined,
+    quantity: quantity >= 1 && quantity < 2 ** 31 ? Math.floor(quantity) : 1,
+    values: event === 'order' && typeof revenue === 'number' ? { revenue } : {},
+  });
+}
+
+function ownersOf(row: JsonObject, output: EventOutput): Owners | undefined {
+  // The pseudonymous id stays the same when the user signs in.
+  const key = isMissing(row.user_pseudo_id) ? 'user_id' : 'user_pseudo_id';
+  if (isMissing(row[key])) return {};
+  const id = readId(row[key], key, output);
+  return id === undefined ? undefined : { user: id };
+}
+
+/** The value of an event parameter: `event_params: [{ key, value: { string_value | int_value | … } }, …]` */
+function param(row: JsonObject, key: string): JsonValue | undefined {
+  if (!Array.isArray(row.event_params)) return undefined;
+  const found = (row.event_params as readonly JsonValue[]).find((one) => valueAt(one, 'key') === key);
+  const value = valueAt(found, 'value');
+  for (const kind of ['string_value', 'int_value', 'double_value', 'float_value']) {
+    const one = valueAt(value, kind);
+    if (!isMissing(one)) return one as JsonValue;
+  }
+  return undefined;
+}

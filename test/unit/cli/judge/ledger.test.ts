@@ -1,0 +1,172 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { startService } from '../../../../runtime/app/serve.js';
+import { readSettings } from '../../../../runtime/config/project/read-settings.js';
+import { millrace, type CommandResult } from '../../../support/command-line.js';
+import { writeProject } from '../../../support/project.js';
+
+const PIPELINE = (name: string, score: string, log: string): string => `
+pipeline: ${name}
+rank: product
+request:
+  candidates: { search_score: float }
+  query: query
+  user: optional(user)
+  kiosk: optional(bool)
+components:
+  - use: score
+    with: { value: '${score}' }
+page: { size: 3 }
+${log}`;
+
+const SCORE = 'product.search_score + if(coalesce(request.kiosk, false), product.price, 0 - product.price)';
+
+const FILES = {
+  'schemas/entities/product.yaml': 'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
+  'pipelines/shop.yaml': PIPELINE('shop', SCORE, 'log: { features: all, candidates: all }\n'),
+  'pipelines/other.yaml': PIPELINE('other', 'product.price', 'log: { hash: [user] }\n'),
+  'pipelines/dear.yaml': PIPELINE('dear', 'product.price', ''),
+};
+
+/** Pipelines with hashed ids need it. */
+const ENV = { MILLRACE_ID_SALT: 'the salt of this test' };
+
+const candidates = [1, 2, 3, 4, 5].map((price) => ({
+  product_id: `p${price}`,
+  search_score: price === 5 ? 9 : 0,
+}));
+
+describe('commands on a ledger', () => {
+  let root = '';
+  let store: string[] = [];
+  let ledger = '';
+
+  before(async () => {
+    root = await writeProject(FILES);
+    const dataDir = join(root, 'data');
+    ledger = join(dataDir, 'ledger');
+    store = ['--project', root, '--store', 'embedded', '--data-dir', dataDir];
+    const settings = await readSettings(ENV, { project: root, store: 'embedded', dataDir, port: '0' });
+    const service = await startService(settings, { logger: pino({ level: 'silent' }) });
+    const post = async (path: string, body: object): Promise<void> => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(answer.status, await answer.text()).to.equal(200);
+    };
+    const entities = candidates.map(({ product_id: id }) => ({ product_id: id, price: Number(id.slice(1)) }));
+    await post('/api/v1/entities/upload', { entity_type: 'product', entities });
+    for (let i = 0; i < 6; i++)
+      await post('/api/v1/shop', {
+        request_id: `r${i}`,
+        query: { query: 'tv' },
+        ...(i % 2 === 0 ? { user: { user_id: 'u1' } } : {}),
+        ...(i === 5 ? { kiosk: true } : {}),
+        candidates,
+        user_page: 1,
+        user_page_size: 2,
+      });
+    await post('/api/v1/other', { query: { query: 'tv' }, user: { user_id: 'u1' }, candidates });
+    // Request 0: a click on its best candidate. Request 1: on its worst one. Another of no known request.
+    for (const [request, id] of [
+      ['r0', 'p5'],
+      ['r1', 'p4'],
+      ['gone', 'p1'],
+    ] as const)
+      await post('/api/v1/feedback', {
+        request_id: request,
+        user: null,
+        events: [{ type: 'click', product: { product_id: id } }],
+      });
+    await service.close();
+  });
+  after(async () => {
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const run = (...argv: string[]): Promise<CommandResult> =>
+    millrace([...argv, '--ledger', ledger, ...store], { env: ENV });
+
+  it('compare a pipeline with itself on logged requests, and find no difference', async () => {
+    const { code, stdout, stderr } = await run('diff', 'shop', 'shop', '--json');
+    expect([code, stderr]).to.deep.equal([0, '']);
+    const { same, requests } = JSON.parse(stdout) as { same: number; requests: unknown[] };
+    expect([same, requests.length]).to.deep.equal([6, 6]);
+  });
+
+  it('send what the requests carried: entities, values, attributes of candidates, the order', async () => {
+    const { code, stdout } = await run('diff', 'shop', 'dear', '--json', '--last', '2');
+    expect(code).to.equal(0);
+    const { moves, requests } = JSON.parse(stdout) as {
+      moves: { line: number; candidate: string; from: number; to: number }[];
+      requests: { line: number; same: boolean }[];
+    };
+    // The last request, of a kiosk, has the order of `dear` already; the one before starts with p5, p1 and ends with p4.
+    expect(requests.map(({ same }) => same)).to.deep.equal([false, true]);
+    expect(moves.find(({ candidate }) => candidate === 'p4')).to.include({ line: 1, from: 5, to: 2 });
+  });
+
+  it('say what the log lacks', async () => {
+    const { stdout, stderr } = await run('diff', 'other', 'dear');
+    expect(stdout).to.contain('1 request compared');
+    expect(stderr).to.contain('note: the log of 1 of 1 requests lacks some candidates\n');
+    expect(stderr)
+      .to.contain('lacks kiosk\n')
+      .and.to.contain('lacks user\n')
+      .and.to.contain('lacks product.search_score\n');
+  });
+
+  it('say which pipelines the ledger has', async () => {
+    const { code, stderr } = await run('diff', 'dear', 'shop');
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('has no answered request to dear; it has rankings of other, shop');
+    const none = await millrace(['diff', 'shop', 'dear', '--ledger', join(root, 'none'), ...store], {
+      env: ENV,
+    });
+    expect(none.stderr).to.contain('there is no ledger');
+    const both = await run('diff', 'shop', 'dear', '--requests', 'x.jsonl');
+    expect([both.code, both.stderr.includes('with --requests FILE or with --ledger DIR')]).to.deep.equal([
+      2,
+      true,
+    ]);
+  });
+
+  it('measure agreement with clicks, and count what was not shown as unjudged', async () => {
+    const { code, stdout, stderr } = await run(
+      'evaluate',
+      'shop',
+      '--metrics',
+      'mrr',
+      '--against',
+      'dear',
+      '--json',
+    );
+    expect(code, stderr).to.equal(0);
+    const report = JSON.parse(stdout) as Record<string, unknown> & {
+      metrics: { queries: number; mean: number; delta: { baseline: number } }[];
+    };
+    expect(report).to.include({ ledger, agreement_with: 'clicks', queries: 6 });
+    const [mrr] = report.metrics;
+    // p5 is first for both pipelines; p4 is last of five for `shop`, and second for `dear`.
+    expect(mrr).to.include({ queries: 2, mean: (1 + 1 / 5) / 2 });
+    expect(mrr?.delta.baseline).to.equal((1 + 1 / 2) / 2);
+    const text = await run('evaluate', 'shop', '--metrics', 'mrr');
+    expect(text.stdout).to.match(
+      /^shop reranks the candidates of 6 logged requests \(median 5\): agreement with\nclicks\n/,
+    );
+    expect(text.stdout).to.contain('4 requests without feedback left out');
+  });
+
+  it('gate on clicks only if the user says so', async () => {
+    const gate = ['--require', 'mrr > 0.1'];
+    const refused = await run('evaluate', 'shop', ...gate);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.contain('agreement with clicks is no gate: clicks favour what was at the top');
+    const allowed = await run('evaluate', 'shop', ...gate, '--gate-on-clicks');
+    expect(allowed.code, allowed.stderr).to.equal(0);
+    expect(allowed.stdout).to.contain('PASS  mrr > 0.1');
+    const mixed = await run('evaluate', 'shop', '--judgments', 'x.csv');
+    expect(mixed.code).to.equal(2);
+  });
+});

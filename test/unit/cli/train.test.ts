@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { millrace, type CommandResult } from '../../support/command-line.js';
+import { writeFakePython } from '../../support/fake-python.js';
+import { writeProject } from '../../support/project.js';
+
+const PIPELINE = (options: string): string => `pipeline: search
+rank: product
+request: { candidates: {}, device: optional(string) }
+features: [stats]
+define:
+  margin: product.price - coalesce(product.cost, 10)
+components:
+  - use: lightgbm
+    as: ltr
+    with: { model: models/ltr.txt${options} }
+  - use: score
+    with: { value: ltr:score }
+`;
+const FILES = {
+  'schemas/entities/product.yaml':
+    'entity: product\nextends: ProductEntity\nattributes: { price: float, cost: float, brand: string }\n',
+  'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
+  'pipelines/search.yaml': PIPELINE(''),
+};
+const FEATURES = [
+  { name: 'product.price', type: 'number', scope: 'candidate' },
+  { name: 'product.cost', type: 'number', scope: 'candidate' },
+  { name: 'stats:ctr', type: 'number', scope: 'candidate' },
+  { name: 'product.brand', type: 'text', scope: 'candidate' },
+  { name: 'ltr:score', type: 'number', scope: 'candidate' },
+  { name: 'ltr:with.inputs.old', type: 'number', scope: 'candidate' },
+];
+const ROWS = (request: string): string =>
+  [
+    [request, '2026-01-01T00:00:00.000Z', 'p1', 1, 1, 1, true, 80, '', 0.5, 'acme', 3, 7],
+    [request, '2026-01-01T00:00:00.000Z', 'p2', 2, 0, 1, true, 20, 5, '', '', '', 8],
+    [request, '2026-01-01T00:00:00.000Z', 'p3', 3, 0, 1, false, '', 1, 0.25, 'zen', 1, 9],
+  ]
+    .map((cells) => `${cells.join(',')}\n`)
+    .join('');
+const HEADER = `request_id,time,candidate_id,place,label,weight,examined,${FEATURES.map(({ name }) => name).join(',')}\n`;
+
+interface Task {
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly feature?: string }[];
+  readonly computed: Readonly<Record<string, readonly (number | string | null)[]>>;
+  readonly params: unknown;
+  readonly iterations: number | null;
+}
+
+describe('millrace train', () => {
+  let root = '';
+  let python = '';
+  const train = (...more: string[]): Promise<CommandResult> =>
+    millrace([
+      ...['train', 'search:ltr', '--project', root, '--data', join(root, 'data')],
+      ...['--out', join(root, 'models/ltr.txt'), '--python', python, ...more],
+    ]);
+  const task = async (): Promise<Task> => JSON.parse(await readFile(join(root, 'task.json'), 'utf8')) as Task;
+  const pipeline = (options: string): Promise<void> =>
+    writeFile(join(root, 'pipelines/search.yaml'), PIPELINE(options));
+
+  beforeEach(async () => {
+    root = await writeProject(FILES);
+    python = await writeFakePython(root);
+    await mkdir(join(root, 'data'));
+    await writeFile(
+      join(root, 'data/manifest.json'),
+      JSON.stringify({ format: 1, pipeline: 'search', features: FEATURES, rows: { train: 6, holdout: 3 } }),
+    );
+    await writeFile(join(root, 'data/train.csv'), HEADER + ROWS('r1') + ROWS('r2'));
+    await writeFile(join(root, 'data/holdout.csv'), HEADER + ROWS('r3'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('trains a step whose model file does not exist, and proves that the service scores like the library', async () => {
+    const { code, stdout, stderr } = await train();
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.contain('search:ltr: LightGBM 4.7.0, 3 columns, 4 rows of 2 requests, 1 rounds');
+    expect(stdout).to.contain('hold-out rows, scored by the service and by LightGBM: difference 0');
+    // Outputs of the step itself, texts and logged expressions are no columns unless they are named.
+    expect((await task()).columns).to.deep.equal([
+      { name: 'product__price', type: 'number', feature: 'product.price' },
+      { name: 'product__cost', type: 'number', feature: 'product.cost' },
+      { name: 'stats__ctr', type: 'number', feature: 'stats:ctr' },
+    ]);
+    expect((await readdir(join(root, 'models'))).sort()).to.deep.equal([
+      'ltr.txt',
+      'ltr.txt.card.json',
+      'ltr.txt.card.md',
+    ]);
+    const checked = await millrace(['validate', '--project', root]);
+    expect(checked.code, checked.stderr).to.equal(0);
+    const card = JSON.parse(await readFile(join(root, 'models/ltr.txt.card.json'), 'utf8')) as {
+      readonly proof: unknown;
+      readonly version: string;
+    };
+    expect(card.proof).to.deep.equal({
+      rows_of: 'holdout',
+      rows: 3,
+      different: 0,
+      difference: 0,
+      version: card.version,
+    });
+    expect(await readFile(join(root, 'models/ltr.txt.card.md'), 'utf8')).to.contain(
+      '| product__price | `product.price` | number | 3.0 | 1 |',
+    );
+  });
+
+  it('takes the columns of inputs:, and computes expressions and definitions as the service does', async () => {
+    await pipeline(
+      ', iterations: 1, inputs: { half: product.price / 2, margin: margin, brand: product.brand, first: if(product.brand == "acme", 1, 0) }',
+    );
+    const { code, stderr } = await train();
+    expect(code, stderr).to.equal(0);
+    const { columns, computed, iterations } = await task();
+    expect(columns.map(({ name, type }) => `${name} ${type}`)).to.deep.equal([
+      'half number',
+      'margin number',
+      'brand text',
+      'first number',
+    ]);
+    expect(columns[2]?.feature).to.equal('product.brand');
+    expect(computed).to.deep.equal({ half: [40, 10, NaN], margin: [70, 15, NaN], first: [1, NaN, 0] });
+    expect(iterations).to.equal(1);
+  });
+
+  it('takes a list in its order, and the columns of the old model', async () => {
+    await pipeline(', inputs: [stats:ctr, product.price * 2]');
+    expect((await train()).code).to.equal(0);
+    expect((await task()).columns.map(({ name }) => name)).to.deep.equal(['stats__ctr', 'input_2']);
+    await pipeline('');
+    await rm(join(root, 'models'), { recursive: true });
+    expect((await train('--columns', 'stats:ctr,product.price')).code).to.equal(0);
+    expect((await train('--param', 'num_leaves=7', '--param', 'metric=map')).code).to.equal(0);
+    const second = await task();
+    expect(second.columns.map(({ name }) => name)).to.deep.equal(['stats__ctr', 'product__price']);
+    expect(second.params).to.deep.equal({ num_leaves: 7, metric: 'map' });
+  });
+
+  it('uses the logged value of an expression if the values in it were not logged', async () => {
+    await pipeline(', inputs: { old: log1p(product.number_in_stock) }');
+    expect((await train()).code).to.equal(0);
+    expect((await task()).columns).to.deep.equal([
+      { name: 'old', type: 'number', feature: 'ltr:with.inputs.old' },
+    ]);
+    await pipeline(', inputs: { stock: log1p(product.number_in_stock) }');
+    const { code, stderr } = await train();
+    expect(code).to.equal(1);
+    expect(stderr).to.contain(
+      'error: the column stock of ltr: the data set has no value `product.number_in_stock`',
+    );
+  });
+
+  it('writes nothing if a score differs, or if training fails', async () => {
+    python = await writeFakePython(root, 'wrong');
+    const wrong = await train();
+    expect(wrong.code).to.equal(1);
+    expect(wrong.stderr).to.match(/1 differ, by up to 1\.0\d*e-9; nothing is written/);
+    python = await writeFakePython(root, 'missing');
+    const missing = await train();
+    expect(missing.stderr).to.equal(
+      'error: lightgbm is not installed for python3\nhelp: run: python3 -m pip install lightgbm pandas\n',
+    );
+    python = await writeFakePython(root, 'crash');
+    expect((await train()).stderr).to.contain('MemoryError: no memory');
+    python = join(root, 'no-python');
+    const none = await train();
+    expect(none.code).to.equal(1);
+    expect(none.stderr).to.contain(
+      'install Python 3.10 or later, or name it with --python or MILLRACE_PYTHON',
+    );
+    expect(existsSync(join(root, 'models'))).to.equal(false);
+  });
+
+  it('names the nearest step, and says which library the step has', async () => {
+    const other = async (target: string, ...more: string[]): Promise<string> => {
+      const { code, stderr } = await millrace([
+        ...['train', target, '--project', root, '--data', join(root, 'data'), '--out', 'x.txt', ...more],
+      ]);
+      expect(code).to.be.above(0);
+      return stderr;
+    };
+    expect(await other('search:score')).to.contain('the step score uses score, and only models of');
+    expect(await other('search:ltrr')).to.contain('did you mean search:ltr?');
+    expect(await other('serch:ltr')).to.contain('did you mean search?');
+    expect(await other('search')).to.contain('expected PIPELINE:STEP');
+    expect(await other('search:ltr', '--lib', 'xgboost')).to.contain('write `use: xgboost`');
+    await rm(join(root, 'data/manifest.json'));
+    expect(await other('search:ltr')).to.contain('it has no manifest.json');
+  });
+
+  it('reports errors of the rest of the pipeline before it trains', async () => {
+    await writeFile(
+      join(root, 'pipelines/search.yaml'),
+      PIPELINE('').replace('value: ltr:score', 'value: ltr:scor + prodct.price'),
+    );
+    const { code, stderr } = await train();
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('did you mean `ltr:score`?');
+    expect(stderr).to.contain('did you mean `product`?');
+    expect(stderr).not.to.contain('models/ltr.txt');
+  });
+});
