@@ -1,11 +1,6 @@
 // `npm run generate` writes this file from options.schema.json.
 
 export interface Options {
-  /**
-   * The folder of the segments. By default the setting ledger.dir. A relative path starts at the working
-   * directory.
-   */
-  readonly folder?: string;
   /** How long a segment is kept after its last record, e.g. 90d. By default the setting ledger.keep. */
   readonly keep?: string;
   /**

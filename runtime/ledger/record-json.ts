@@ -59,8 +59,8 @@ function rowJson(columns: readonly ReadColumn[], row: number): JsonObject {
 }
 
 function jsonOf(value: NonNullable<CellValue>, { type }: Cells): JsonValue {
-  if (typeof value !== 'number')
-    return Array.isArray(value) ? [...(value as JsonValue[])] : (value as JsonValue);
+  if (typeof value === 'object') return [...value];
+  if (typeof value !== 'number') return value;
   if (!Number.isFinite(value)) return null;
   return type === 'time' && Math.abs(value) <= MAX_TIME ? new Date(value).toISOString() : value;
 }

@@ -159,7 +159,7 @@ function isRight(record: DecodedRecord, id: string): boolean {
 interface Stage {
   readonly root: string;
   readonly ledger: string;
-  start(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  readonly start: (env?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
 }
 
 async function onStage<T>(use: (stage: Stage) => Promise<T>): Promise<T> {
