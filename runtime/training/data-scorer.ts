@@ -105,6 +105,10 @@ class DataStep implements StepInput {
     return this.#columns[input.slot] as unknown as ColumnOf<K>;
   }
 
+  emit(): void {
+    // Nothing records what is scored here.
+  }
+
   interactions(): never {
     throw new Error('a data set has no interactions');
   }

@@ -20,8 +20,8 @@ export function valueOwners({ nodes, attributes, levels, log }: Plan): Record<st
   for (const { features } of levels)
     for (const { wants, ids } of features) for (const { name } of wants) add(name, ids);
   return Object.fromEntries(
-    log.values.flatMap(({ name }) => {
-      const owner = owners.get(name);
+    log.values.flatMap(({ name, slot }) => {
+      const owner = owners.get(name) ?? typeOf.get(slot);
       return owner === undefined ? [] : [[name, owner]];
     }),
   );
