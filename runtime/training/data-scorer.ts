@@ -120,9 +120,4 @@ class DataStep implements StepInput {
   getFeature(): never {
     throw new Error('a model reads columns');
   }
-
-  /** No request is served, so no record takes the event. */
-  emit(): void {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@ import { freePort } from './redis-server.js';
 import { repositoryPath } from './repository.js';
 
 /** A block of commands of a page, and the output that the page shows for it. */
-export interface ShellStep {
+interface ShellStep {
   readonly heading: string;
   readonly commands: string;
   readonly output: string;

@@ -13,7 +13,7 @@ const DEPTH = 10;
 /** After this time, the comparison ends with the requests so far, so that a reload does not wait for long. */
 const LONGEST_MS = 10_000;
 
-export interface CompareOptions {
+interface CompareOptions {
   /** The folder of the ledger. */
   readonly ledger: string;
   /** How many requests are ranked again, the newest. */

@@ -9,7 +9,7 @@ import { requestShape, type RequestShape } from './request-shape.js';
 import { slicesOf } from './slices.js';
 
 /** What the user says about the source of the queries. */
-export interface SourceFlags {
+interface SourceFlags {
   readonly judgments?: string;
   readonly format?: JudgmentFormat;
   readonly columns?: Columns;

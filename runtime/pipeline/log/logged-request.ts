@@ -17,7 +17,7 @@ export interface LoggedRequest {
   readonly lacks: readonly string[];
 }
 
-export interface LoggedCandidate {
+interface LoggedCandidate {
   readonly id: string;
   /** 1-based; 0 if it was removed. */
   readonly place: number;

@@ -16,7 +16,7 @@ import { RandomPages } from './propensities.js';
 import { ShopClient } from './shop-client.js';
 import { PAGE, Shoppers, type Search, type ShopProduct } from './shoppers.js';
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly seed: number;
   /** An empty folder. */
   readonly folder: string;

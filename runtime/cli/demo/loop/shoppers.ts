@@ -26,7 +26,7 @@ export interface ShopProduct extends JsonObject {
   readonly discount: number;
 }
 
-export interface Shopper extends JsonObject {
+interface Shopper extends JsonObject {
   readonly user_id: string;
   readonly favourite_brand: string;
 }
@@ -39,7 +39,7 @@ export interface Search {
   readonly candidates: readonly ShopProduct[];
 }
 
-export interface ShopQuery {
+interface ShopQuery {
   readonly text: string;
   readonly kind: string;
   readonly qualities: readonly [string, string];
