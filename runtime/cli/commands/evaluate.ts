@@ -12,13 +12,7 @@ import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { startProgress } from '../load/progress.js';
-import {
-  namedBy,
-  openContestants,
-  type Contestant,
-  type Contestants,
-  type Named,
-} from '../judge/contestants.js';
+import { namedBy, openContestants, type Contestants, type Named } from '../judge/contestants.js';
 import { evaluationJson, type Evaluation } from '../judge/evaluation.js';
 import { evaluationText } from '../judge/evaluation-text.js';
 import { checkGate, parseGates } from '../judge/gates.js';

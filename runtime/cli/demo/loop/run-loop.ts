@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startService } from '../../../app/serve.js';
 import { COMPILED } from '../../../core/locations.js';
 import { shuffled } from '../../../core/shuffle.js';
+import { wrap } from '../../../core/wrap.js';
 import { ndcg } from '../../../evaluation/metrics.js';
 import { SETTINGS, type Settings } from '../../../settings/settings.js';
 import { CommandFailure } from '../../failure.js';
@@ -47,6 +48,7 @@ const MEASURED = 400;
 /** Measured searches have numbers of their own, the same before and after. */
 const FIRST_MEASURED = 1_000_000;
 const CLIENTS = 4;
+const WIDTH = 80;
 /** Feedback that comes later than this after its ranking does not count. That of the demo comes at once. */
 const WINDOW_MS = 2000;
 /** Graded candidates of each query that is judged by people. */
@@ -57,7 +59,8 @@ const RELOAD_WITHIN_MS = 10_000;
  * The whole loop, once: serve with a log, collect clicks and orders, build a data set, tune, judge, deploy by a reload, and
  * measure again. Learning uses what a shop would know: the ledger, and the pages that it showed in a random order.
  */
-export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+export async function runLoop(given: LoopOptions): Promise<LoopResult> {
+  const options = { ...given, write: narrow(given.write) };
   const { seed, folder, write, settings } = options;
   const shop = new Shoppers(seed);
   const [live, desk] = [join(folder, 'live'), join(folder, 'desk')];
@@ -136,6 +139,16 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     await client.close();
     await service.close();
   }
+}
+
+/** Wraps lines that are longer than a terminal. It writes whole lines. */
+function narrow(write: LoopOptions['write']): LoopOptions['write'] {
+  let begun = '';
+  return (text) => {
+    const lines = (begun + text).split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) write(line.length <= WIDTH ? `${line}\n` : wrap(line, 0, WIDTH));
+  };
 }
 
 async function writeProject(project: string): Promise<void> {
@@ -278,7 +291,7 @@ function commandText(argv: readonly string[]): string {
   const lines = ['$ millrace'];
   for (const word of words) {
     const last = lines.at(-1) ?? '';
-    if (last.length + word.length + 3 <= 80) lines[lines.length - 1] = `${last} ${word}`;
+    if (last.length + word.length + 3 <= WIDTH) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(`    ${word}`);
   }
   return lines.join(' \\\n').slice('$ millrace '.length);
