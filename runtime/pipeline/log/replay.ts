@@ -101,7 +101,7 @@ function writeCell(column: Column, row: number, cells: Cells): void {
     column.values[row] = cells.numberAt(row);
     column.status[row] = status;
   } else {
-    writeJson(column, row, value as string | readonly number[]);
+    writeJson(column, row, value);
     column.status[row] = status;
   }
 }
