@@ -282,6 +282,8 @@ describe('canaries', function () {
     );
     const rows = join(root, 'rows.jsonl');
     await writeFile(rows, `${JSON.stringify({ ...ROW, spent: 'notecanary', note: 827364591 })}\n`);
+    const judgments = join(root, 'judgments.csv');
+    await writeFile(judgments, 'query,product_id,grade\nq,product-1,2\n');
     const body = join(root, 'body.json');
     const request = {
       user: USER,
@@ -309,8 +311,18 @@ describe('canaries', function () {
       ['keys', 'create', 'shop', '--scope', 'rank', '--keys-file', join(root, 'keys.json')],
       ['keys', 'list', '--keys-file', join(root, 'keys.json')],
       ['keys', 'revoke', 'shop', '--keys-file', join(root, 'keys.json')],
+      ['evaluate', 'search', '--judgments', judgments],
+      ['diff', 'search', 'search', '--requests', body],
+      ['tune', 'search', '--judgments', judgments],
+      ['ledger', 'cat'],
+      ['ledger', 'stats'],
+      ['ledger', 'replay'],
+      ['ledger', 'compact', '--out', join(root, 'parquet')],
+      ['ledger', 'import', csv, '--rejected', join(root, 'rejected.jsonl')],
+      ['dataset', 'build', '--out', join(root, 'data')],
+      ['train', 'search:score', '--data', join(root, 'data'), '--out', join(root, 'model.txt')],
     ];
-    const groups = ['entities', 'features', 'store', 'keys'];
+    const groups = ['entities', 'features', 'store', 'keys', 'ledger', 'dataset'];
     const help = await Promise.all(
       ['', ...groups].map((name) => millrace([...(name ? [name] : []), '--help'])),
     );

@@ -67,13 +67,19 @@ export async function startRedisSentinels({
     };
     const master = await start();
     for (let i = 0; i < replicas; i++) await start('--replicaof', `127.0.0.1 ${master}`);
-    for (let i = 0; i < COUNT; i++) {
+    for (let i = 0, failed = 0; i < COUNT; i++) {
       const port = await freePort();
       const file = join(dir, `sentinel-${i}.conf`);
       const tlsPort = secure === undefined ? undefined : await freePort();
       const own = secure === undefined || tlsPort === undefined ? [] : tlsLines(secure, tlsPort);
       await writeFile(file, [...sentinelSettings(port, master, downAfter, password), ...own, ''].join('\n'));
-      processes.push(await launchRedis([file, '--sentinel', '--dir', dir], '+monitor master'));
+      try {
+        processes.push(await launchRedis([file, '--sentinel', '--dir', dir], '+monitor master'));
+      } catch (error) {
+        if (++failed === 5) throw error; // Either another process took the port each time, or the server is broken.
+        i--;
+        continue;
+      }
       sentinels.push({ host: '127.0.0.1', port: tlsPort ?? port });
       clients.push(
         new Redis({ port, ...(password === undefined ? {} : { password }), enableReadyCheck: false }),

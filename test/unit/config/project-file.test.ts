@@ -364,6 +364,7 @@ describe('millrace.yaml', () => {
       expect(() => compileSchema(schema)).not.to.throw();
       expect(Object.keys(schema.properties as JsonObject)).to.deep.equal([
         'project',
+        'events',
         ...[...FILE_SETTINGS.keys()].filter((key) => !key.includes('.')),
         'ledger',
       ]);

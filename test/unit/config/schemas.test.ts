@@ -17,7 +17,7 @@ const EXAMPLES: Readonly<Record<SchemaName, readonly string[]>> = {
   entity: ['schemas/entities/product.yaml', 'schemas/entities/user.yaml', 'schemas/entities/seller.yaml'],
   'feature-view': ['schemas/features/user_brand_stats.yaml', 'schemas/features/site.yaml'],
   pipeline: ['pipelines/search.yaml'],
-  'import-map': ['../import-map.yaml'],
+  'import-map': ['../../import-map.yaml'],
   sink: ['sinks/warehouse.yaml'],
 };
 
