@@ -91,7 +91,7 @@ function torture(name: string): Promise<readonly string[]> {
   return script(name, [repositoryPath('dist', 'test', 'torture', `${name}.js`)]);
 }
 
-/** CI runs the tests on the oldest version of Node, and the torture scripts and proofs on the newest. */
+/** CI runs all tests on the oldest version of Node, and those over HTTP on the newest. */
 function testOn(version: string): Promise<readonly string[]> {
   console.log(`--- npm run test:node -- ${version}`);
   return script(`Node ${version}`, [repositoryPath('scripts', 'test-on-node.mjs'), version]);
