@@ -45,7 +45,9 @@ components:
  */
 describe('the image', () => {
   it('is based on the version of Node on which CI runs the tests over HTTP', () => {
-    const tested = /npm run test:node -- ([\d ]+)/.exec(readFileSync(repositoryPath('.ci', 'run'), 'utf8'))?.[1];
+    const tested = /npm run test:node -- ([\d ]+)/.exec(
+      readFileSync(repositoryPath('.ci', 'run'), 'utf8'),
+    )?.[1];
     for (const [first] of [BUILD, FINAL]) {
       const major = /^node:(\d+)-slim/.exec(first?.text ?? '')?.[1];
       expect(tested?.split(' ')).to.include(major);
