@@ -6,7 +6,7 @@ import { quantile } from '../../runtime/evaluation/statistics.js';
 import { loadSettings } from '../../runtime/settings/settings.js';
 import type { Proof, ProofOptions, ProofResult } from './proof.js';
 
-const SEEDS = { short: 3, full: 20 };
+const SEEDS = { short: 1, full: 20 };
 const LEAST_SHARE = 0.8;
 
 /** Runs the whole loop on several shops, each with hidden tastes of its own. */
@@ -32,7 +32,7 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
   const median = quantile(Float64Array.from(results, ({ share }) => share).sort(), 0.5);
   return {
     markdown: [
-      `The median of (learned − before) / (best − before) is ${median.toFixed(2)} over ${results.length} shops. The figures`,
+      `The median of (learned − before) / (best − before) is ${median.toFixed(2)} over the shops below. The figures`,
       'are NDCG@10 of the products that a shopper really likes; the best possible order has 1.',
       '',
       '| seed | before | learned | share of what could be gained | gate |',
