@@ -17,7 +17,8 @@ import { tracesBench } from './traces.js';
 
 /**
  * `npm run bench [-- NAME] [--short]` runs every bench, or the named one. `npm run bench -- service --against DIR` compares
- * the service with that of another checkout. `npm run bench -- dataset --rankings N` sets the size of the ledger. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
+ * the service with that of another checkout. `npm run bench -- dataset --rankings N` sets the size of the ledger, `npm run bench
+ * -- ledger --candidates N` that of the requests. `npm run bench -- sizing --write` puts its figures into docs/sizing.md.
  */
 const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promise<void>>> = {
   online: onlineBench,
@@ -26,7 +27,7 @@ const BENCHES: Readonly<Record<string, (short: boolean, write: boolean) => Promi
   dataset: (short) => dataSetBench(short, rankings === undefined ? undefined : Number(rankings)),
   features: featuresBench,
   keys: keysBench,
-  ledger: ledgerBench,
+  ledger: (short) => ledgerBench(short, candidates === undefined ? undefined : Number(candidates)),
   load: loadBench,
   models: modelsBench,
   shapes: modelShapesBench,
@@ -41,11 +42,12 @@ const { values, positionals: names } = parseArgs({
     short: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     against: { type: 'string' },
+    candidates: { type: 'string' },
     rankings: { type: 'string' },
   },
   allowPositionals: true,
 });
-const { short, write, against, rankings } = values;
+const { short, write, against, candidates, rankings } = values;
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   const bench = BENCHES[name];
   if (bench === undefined) {

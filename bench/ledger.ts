@@ -15,9 +15,7 @@ const FEATURES = 20;
 /** What the second service of a pair has under `log:`; the first has no `log:`. */
 const LOGS = [
   ['nothing', undefined],
-  ['no share', '{ share: 0%, candidates: all }'],
   ['the page', '{}'],
-  ['page + sample', '{ sample: 20 }'],
   ['all candidates', '{ candidates: all }'],
 ] as const;
 
@@ -25,16 +23,18 @@ const LOGS = [
  * Measures what the ledger costs: CPU per request of two services of this build, without `log:` and with it, on the same
  * store and requests. Each record has the 20 inputs of the model and its score. The pairs are those of `service
  * --against`; a pair of two services without `log:` shows the noise.
+ * @param candidates of a request; undefined: several sizes
  */
-export async function ledgerBench(short: boolean): Promise<void> {
+export async function ledgerBench(short: boolean, candidates?: number): Promise<void> {
   const module = fileURLToPath(new URL('./service/millrace.js', import.meta.url));
   const folders: string[] = [];
   const redis = await startRedisServer();
   try {
     const plain = await project(undefined, folders);
     const rows: string[][] = [];
-    for (const count of short ? [100] : [24, 100, 1000]) {
-      for (const [what, log] of short ? [LOGS[0], LOGS[4]] : LOGS) {
+    const sizes = short ? [100] : [24, 100, 1000];
+    for (const count of candidates === undefined ? sizes : [candidates]) {
+      for (const [what, log] of short ? [LOGS[0], LOGS[2]] : LOGS) {
         const folder = await project(log, folders);
         const ledger = await mkdtemp(join(tmpdir(), 'millrace-ledger-'));
         folders.push(ledger);

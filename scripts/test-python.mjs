@@ -27,7 +27,8 @@ function install() {
   const env = { ...process.env, PIP_CONSTRAINT: constraints, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
   const pip = (...args) => run(python, ['-m', 'pip', 'install', '-q', '--no-compile', ...args], { env });
   if (!run('python3', ['-m', 'venv', venv]) || !pip('-e', '.[test]')) return false;
-  if (!pip('.[lightgbm]')) console.log('LightGBM cannot be installed here: training in Python is not tested');
+  if (!pip('-e', '.[lightgbm]'))
+    console.log('LightGBM cannot be installed here: training in Python is not tested');
   writeFileSync(installed, wanted);
   return true;
 }

@@ -1,4 +1,5 @@
-import { access, mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import { access } from 'node:fs';
+import { mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   closeMark,
@@ -70,13 +71,10 @@ export class SegmentWriter implements Sink {
   async #append(batch: RecordBatch): Promise<void> {
     const segment = await this.#currentSegment();
     const fresh = [...batch.schemas()].filter(([id]) => !segment.schemas.has(id));
-    const bytes = Buffer.concat([
-      ...fresh.map(([, frame]) => frame),
-      ...batch.frames().map((frame) => frame.bytes),
-    ]);
+    const frames = [...fresh.map(([, frame]) => frame), ...batch.frames().map(({ bytes }) => bytes)];
     const before = segment.bytes;
     try {
-      await writeWhole(segment, bytes);
+      await writeWhole(segment, joined(frames));
       for (const [id] of fresh) segment.schemas.add(id);
     } catch (error) {
       await this.#cutBack(segment, before);
@@ -87,7 +85,8 @@ export class SegmentWriter implements Sink {
   async #currentSegment(): Promise<Segment> {
     const now = Date.now();
     const current = this.#segment;
-    if (current !== undefined && !isFull(current, now) && !(await mustClose(current))) return current;
+    const isUsable = current !== undefined && !isFull(current, now) && !(await mustClose(current));
+    if (isUsable && !(await isDeleted(current))) return current;
     await this.#closeSegment();
     await this.#deleteOld(now);
     const segment = await this.#openSegment(now);
@@ -101,8 +100,10 @@ export class SegmentWriter implements Sink {
   async #openSegment(now: number): Promise<Segment> {
     for (;;) {
       const path = segmentPath(this.#options.folder, this.#options.writer, ++this.#number, now);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+        throw failure(error, path);
+      });
       try {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         const file = await open(path, 'wx', 0o600);
         return { file, path, schemas: new Set<string>(), openedAt: now, bytes: 0 };
       } catch (error) {
@@ -153,17 +154,37 @@ function isFull({ bytes, openedAt }: Segment, now: number): boolean {
 
 /** True if another process asks for it. */
 function mustClose({ path }: Segment): Promise<boolean> {
-  return access(closeMark(path)).then(
-    () => true,
-    () => false,
-  );
+  // The promise of `access` would make an error with a stack for each batch, which costs as much as three requests.
+  return new Promise((resolve) => {
+    access(closeMark(path), (error) => resolve(error === null));
+  });
 }
 
-async function writeWhole(segment: Segment, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length;) {
-    const { bytesWritten } = await segment.file.write(bytes, at, bytes.length - at, segment.bytes);
-    at += bytesWritten;
-    segment.bytes += bytesWritten;
+/** True if nobody could read what would be written to it. */
+async function isDeleted({ file }: Segment): Promise<boolean> {
+  const { nlink } = await file.stat();
+  return nlink === 0;
+}
+
+/** Frames that are neighbours in memory become one piece. Nothing is copied. */
+function joined(frames: readonly Uint8Array[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (const frame of frames) {
+    const last = pieces.at(-1);
+    if (last?.buffer === frame.buffer && last.byteOffset + last.length === frame.byteOffset)
+      pieces[pieces.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.length + frame.length);
+    else pieces.push(frame);
+  }
+  return pieces;
+}
+
+async function writeWhole(segment: Segment, pieces: readonly Uint8Array[]): Promise<void> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length;) {
+      const { bytesWritten } = await segment.file.write(piece, at, piece.length - at, segment.bytes);
+      at += bytesWritten;
+      segment.bytes += bytesWritten;
+    }
   }
 }
 

@@ -2,18 +2,16 @@ import { createRequire } from 'node:module';
 import {
   bindOutputs,
   bindTensors,
-  type BuildContext,
   definePlugin,
   type DetailedTensor,
   type Input,
   type JsonObject,
   OptionError,
-  type OutboundClient,
+  openOutboundClient,
   parseDuration,
   type TensorSpec,
 } from 'millrace/api';
 import { DATATYPES } from './datatypes.js';
-import { checkedHeaders } from './headers.js';
 import { RemoteModel } from './remote-model.js';
 import { ModelServer } from './server.js';
 import type { InputsEntry, Options } from './options.generated.js';
@@ -40,7 +38,9 @@ export const plugin = definePlugin<Options>({
     const { model, version, check, max_bytes: maxBytes } = options;
     checkSegment('model', model);
     if (version !== undefined) checkSegment('version', version);
-    const server = new ModelServer(openClient(options, build), model, version, { timeoutMs, maxBytes });
+    const { url, headers, connections } = options;
+    const client = openOutboundClient(build.http, { url, headers, connections, reserved: ['accept'] });
+    const server = new ModelServer(client, model, version, { timeoutMs, maxBytes });
     return new RemoteModel(server, inputs, outputs, check, version);
   },
 });
@@ -58,13 +58,4 @@ function tensorOf(name: string, written: InputsEntry): { spec: TensorSpec; detai
 function checkSegment(option: 'model' | 'version', text: string): void {
   if (text === '.' || text === '..')
     throw new OptionError([option], `\`${text}\` cannot be a name in the path of a URL`);
-}
-
-function openClient({ url, headers, connections }: Options, build: BuildContext): OutboundClient {
-  const sent = checkedHeaders(headers ?? {});
-  try {
-    return build.http.open(url, { connections, headers: sent });
-  } catch (error) {
-    throw new OptionError(['url'], error instanceof Error ? error.message : String(error));
-  }
 }

@@ -6,9 +6,7 @@ import { container as rootContainer } from 'tsyringe';
 import type { ServedKeys } from '../access/served-keys.js';
 import type { Diagnostic } from '../config/diagnostics/diagnostics.js';
 import { packageFinder } from '../compile/find-package.js';
-import { loadSchemas } from '../config/project/load-project.js';
 import type { ProjectConfig } from '../config/project/model.js';
-import { registerData } from './container/register-generation.js';
 import { registerServices, type Overrides } from './container/services.js';
 import { TOKENS, type Container } from './container/tokens.js';
 import type { EntityIndex } from '../index/entity-index.js';
@@ -22,7 +20,6 @@ import { audiencesOf, type Audience } from '../http/edge/audience.js';
 import type { Admission } from '../http/admission/admission.js';
 import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
-import { LedgerMetrics } from '../metrics/ledger-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
@@ -30,16 +27,11 @@ import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
 import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
-import {
-  compileProject,
-  ProjectInvalidError,
-  type CompiledProject,
-  type CompileOptions,
-} from './project/compile-project.js';
+import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
 import { compareGenerations } from './project/compare-generations.js';
 import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
-import { Sinks } from './project/sinks.js';
+import { LEDGER_MS, openRecording } from './project/recording.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
 import type { Settings } from '../settings/settings.js';
 import { StoreCheck } from '../store/store-check.js';
@@ -81,23 +73,6 @@ export interface App {
 export interface AppOverrides extends Overrides {
   /** Whether requests are recorded in the ledger, and the sinks of the project are opened. By default not. */
   readonly records?: boolean;
-}
-
-/** The ledger of a service that records its requests. */
-interface Recording {
-  readonly sinks: Sinks;
-  readonly metrics: LedgerMetrics;
-  /** For compiling the project. */
-  readonly options: Pick<CompileOptions, 'sinkServices'>;
-}
-
-function openRecording(settings: Settings, logger: Logger): Recording {
-  const metrics = new LedgerMetrics(logger);
-  const sinks = new Sinks(metrics);
-  const { instance } = sinks.ledger;
-  const warn = (sink: string, message: string): void => logger.warn({ sink }, message);
-  const { ledgerDir: folder, ledgerKeep: keepMs, ledgerBytes: keepBytes } = settings;
-  return { sinks, metrics, options: { sinkServices: { instance, folder, keepMs, keepBytes, warn } } };
 }
 
 /**
@@ -164,9 +139,6 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   );
 }
 
-/** The longest time for writing the last records, in milliseconds. It is a part of the time for closing. */
-const LEDGER_MS = 2000;
-
 /** What compares a reloaded project with the one in service; undefined if the settings do not ask for it. */
 function comparing(
   { reloadDiff: last, ledgerDir: ledger }: Settings,
@@ -196,60 +168,6 @@ async function announce(services: Container, config: ProjectConfig): Promise<voi
     prefix: services.resolve(TOKENS.settings).prefix,
     monitor: services.resolve(TOKENS.storeMonitor),
   });
-}
-
-/** Stores entities and features, but runs no pipeline. */
-export interface DataApp {
-  readonly entities: EntityIndex;
-  readonly features: FeatureStore;
-  readonly scans: Scans;
-  readonly forget: Forget;
-  close(): Promise<void>;
-}
-
-/**
- * Loads the schemas, connects the store and wires the services, for commands that store data. Pipelines, plugins and
- * model files may have errors or be missing.
- * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
- */
-export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
-  const { config, diagnostics } = await loadSchemas(settings.project);
-  if (config === undefined) throw new ProjectInvalidError(diagnostics);
-  const isRecorded = [...config.views.values()].some(({ history }) => history === true);
-  const sinks = isRecorded && overrides.ledger === undefined ? await openSinks(settings) : undefined;
-  const services = await registerServices(rootContainer.createChildContainer(), settings, {
-    ...overrides,
-    ...(sinks === undefined ? {} : { ledger: sinks.ledger }),
-  });
-  registerData(services, config);
-  const store = services.resolve(TOKENS.store);
-  const features = services.resolve(TOKENS.featureStore);
-  return {
-    entities: services.resolve(TOKENS.entityIndex),
-    features,
-    scans: services.resolve(TOKENS.scans),
-    forget: services.resolve(TOKENS.forget),
-    close: async () => {
-      await features.recording.idle(LEDGER_MS);
-      await sinks?.ledger.close(LEDGER_MS);
-      await store.close();
-    },
-  };
-}
-
-/**
- * Opens the sinks of a project for a process that stores rows without a service.
- * @throws ProjectInvalidError if a sink or a plugin has errors
- */
-async function openSinks(settings: Settings): Promise<Sinks> {
-  const { sinks, options } = openRecording(settings, pino({ level: settings.logLevel }));
-  const compiled = await compileProject(settings.project, { ...settings, ...options, onlySinks: true });
-  const isOfSinks = ({ at, severity }: Diagnostic): boolean =>
-    severity === 'error' && /^(?:sinks|plugins)\//.test(at.file.path);
-  const errors = compiled.diagnostics.filter(isOfSinks);
-  if (errors.length > 0) throw new ProjectInvalidError(errors);
-  await sinks.use(compiled.sinks);
-  return sinks;
 }
 
 /**

@@ -9,6 +9,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const cleanups = new Set<() => void>();
+
+/** Ends the process by the signal, as it would end without a listener. So a shell sees the exit code 130 or 143. */
+function cleanAndEnd(signal: NodeJS.Signals): void {
+  // A service or a command that runs until it is stopped listens too, and ends by itself.
+  if (process.listenerCount(signal) > 1) return;
+  for (const clean of cleanups) clean();
+  process.off(signal, cleanAndEnd);
+  process.kill(process.pid, signal);
+}
+
 // Sets the exit code instead of exiting, so that all output is written.
 const code = await runCli(
   process.argv.slice(2),
@@ -20,8 +32,17 @@ const code = await runCli(
     stopSignal() {
       const stop = new AbortController();
       // A second signal ends the process at once, as it would without this handler.
-      for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => stop.abort());
+      for (const signal of SIGNALS) process.once(signal, () => stop.abort());
       return stop.signal;
+    },
+    beforeSignal(clean) {
+      // Without a listener, a signal ends the process also while it computes.
+      if (cleanups.size === 0) for (const signal of SIGNALS) process.on(signal, cleanAndEnd);
+      cleanups.add(clean);
+      return () => {
+        if (cleanups.delete(clean) && cleanups.size === 0)
+          for (const signal of SIGNALS) process.off(signal, cleanAndEnd);
+      };
     },
     strayErrors(caught) {
       const failWith =

@@ -19,6 +19,12 @@ export interface CliContext {
    */
   stopSignal(): AbortSignal;
   /**
+   * Runs `clean` before SIGINT or SIGTERM ends the process, unless something else handles the signal. Undefined if the
+   * caller cleans up itself.
+   * @returns a function that takes `clean` back
+   */
+  readonly beforeSignal?: (clean: () => void) => () => void;
+  /**
    * Passes uncaught errors to `caught`, and makes the process end with code 1. Undefined if the caller handles them
    * itself.
    */

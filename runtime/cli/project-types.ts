@@ -1,10 +1,12 @@
 import { ProjectInvalidError } from '../app/app.js';
 import { nearest } from '../core/nearest.js';
-import { loadSchemas } from '../config/project/load-project.js';
-import type { ProjectConfig } from '../config/project/model.js';
+import { loadProject, loadSchemas } from '../config/project/load-project.js';
+import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
+import { RESERVED_ROUTES } from '../http/routes.js';
 import type { SettingFlags } from '../settings/settings.js';
 import { settingsOf, type CliContext } from './context.js';
 import { CommandFailure } from './failure.js';
+import { unknownPipeline } from '../app/project/unknown-pipeline.js';
 
 /** Reads the entity types and views of the project. Its pipelines may have errors. @throws ProjectInvalidError */
 export async function readSchemas(
@@ -15,6 +17,24 @@ export async function readSchemas(
   const { config, diagnostics } = await loadSchemas(project, context.env);
   if (config === undefined) throw new ProjectInvalidError(diagnostics);
   return config;
+}
+
+/** Reads the definition of a pipeline. @throws ProjectInvalidError; MillraceError unknown_pipeline */
+export async function readPipeline(
+  context: CliContext,
+  flags: SettingFlags,
+  name: string,
+): Promise<{ readonly definition: PipelineDefinition; readonly config: ProjectConfig }> {
+  const { project } = await settingsOf(context, flags);
+  const { config, diagnostics } = await loadProject(project, context.env, RESERVED_ROUTES);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const definition = config.pipelines.find((one) => one.name === name);
+  if (definition !== undefined) return { definition, config };
+  throw unknownPipeline(
+    name,
+    config.pipelines.map((one) => one.name),
+    'the project',
+  );
 }
 
 /** Looks up a name from the command line. @throws CommandFailure with the nearest valid name */

@@ -8,6 +8,7 @@ import { wrapAfter } from '../core/wrap.js';
 import { WorkerFailedError } from '../app/workers/worker-failed.js';
 import { styleOf, type CliContext } from './context.js';
 import { CommandFailure, DiagnosedUsageError, UsageError } from './failure.js';
+import { fileProblem, isFileProblem } from './file-problem.js';
 
 /** 0: success. 1: the command failed. 2: the command line or a setting is invalid. */
 export type ExitCode = 0 | 1 | 2;
@@ -54,6 +55,10 @@ function linesOf(error: unknown, context: CliContext): readonly string[] {
       ),
       `help: ${ERROR_CODES[error.code].remedy}`,
     ];
+  if (isFileProblem(error)) {
+    const what = error.path === undefined ? (error.syscall ?? 'use a file') : `use ${error.path}`;
+    return [`error: cannot ${printable(what)}: ${fileProblem(error)}`];
+  }
   return [
     `error: millrace failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   ];

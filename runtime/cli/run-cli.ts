@@ -16,7 +16,7 @@ import { textStatsCommand } from './commands/text-stats.js';
 import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
 import { validateCommand } from './commands/validate.js';
-import { misspeltSettings } from '../settings/settings.js';
+import { misspeltSettings } from '../settings/misspelt-settings.js';
 import { styleOf, type CliContext } from './context.js';
 import { reportError, type ExitCode } from './report-error.js';
 

@@ -1,5 +1,7 @@
 import type { RuleComponent } from '../api/plugin.js';
+import { nearest } from '../core/nearest.js';
 import type { Located } from '../config/yaml/source.js';
+import type { Environment } from '../expression/environment.js';
 import { ANYTHING, compileText } from './compile-input.js';
 import { NameUse } from './name-use.js';
 import type { OpenPipeline } from './open-pipeline.js';
@@ -83,6 +85,11 @@ function valuesNamed(
     diagnostics.error('wrong_type', name.at, message, 'give the expression a name under `define:`');
     return [];
   }
+  if (name.value === 'all') {
+    const message = '`features`: `all` is not the name of a value';
+    diagnostics.error('reserved_name', name.at, message, 'write `features: all`, without a list');
+    return [];
+  }
   if (name.value === 'score' || names.params.has(name.value)) {
     const why =
       name.value === 'score'
@@ -109,6 +116,21 @@ function valuesNamed(
 }
 
 function columnOf(name: Located<string>, { names, diagnostics }: OpenPipeline): NamedColumn[] {
-  const compiled = compileText(name, ANYTHING, names.environment(new NameUse()), diagnostics);
+  const environment = withModels(names.environment(new NameUse()));
+  const compiled = compileText(name, ANYTHING, environment, diagnostics);
   return compiled === undefined ? [] : [{ name: name.value, slot: compiled.slot }];
+}
+
+/** Adds the help "did you mean `models`?" to the problem of a name that is nearly `models`. */
+function withModels(environment: Environment): Environment {
+  return {
+    ...environment,
+    name: (name) => {
+      const found = environment.name(name);
+      if (!('problem' in found)) return found;
+      return nearest(name, [MODELS]) === undefined
+        ? found
+        : { ...found, help: `did you mean \`${MODELS}\`?` };
+    },
+  };
 }

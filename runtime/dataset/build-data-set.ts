@@ -1,3 +1,4 @@
+import { absentKinds } from './absent-kinds.js';
 import { AsOf } from './as-of.js';
 import { attributeLoose } from './attribute-loose.js';
 import { DataSetFiles } from './data-set-files.js';
@@ -83,7 +84,7 @@ export async function buildDataSet(
     files.close();
     const manifest = manifestOf(scanned, options, splitter, summaries, leftOut, counts, files.names());
     files.writeManifest(manifest);
-    return { manifest, report: scanned.report, warnings: warningsOf(scanned, options, manifest) };
+    return { manifest, report: scanned.report, warnings: warningsOf(scanned, options, manifest, splitter) };
   } finally {
     files.end();
   }
@@ -168,16 +169,17 @@ function manifestOf(
 
 function warningsOf(
   { kinds, report, importedFeatures }: ScannedLedger,
-  { label, examined }: DataSetOptions,
+  { label, examined, split }: DataSetOptions,
   { requests, rows }: Manifest,
+  { unnamed }: Splitter,
 ): readonly string[] {
   const warnings: string[] = [];
-  for (const kind of label.keys())
-    if (!kinds.has(kind)) {
-      const others = kinds.size === 0 ? 'it has no feedback' : `it has ${[...kinds].sort().join(', ')}`;
-      warnings.push(`the ledger has no feedback of the kind ${kind}; ${others}`);
-    }
+  warnings.push(...absentKinds(label.keys(), kinds));
   if (rows.with_grade === 0) warnings.push('no row has a grade above 0, so nothing can be learned');
+  if (split.by === 'hash' && unnamed > 0)
+    warnings.push(
+      `${unnamed} of ${requests.train + requests.holdout} requests have no ${split.type}: --split divides them by their own ids`,
+    );
   if (requests.holdout === 0) warnings.push('the hold-out is empty');
   if (examined.rule === 'last_click')
     warnings.push(

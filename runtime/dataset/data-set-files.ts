@@ -18,6 +18,11 @@ const MANIFEST = 'manifest.json';
 const WORK = '.work';
 const COLUMNS = 'columns.json';
 
+/** Where a data set has its partitions while it is made. */
+export function workFolder(folder: string): string {
+  return join(folder, WORK);
+}
+
 /**
  * The files of a data set while it is made. They replace those of an earlier data set when all are written, and the manifest
  * comes last: a folder without it is not complete.
@@ -38,7 +43,7 @@ export class DataSetFiles {
   constructor(folder: string, format: DataFormat) {
     this.#folder = folder;
     this.#format = format;
-    this.work = join(folder, WORK);
+    this.work = workFolder(folder);
     mkdirSync(folder, { recursive: true });
     const found = readdirSync(folder);
     if (found.some((name) => name !== WORK) && !isDataSet(folder))

@@ -19,6 +19,7 @@ export class Splitter {
   readonly #latest: number;
   /** The time of the first request held out; undefined for a split by hash. */
   readonly at: number | undefined;
+  #unnamed = 0;
 
   /**
    * @param times of the rankings that may be in the data set; they are sorted
@@ -40,17 +41,26 @@ export class Splitter {
     const { time } = request;
     if (time < since || time >= until) return 'outside';
     if (time > this.#latest) return 'censored';
-    if (split.by === 'hash') return isInShare(keyOf(request, split.type), split.train) ? 'train' : 'holdout';
+    if (split.by === 'hash')
+      return isInShare(this.#keyOf(request, split.type), split.train) ? 'train' : 'holdout';
     const at = this.at ?? Infinity;
     if (time >= at) return 'holdout';
     return time < at - gap ? 'train' : 'gap';
   }
-}
 
-/** A request without an entity of the type is divided by its own id. */
-function keyOf({ id, pages }: Splittable, type: string): string {
-  const [first] = pages;
-  return (type === 'request' || first === undefined ? undefined : entityOf(first, type)) ?? id;
+  /** How many requests have no entity of the type that a split by hash names. */
+  get unnamed(): number {
+    return this.#unnamed;
+  }
+
+  /** A request without an entity of the type is divided by its own id. */
+  #keyOf({ id, pages }: Splittable, type: string): string {
+    if (type === 'request') return id;
+    const [first] = pages;
+    const key = first === undefined ? undefined : entityOf(first, type);
+    if (key === undefined) this.#unnamed++;
+    return key ?? id;
+  }
 }
 
 /**

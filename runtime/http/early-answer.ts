@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The limits for reading the rest of a body after the answer: bytes and time. */
 const MOST_DISCARDED = 256 * 1024;
-const LINGER_MS = 5_000;
+const LINGER_MS = 1_000;
 
 /**
  * Prepares an answer that is sent before the body of its request is read. If a connection is closed with unread bytes,

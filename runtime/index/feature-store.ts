@@ -3,25 +3,21 @@ import { isBodyList, type BodyList } from '../core/json-list.js';
 import { inBackground } from '../core/background.js';
 import { type Pieces } from '../core/pieces.js';
 import type { FeatureView } from '../config/project/model.js';
-import { nearest } from '../core/nearest.js';
-import { pointerTo, shownName, Violations } from '../core/violations.js';
+import { pointerTo, Violations } from '../core/violations.js';
 import type { EventTimes } from '../core/event-time.js';
-import { encodeSegment, encodeTombstone, viewId } from '../store/codec/feature-record.js';
+import { encodeSegment, encodeTombstone } from '../store/codec/feature-record.js';
 import { featureKey } from '../store/keys.js';
-import { knownLayouts } from '../store/codec/known-layouts.js';
-import { RecordLayout } from '../store/codec/record-layout.js';
 import type { LayoutRegistry } from '../store/layout-registry.js';
 import { StoreWriteError, type SegmentOutcome, type SegmentWrite, type Store } from '../store/store.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { Usage } from '../core/usage.js';
-import { HistoryRecords, type PushedRow } from './history-records.js';
+import type { PushedRow } from './history-records.js';
 import { checkKey, checkRow, type Arrival, type RowKey, type RowShape } from './check-row.js';
 import { tracedStore } from '../store/traced-store.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 import type { StoreParts } from './store-parts.js';
-import { EVENT_TIME, rowKeys } from './row-keys.js';
+import { StoredViews, type StoredView, type ViewParts } from './stored-views.js';
+import { EVENT_TIME } from './row-keys.js';
 import { writePortions } from './write-portions.js';
 
 /** Most rows of one push or deletion. */
@@ -33,13 +29,8 @@ const DELETIONS_KEPT = 30 * 86_400_000;
 /** Two assigned event times less than this many milliseconds apart keep the order of their calls. */
 const ONE_MOMENT = 1000;
 
-export interface FeatureStoreParts extends StoreParts {
-  readonly views: ReadonlyMap<string, FeatureView>;
+export interface FeatureStoreParts extends StoreParts, ViewParts {
   readonly eventTimes: EventTimes;
-  /** Records the rows of views with `history: true`; by default nothing is recorded. */
-  readonly ledger?: Ledger;
-  /** Replaces ids in records; by default it replaces none. */
-  readonly hasher?: IdHasher;
   /** Epoch milliseconds. */
   readonly clock?: () => number;
 }
@@ -61,13 +52,6 @@ export interface DeleteAnswer {
   readonly older: number;
 }
 
-interface StoredView extends RowShape {
-  readonly definition: FeatureView;
-  readonly id: Buffer;
-  /** Undefined if its rows are not recorded. */
-  readonly records: HistoryRecords | undefined;
-}
-
 /** A row, encoded for the store. */
 type PackedRow = SegmentWrite & PushedRow;
 
@@ -76,7 +60,7 @@ export class FeatureStore {
   readonly #store: Store;
   readonly #layouts: LayoutRegistry;
   readonly #prefix: string;
-  readonly #views: ReadonlyMap<string, StoredView>;
+  readonly #views: StoredViews;
   readonly #eventTimes: EventTimes;
   readonly #clock: () => number;
   /** Records that are not written yet. */
@@ -90,28 +74,7 @@ export class FeatureStore {
     this.#prefix = parts.prefix;
     this.#eventTimes = parts.eventTimes;
     this.#clock = parts.clock ?? Date.now;
-    const usage = this.recording;
-    this.#views = new Map(
-      Array.from(parts.views.values(), (definition): [string, StoredView] => {
-        const layout = knownLayouts.add(viewLayout(definition));
-        const { ledger, hasher = PLAIN_IDS } = parts;
-        const isRecorded = definition.history === true && ledger !== undefined;
-        return [
-          definition.name,
-          {
-            definition,
-            view: definition.name,
-            id: viewId(definition.name),
-            keys: rowKeys(definition, parts.types),
-            layout,
-            features: definition.features,
-            records: isRecorded
-              ? new HistoryRecords(definition, layout, { ledger, hasher, usage })
-              : undefined,
-          },
-        ];
-      }),
-    );
+    this.#views = new StoredViews(parts, this.recording);
   }
 
   /** The fields of a view's rows: ids, then features, then the event time. */
@@ -120,7 +83,7 @@ export class FeatureStore {
     readonly features: FeatureView['features'];
     readonly eventTime: string;
   } {
-    const view = this.#viewOf(viewName);
+    const view = this.#views.get(viewName);
     return { keys: view.keys, features: view.definition.features, eventTime: EVENT_TIME };
   }
 
@@ -137,7 +100,7 @@ export class FeatureStore {
 
   /** Like `push`, for any number of rows. */
   async pushRows(viewName: string, rows: BodyList, span?: TraceSpan): Promise<PushAnswer> {
-    const view = this.#viewOf(viewName);
+    const view = this.#views.get(viewName);
     const now = this.#now();
     const segments = await this.#pack(rows, view, now, checkRow, 'The push', ({ eventTime, features }) =>
       encodeSegment(view.id, view.layout, eventTime, features),
@@ -166,7 +129,7 @@ export class FeatureStore {
    */
   async remove(body: unknown, span?: TraceSpan): Promise<DeleteAnswer> {
     const { view: name, rows } = this.#read(body);
-    const view = this.#viewOf(name);
+    const view = this.#views.get(name);
     const now = this.#now();
     // A row that is pushed next without an event time must be newer than the deletion.
     this.#next = now + 1;
@@ -192,7 +155,7 @@ export class FeatureStore {
     if (typeof name !== 'string') {
       const code = name === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/view', code, `view: expected the name of a feature view, found ${describe(name)}`);
-    } else this.#viewOf(name);
+    } else this.#views.get(name);
     if (!isBodyList(rows)) {
       const code = rows === undefined ? 'missing_field' : 'wrong_type';
       violations.add('/rows', code, `rows: expected a list, found ${describe(rows)}`);
@@ -281,31 +244,6 @@ export class FeatureStore {
       throw writeFailure(error, segments.length, done);
     }
   }
-
-  #viewOf(name: string): StoredView {
-    const view = this.#views.get(name);
-    if (view?.definition.source !== undefined) {
-      const detail = `view: ${view.view} reads its rows from Feast and is read-only; materialise them with Feast`;
-      throw new MillraceError('invalid_body', detail);
-    }
-    if (view !== undefined) return view;
-    const names = [...this.#views.keys()];
-    const guess = nearest(name, names);
-    const others = names.length === 0 ? 'schemas/features declares none' : `there are ${names.join(', ')}`;
-    const help = guess === undefined ? others : `did you mean "${guess}"?`;
-    throw new MillraceError(
-      'unknown_view',
-      `view: no feature view is called ${JSON.stringify(shownName(name))}; ${help}`,
-    );
-  }
-}
-
-/** The layout of a view's segments in the current project. */
-export function viewLayout(view: FeatureView): RecordLayout {
-  return new RecordLayout(
-    Array.from(view.features.values(), ({ name, type }) => [name, type] as const),
-    undefined,
-  );
 }
 
 /**

@@ -8,7 +8,7 @@ import type { LayoutRegistry } from '../store/layout-registry.js';
 import type { StoreMonitor } from '../store/store-monitor.js';
 import type { Store } from '../store/store.js';
 import { entityLayout } from './entity-index.js';
-import { viewLayout } from './feature-store.js';
+import { viewLayout } from './stored-views.js';
 
 /** Interval at which a service publishes its schemas, and the lifetime of the published entry, in milliseconds. */
 const SAY_EVERY = 20_000;

@@ -20,7 +20,7 @@ export interface Ledger {
 /** A ledger without sinks. */
 export const NO_LEDGER: Ledger = { takes: () => false, add: () => undefined };
 
-/** What the ledger tells of its work, by the name of the sink. */
+/** Gets the outcomes of each sink, by its name. */
 export interface LedgerObserver {
   added?(kind: RecordKind): void;
   written?(sink: string, records: number, bytes: number): void;
@@ -53,6 +53,10 @@ export class RunningLedger implements Ledger {
   readonly #writer = new RecordWriter();
   #queues: readonly SinkQueue[] = [];
   #takers: Readonly<Record<RecordKind, readonly SinkQueue[]>> = { ranking: [], feedback: [], history: [] };
+  /** Aborted when the time of the shutdown is over. */
+  readonly #ending = new AbortController();
+  /** The sinks that were left out and still write. */
+  readonly #leaving = new Set<Promise<void>>();
   #isClosed = false;
   readonly #sequences: Record<RecordKind, number> = { ranking: 0, feedback: 0, history: 0 };
   readonly #observer: LedgerObserver;
@@ -78,7 +82,13 @@ export class RunningLedger implements Ledger {
       SinkQueue[]
     >;
     const left = before.filter((queue) => !this.#queues.includes(queue));
-    if (left.length > 0) await Promise.all(left.map((queue) => queue.close(AbortSignal.timeout(withinMs))));
+    await Promise.all(left.map((queue) => this.#leave(queue, withinMs)));
+  }
+
+  async #leave(queue: SinkQueue, withinMs: number): Promise<void> {
+    const closing = queue.close(AbortSignal.any([AbortSignal.timeout(withinMs), this.#ending.signal]));
+    this.#leaving.add(closing);
+    await closing.finally(() => this.#leaving.delete(closing));
   }
 
   #queueOf(sink: RecordSink): SinkQueue {
@@ -122,13 +132,15 @@ export class RunningLedger implements Ledger {
   }
 
   /**
-   * Writes what waits, and closes the sinks. Later records are dropped.
+   * Writes what waits, and closes the sinks, including those that were left out. Later records are dropped.
    * @param withinMs what is not written by then is lost
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosed = true;
-    const signal = AbortSignal.timeout(Math.max(0, withinMs));
-    await Promise.all(this.#queues.map((queue) => queue.close(signal)));
+    const { signal } = this.#ending;
+    const timer = setTimeout(() => this.#ending.abort(), Math.max(0, withinMs));
+    await Promise.all([...this.#queues.map((queue) => queue.close(signal)), ...this.#leaving]);
+    clearTimeout(timer);
   }
 
   /** The state of each sink, for metrics. */

@@ -44,12 +44,17 @@ export class RecordDecoder {
     this.#report = report;
   }
 
+  /** Makes a schema known, as its frame does. */
+  add(schema: RecordSchema): void {
+    if (!this.#schemas.has(schema.id)) this.#schemas.set(schema.id, placesOf(schema));
+  }
+
   /** The record of a frame; undefined for a schema, and for what this version does not know. */
   decode(frame: Buffer): DecodedRecord | undefined {
     if (frame[At.frameKind] === FrameKind.schema) {
       const schema = readSchema(frame);
       if (schema === undefined) this.#report.skipped++;
-      else this.#schemas.set(schema.id, placesOf(schema));
+      else this.add(schema);
       return undefined;
     }
     const places =

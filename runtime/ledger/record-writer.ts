@@ -1,5 +1,6 @@
 import type { Column } from '../api/columns.js';
 import { Status } from '../api/status.js';
+import { allAre, copy, copyFloats, copyStatuses, statusesOf } from './copy-cells.js';
 import { crc32cOfWords } from './crc32c.js';
 import {
   aligned,
@@ -25,6 +26,14 @@ export interface ListCells<T> {
   readonly values: ArrayLike<T>;
   readonly offsets: ArrayLike<number>;
 }
+
+/** Writes numbers into the next column. See RecordWriter for the arguments. */
+type NumberMethod = (
+  values: NumberCells,
+  statuses?: Uint8Array,
+  rows?: ArrayLike<number>,
+  stride?: 0 | 1,
+) => void;
 
 /** How many rows a record has, apart from the record itself. */
 export interface RecordRows {
@@ -68,6 +77,15 @@ export class RecordWriter {
   #candidates = 0;
   #changes = 0;
 
+  readonly float64 = this.#numbersOf('float64', Storage.float64);
+  readonly float32 = this.#numbersOf('float32', Storage.float32);
+  readonly int32 = this.#numbersOf('int32', Storage.int32);
+  readonly uint8 = this.#numbersOf('uint8', Storage.uint8);
+  /** 0 or 1. */
+  readonly bool = this.#numbersOf('bool', Storage.uint8);
+  /** Epoch milliseconds. */
+  readonly time = this.#numbersOf('time', Storage.float64);
+
   constructor() {
     this.#grow(FIRST_BYTES);
   }
@@ -107,32 +125,6 @@ export class RecordWriter {
     this.#int32[At.crc / 4] = crc32cOfWords(this.#int32, FRAME_HEAD / 4, this.#at / 4);
     this.#schema = undefined;
     return this.#bytes.subarray(0, this.#at);
-  }
-
-  float64(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('float64', Storage.float64, values, statuses, rows, stride);
-  }
-
-  float32(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('float32', Storage.float32, values, statuses, rows, stride);
-  }
-
-  int32(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('int32', Storage.int32, values, statuses, rows, stride);
-  }
-
-  uint8(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('uint8', Storage.uint8, values, statuses, rows, stride);
-  }
-
-  /** 0 or 1. */
-  bool(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('bool', Storage.uint8, values, statuses, rows, stride);
-  }
-
-  /** Epoch milliseconds. */
-  time(values: NumberCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
-    this.#numbers('time', Storage.float64, values, statuses, rows, stride);
   }
 
   text(values: TextCells, statuses?: Uint8Array, rows?: ArrayLike<number>, stride: 0 | 1 = 1): void {
@@ -250,7 +242,8 @@ export class RecordWriter {
     const { status, stride } = column;
     switch (column.kind) {
       case 'number': {
-        this.#ofNumbers(column.values, status, rows, stride);
+        const type = this.#schema?.columns[this.#column]?.type;
+        this[isOfNumbers(type) ? type : 'float64'](column.values, status, rows, stride);
         return;
       }
       case 'text': {
@@ -272,32 +265,11 @@ export class RecordWriter {
     }
   }
 
-  #ofNumbers(
-    values: Float64Array,
-    status: Uint8Array,
-    rows: ArrayLike<number> | undefined,
-    stride: 0 | 1,
-  ): void {
-    const type = this.#schema?.columns[this.#column]?.type;
-    switch (type) {
-      case 'float64':
-      case 'time': {
-        this.#numbers(type, Storage.float64, values, status, rows, stride);
-        return;
-      }
-      case 'float32': {
-        this.#numbers(type, Storage.float32, values, status, rows, stride);
-        return;
-      }
-      case 'int32': {
-        this.#numbers(type, Storage.int32, values, status, rows, stride);
-        return;
-      }
-      default: {
-        this.#numbers(type === 'bool' ? type : 'uint8', Storage.uint8, values, status, rows, stride);
-        return;
-      }
-    }
+  /** The method that writes numbers of a type. */
+  #numbersOf(type: ColumnType, storage: number): NumberMethod {
+    return (values, statuses, rows, stride = 1) => {
+      this.#numbers(type, storage, values, statuses, rows, stride);
+    };
   }
 
   #numbers(
@@ -467,62 +439,20 @@ export class RecordWriter {
   }
 }
 
-function copy(
-  from: ArrayLike<number>,
-  rows: ArrayLike<number> | undefined,
-  count: number,
-  to: Float64Array | Float32Array | Int32Array | Uint8Array,
-  start: number,
-): void {
-  for (let row = 0; row < count; row++)
-    to[start + row] = from[rows === undefined ? row : (rows[row] ?? 0)] ?? NaN;
-}
-
-/** As `copy`, for the types of the frame: one machine type for each argument is several times faster. */
-function copyFloats(
-  from: Float64Array,
-  rows: Int32Array | undefined,
-  count: number,
-  to: Float64Array,
-  start: number,
-): void {
-  if (rows === undefined) {
-    if (from.length === count) to.set(from, start);
-    else for (let row = 0; row < count; row++) to[start + row] = from[row] ?? NaN;
-  } else for (let row = 0; row < count; row++) to[start + row] = from[rows[row] ?? 0] ?? NaN;
-}
-
-function copyStatuses(
-  from: Uint8Array,
-  rows: Int32Array | undefined,
-  count: number,
-  to: Uint8Array,
-  start: number,
-): void {
-  if (rows === undefined) for (let row = 0; row < count; row++) to[start + row] = from[row] ?? Status.absent;
-  else for (let row = 0; row < count; row++) to[start + row] = from[rows[row] ?? 0] ?? Status.absent;
-}
-
-function allAre(status: number, statuses: Uint8Array, rows: Int32Array | undefined, count: number): boolean {
-  if (rows === undefined) {
-    for (let row = 0; row < count; row++) if (statuses[row] !== status) return false;
-  } else for (let row = 0; row < count; row++) if (statuses[rows[row] ?? 0] !== status) return false;
-  return true;
-}
-
-/** The statuses of texts that come without statuses: undefined is absent. */
-function statusesOf(
-  texts: readonly (string | undefined)[],
-  count: number,
-  rows: ArrayLike<number> | undefined,
-): Uint8Array | undefined {
-  let statuses: Uint8Array | undefined;
-  for (let row = 0; row < count; row++) {
-    if (texts[rows === undefined ? row : (rows[row] ?? 0)] !== undefined) continue;
-    statuses ??= new Uint8Array(count);
-    statuses[row] = Status.absent;
+function isOfNumbers(
+  type: ColumnType | undefined,
+): type is 'float64' | 'float32' | 'int32' | 'uint8' | 'bool' | 'time' {
+  switch (type) {
+    case 'float64':
+    case 'float32':
+    case 'int32':
+    case 'uint8':
+    case 'bool':
+    case 'time':
+      return true;
+    default:
+      return false;
   }
-  return statuses;
 }
 
 function unexpected(type: ColumnType, index: number, column: RecordColumn | undefined): Error {

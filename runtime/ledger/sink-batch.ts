@@ -57,8 +57,9 @@ export class ColumnsBatch implements RecordBatch {
   }
 
   messages(): readonly SinkMessage[] {
+    const decode = decoderOfRecords();
     return this.#records.map((record) => {
-      const { requestId, unit } = keysOf(decodedRecord(record));
+      const { requestId, unit } = keysOf(decode(record));
       const bytes = Buffer.concat([schemaFrame(record.schema), record.frame]);
       return { kind: record.schema.kind, requestId, unit, bytes };
     });
@@ -79,13 +80,14 @@ export class EventsBatch implements RecordBatch {
    * @throws Error if the first record cannot be turned into events
    */
   constructor(records: readonly FramedRecord[], eventsOf: EventsOf, maxBytes: number) {
+    const decode = decoderOfRecords();
     const messages: SinkMessage[] = [];
     let count = 0;
     let size = 0;
     for (const record of records) {
       let ofRecord: SinkMessage[];
       try {
-        ofRecord = messagesOf(record, eventsOf);
+        ofRecord = messagesOf(decode(record), eventsOf);
       } catch (error) {
         if (count === 0) throw error;
         break; // It will be the first of the next batch.
@@ -122,28 +124,25 @@ export class EventsBatch implements RecordBatch {
 
 const NEW_LINE = Buffer.from('\n');
 
-function messagesOf(record: FramedRecord, eventsOf: EventsOf): SinkMessage[] {
-  const decoded = decodedRecord(record);
-  const { requestId, unit } = keysOf(decoded);
-  const { kind } = decoded;
-  return Array.from(eventsOf(decoded), (text) => ({ kind, requestId, unit, bytes: Buffer.from(text) }));
+function messagesOf(record: DecodedRecord, eventsOf: EventsOf): SinkMessage[] {
+  const { requestId, unit } = keysOf(record);
+  const { kind } = record;
+  return Array.from(eventsOf(record), (text) => ({ kind, requestId, unit, bytes: Buffer.from(text) }));
 }
 
 function kindsOf(records: readonly FramedRecord[]): readonly RecordKind[] {
   return [...new Set(records.map(({ schema }) => schema.kind))];
 }
 
-/** @throws Error if the frame is not whole */
-function decodedRecord({ schema, frame }: FramedRecord): DecodedRecord {
+/** Decodes the records of one batch. The function throws an Error if a frame is not whole. */
+function decoderOfRecords(): (record: FramedRecord) => DecodedRecord {
   const decoder = new RecordDecoder(readReport());
-  decoder.decode(asBuffer(schemaFrame(schema)));
-  const record = decoder.decode(frame);
-  if (record === undefined) throw new Error(`a record of the schema ${schema.id} cannot be read`);
-  return record;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return ({ schema, frame }) => {
+    decoder.add(schema);
+    const record = decoder.decode(frame);
+    if (record === undefined) throw new Error(`a record of the schema ${schema.id} cannot be read`);
+    return record;
+  };
 }
 
 function keysOf(record: DecodedRecord): Pick<SinkMessage, 'requestId' | 'unit'> {

@@ -15,7 +15,7 @@ export const FLUSH_BYTES = 2 ** 20;
 /** How long a write may still run when the time of the shutdown is over, to tell what it has written. */
 const GRACE_MS = 500;
 
-/** What a queue tells of its work. */
+/** Gets the outcomes of a queue. */
 export interface QueueObserver {
   written(records: number, bytes: number): void;
   dropped(reason: DropReason, records: number): void;
@@ -121,6 +121,12 @@ export class SinkQueue {
 
   async #writeAll(): Promise<void> {
     for (let batch = this.#closed.shift(); batch !== undefined; batch = this.#closed.shift()) {
+      if (this.#abort.signal.aborted) {
+        const lost = [batch, ...this.#closed.splice(0)];
+        this.#observer.dropped('shutdown', sumOf(lost, 'records'));
+        this.#waitingBytes -= sumOf(lost, 'bytes');
+        break;
+      }
       await this.#write(batch);
       this.#waitingBytes -= batch.bytes;
       batch.clear();
@@ -132,10 +138,6 @@ export class SinkQueue {
 
   async #write(batch: Batch): Promise<void> {
     const { records, bytes } = batch;
-    if (this.#abort.signal.aborted) {
-      this.#observer.dropped('shutdown', records);
-      return;
-    }
     try {
       const outcome = await this.#writeOrGiveUp(batch);
       const { written, dropped } = outcome ?? { written: records, dropped: {} };
@@ -172,6 +174,10 @@ export class SinkQueue {
       this.#giveUp = undefined;
     }
   }
+}
+
+function sumOf(batches: readonly Batch[], what: 'records' | 'bytes'): number {
+  return batches.reduce((sum, batch) => sum + batch[what], 0);
 }
 
 const FIRST_BYTES = 64 * 1024;

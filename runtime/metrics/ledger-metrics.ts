@@ -103,6 +103,9 @@ export class LedgerMetrics implements LedgerObserver {
 
   dropped(sink: string, reason: DropReason, records: number): void {
     this.#dropped.inc({ sink, reason }, records);
+    // The metrics of a process end with it.
+    if (reason === 'shutdown')
+      this.#log.warn({ sink, records }, 'the sink was closed before it took these records, which are lost');
   }
 
   failed(sink: string, error: ErrorDescription | undefined): void {

@@ -15,6 +15,7 @@ export * from '../core/pieces.js';
 export * from '../api/plugin.js';
 export * from '../api/status.js';
 export * from '../api/trace-context.js';
+export * from './outbound-client.js';
 export * from './segments.js';
 export * from './tensor.js';
 export * from './tensor-inputs.js';

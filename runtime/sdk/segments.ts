@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 /** The ending of a segment's file name. */
-const ENDING = '.mlr';
+export const SEGMENT_ENDING = '.mlr';
 
 /** A writer closes its segment at this size, or at this age. */
 export const SEGMENT_BYTES = 64 * 2 ** 20;
@@ -23,7 +23,7 @@ export interface SegmentFile {
 /** The path of a segment: a folder for each day, and in it the name of the writer and the number of the segment. */
 export function segmentPath(folder: string, writer: string, number: number, time: number): string {
   const day = new Date(time).toISOString().slice(0, 10);
-  return join(folder, day, `${writer}-${String(number).padStart(6, '0')}${ENDING}`);
+  return join(folder, day, `${writer}-${String(number).padStart(6, '0')}${SEGMENT_ENDING}`);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function segmentPaths(path: string): Promise<string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true });
   return entries
-    .filter((entry) => entry.endsWith(ENDING))
+    .filter((entry) => entry.endsWith(SEGMENT_ENDING))
     .map((entry) => join(path, entry))
     .sort();
 }
@@ -70,7 +70,7 @@ function newestNumbers(paths: readonly string[]): ReadonlyMap<string, number> {
 }
 
 function nameOf(path: string): { readonly writer: string; readonly number: number } {
-  const name = basename(path, ENDING);
+  const name = basename(path, SEGMENT_ENDING);
   const dash = name.lastIndexOf('-');
   return { writer: name.slice(0, dash), number: Number(name.slice(dash + 1)) };
 }

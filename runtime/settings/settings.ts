@@ -1,13 +1,13 @@
 import { basename, join, resolve } from 'node:path';
 import { MillraceError } from '../api/errors.js';
 import { NAME_PATTERN } from '../api/types.js';
-import { nearest } from '../core/nearest.js';
 import { LinkedFolders } from './linked-folders.js';
 import { FEATURE_SETTINGS } from './feature-settings.js';
 import { ACCESS_SETTINGS } from './access-settings.js';
-import { AllowedHosts } from './allowed-hosts.js';
+import { BODY_SETTINGS } from './body-settings.js';
 import { EDGE_SETTINGS } from './edge-settings.js';
 import { LEDGER_SETTINGS } from './ledger-settings.js';
+import { OUTBOUND_SETTINGS } from './outbound-settings.js';
 import { REDIS_SETTINGS, redisSettings } from './redis-settings.js';
 import { PRIVACY_SETTINGS } from './privacy-settings.js';
 import { PROCESS_SETTINGS } from './process-settings.js';
@@ -105,32 +105,7 @@ export const SETTINGS = {
     expected: `one of ${LOG_LEVELS.join(', ')}`,
     parse: oneOf(...LOG_LEVELS),
   }),
-  rankingBytes: row({
-    env: 'MILLRACE_MAX_RANKING_BYTES',
-    value: 'BYTES',
-    default: '2097152',
-    description: 'Maximum size of the body of a ranking request, decompressed, in bytes.',
-    expected: 'a number of bytes, 1024 to 268435456',
-    parse: wholeNumber(1024, 268_435_456),
-  }),
-  uploadBytes: row({
-    env: 'MILLRACE_MAX_UPLOAD_BYTES',
-    value: 'BYTES',
-    default: '12582912',
-    description: 'Maximum size of the body of an upload or a push, decompressed, in bytes.',
-    expected: 'a number of bytes, 1024 to 268435456',
-    parse: wholeNumber(1024, 268_435_456),
-  }),
-  bodyMemory: row({
-    env: 'MILLRACE_BODY_MEMORY',
-    value: 'BYTES',
-    default: '134217728',
-    description:
-      'Maximum memory of the bodies of all requests in flight, decompressed, in bytes. A request whose body does not fit is answered with 503. Cannot be less than the maximum size of one body.',
-    expected: 'a number of bytes, 1048576 to 4294967296',
-    dividedByWorkers: true,
-    parse: wholeNumber(1_048_576, 4_294_967_296),
-  }),
+  ...BODY_SETTINGS,
   onlineMs: row({
     env: 'MILLRACE_ONLINE_FEATURES_MS',
     value: 'MS',
@@ -154,26 +129,7 @@ export const SETTINGS = {
   }),
   ...RESIDENT_SETTINGS,
   ...RELOAD_SETTINGS,
-  modelHosts: row({
-    env: 'MILLRACE_MODEL_HOSTS',
-    value: 'HOSTS',
-    default: '',
-    description:
-      'Hosts where pipelines may call remote models, e.g. `models:8080,triton`. A host without a port allows all of its ports. By default none.',
-    expected: 'host names or addresses, each with an optional port, separated by commas',
-    list: true,
-    parse: (text) => AllowedHosts.parse(text),
-  }),
-  sinkHosts: row({
-    env: 'MILLRACE_SINK_HOSTS',
-    value: 'HOSTS',
-    default: '',
-    description:
-      'Hosts to which `http` sinks may send records, e.g. `collector:8443`. A host without a port allows all of its ports. By default none.',
-    expected: 'host names or addresses, each with an optional port, separated by commas',
-    list: true,
-    parse: (text) => AllowedHosts.parse(text),
-  }),
+  ...OUTBOUND_SETTINGS,
   ...LEDGER_SETTINGS,
   ...PRIVACY_SETTINGS,
   ...PROCESS_SETTINGS,
@@ -213,25 +169,6 @@ export const STREAM_URL = 'MILLRACE_STREAM_URL';
 export const PYTHON = 'MILLRACE_PYTHON';
 /** The key that commands send to a service. It has no flag, because other users can see the flags of a process. */
 export const CLIENT_KEY = 'MILLRACE_KEY';
-
-/** What Kubernetes defines for a service named `millrace` or `redis`, after the prefix. */
-const OF_KUBERNETES = /^(?:PORT|SERVICE_HOST|SERVICE_PORT)(?:_.+)?$/;
-
-/** Finds environment variables that are not settings but have a similar name. */
-export function misspeltSettings(
-  env: Readonly<Record<string, string | undefined>>,
-): readonly { readonly name: string; readonly near: string }[] {
-  const settings = [...Object.values(SETTINGS).map((setting) => setting.env), STREAM_URL, PYTHON, CLIENT_KEY];
-  return ['MILLRACE_', 'REDIS_'].flatMap((prefix) => {
-    const namesOf = (list: readonly string[]): string[] =>
-      list.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-    const known = namesOf(settings);
-    return namesOf(Object.keys(env)).flatMap((name) => {
-      const near = known.includes(name) || OF_KUBERNETES.test(name) ? undefined : nearest(name, known);
-      return near === undefined ? [] : [{ name: prefix + name, near: prefix + near }];
-    });
-  });
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

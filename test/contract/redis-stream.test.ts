@@ -92,6 +92,21 @@ describe('the redis_stream sink', () => {
     expect((await entries()).length).to.be.within(100, 200);
   });
 
+  it('waits while the key has another type, and loses nothing', async () => {
+    const client = new Redis(server.url);
+    await client.set('records', 'a text');
+    const { add, ledger, counts } = await open({ max_length: 10 });
+    add(2);
+    await until('two failures', () => counts.retries >= 2);
+    expect(counts.waits).to.have.length(1);
+    expect(counts.waits[0]).to.match(/^WRONGTYPE /);
+    await client.del('records');
+    client.disconnect();
+    await ledger.flush();
+    expect(counts).to.include({ put: 2, delivered: 2, dropped: 0 });
+    expect(await ids()).to.deep.equal(['r0', 'r1']);
+  });
+
   it('logs in with a password that no message shows', async () => {
     const client = new Redis(server.url);
     await client.call('CONFIG', 'SET', 'requirepass', 'geheim-123');

@@ -1,8 +1,14 @@
 import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readBytes } from '../../runtime/ledger/record-reader.js';
 import { startCollector, type Collector } from '../support/collector.js';
 import { requestIdsIn } from '../support/sink-ledger.js';
 import { serveFiles, type ServedProject } from '../support/served-project.js';
+import { freePort } from '../support/redis-server.js';
+import { startProcess } from '../support/service-process.js';
+import { writeProject } from '../support/project.js';
 import { until } from '../support/until.js';
 
 const PIPELINE = `pipeline: ranking
@@ -104,6 +110,118 @@ describe('the sinks of a service', () => {
     // One process has one instance id and one numbering, whatever is reloaded.
     const sequences = first.taken.map(({ body }) => body.length);
     expect(sequences.length).to.be.above(0);
+  });
+
+  it('get the records of several pipelines, each with the schema of its pipeline', async () => {
+    const out = await collector();
+    const service = await serve({
+      'sinks/out.yaml': sink(out.url),
+      'pipelines/other.yaml': PIPELINE.replace('pipeline: ranking', 'pipeline: other'),
+    });
+    const candidates = [{ item_id: 'a', price: 1 }];
+    for (const [path, request_id] of [
+      ['ranking', 'r1'],
+      ['other', 'r2'],
+      ['ranking', 'r3'],
+    ] as const)
+      expect((await service.post(`/api/v1/${path}`, { request_id, candidates })).status).to.equal(200);
+    await until('the records', () => idsAt(out).length === 3);
+    const found = out.taken.flatMap(({ body }) =>
+      Array.from(readBytes(body), (record) => [
+        record.schema.meta['pipeline'],
+        String(record.field('request_id')?.at(0)),
+        record.sequence,
+      ]),
+    );
+    expect(found).to.deep.equal([
+      ['ranking', 'r1', 1],
+      ['other', 'r2', 2],
+      ['ranking', 'r3', 3],
+    ]);
+  });
+
+  it('get what waits after their file was removed, and nothing more', async () => {
+    const out = await collector();
+    out.reply = () => ({ status: 503 });
+    const service = await serve({ 'sinks/out.yaml': sink(out.url) });
+    await rank(service, 'r1');
+    await until('a refusal', () => out.requests > 0);
+    await rm(join(service.root, 'sinks/out.yaml'));
+    await service.edit(
+      'sinks/more.yaml',
+      sink(out.url).replace('sink: out', 'sink: more').replace('ranking]', 'history]'),
+    );
+    expect((await service.app.reload()).outcome).to.equal('succeeded');
+    await rank(service, 'r2');
+    out.reply = () => ({ status: 204 });
+    await until('the record', () => out.taken.length > 0);
+    await service.close();
+    served = undefined;
+    expect(idsAt(out)).to.deep.equal(['r1']);
+  });
+
+  it('leave the service ready while they are broken, and the metrics and the log show it', async () => {
+    const out = await collector();
+    out.reply = () => ({ status: 500, body: 'broken' });
+    const service = await serve({ 'sinks/out.yaml': sink(out.url) });
+    await rank(service, 'r1');
+    await until('two attempts', () => out.requests > 1);
+    const ready = await fetch(`${service.url}/readyz`);
+    expect(ready.status).to.equal(200);
+    const metrics = await service.get('/metrics');
+    expect(metrics).to.match(/millrace_ledger_retries_total\{sink="out"\} [1-9]/);
+    expect(metrics).to.match(/millrace_ledger_queue_bytes\{sink="out"\} [1-9]/);
+    expect(metrics).not.to.match(/millrace_ledger_last_write_timestamp_seconds\{sink="out"\}/);
+    const said = (): string[] => service.log.map(({ msg }) => msg).filter((msg) => msg.includes('the sink'));
+    const waiting = 'the sink does not take records, so they wait; requests are not affected';
+    expect(said()).to.deep.equal([waiting]);
+    out.reply = () => ({ status: 204 });
+    await until('the record', () => out.taken.length > 0);
+    await until('the line', () => said().length === 2);
+    expect(said()).to.deep.equal([waiting, 'the sink takes records again']);
+  });
+
+  it('do not hold up SIGTERM if they are dead, and the log counts what they lost', async function () {
+    this.timeout(30_000);
+    const out = await collector();
+    out.reply = () => 'hang';
+    const dead = await freePort();
+    const root = await writeProject({
+      'schemas/entities/item.yaml': 'entity: item\n',
+      'pipelines/ranking.yaml': PIPELINE,
+      'sinks/out.yaml': sink(out.url),
+      'sinks/live.yaml': `sink: live\nuse: redis_stream\nwith: { url: "redis://127.0.0.1:${dead}", stream: s }\n`,
+      'sinks/topic.yaml': `sink: topic\nuse: kafka\nwith: { brokers: ["127.0.0.1:${dead}"], topic: t }\n`,
+      'sinks/disk.yaml': 'sink: disk\nuse: file\n',
+      blocked: '',
+    });
+    const service = await startProcess(['--project', root, '--port', '0'], {
+      MILLRACE_STORE: 'embedded',
+      MILLRACE_LAME_DUCK_MS: '0',
+      MILLRACE_SINK_HOSTS: '127.0.0.1',
+      MILLRACE_LEDGER_DIR: join(root, 'blocked'),
+    });
+    const candidates = [{ item_id: 'a', price: 1 }];
+    for (let i = 0; i < 5; i++) {
+      const answer = await fetch(`${service.url}/api/v1/ranking`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify({ request_id: `r${i}`, candidates }),
+      });
+      expect(answer.status).to.equal(200);
+      await pause(100);
+    }
+    const began = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.ended).to.equal(0);
+    // 2 s for the last records, and at most 1.5 s until attempts and sinks have ended.
+    expect(performance.now() - began).to.be.below(8000);
+    await rm(root, { recursive: true });
+    const lost: Record<string, number> = {};
+    for (const { msg, sink: name, records } of service.lines)
+      if (msg === 'the sink was closed before it took these records, which are lost')
+        lost[String(name)] = (lost[String(name)] ?? 0) + Number(records);
+    expect(lost).to.deep.equal({ out: 5, live: 5, topic: 5, disk: 5 });
   });
 
   it('keep what serves if a changed file is wrong', async () => {

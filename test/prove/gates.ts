@@ -1,4 +1,4 @@
-import { checkGate, parseGates } from '../../runtime/cli/judge/gates.js';
+import { checkGate, FEWEST_QUERIES, parseGates } from '../../runtime/cli/judge/gates.js';
 import { parseMetric, type Metric } from '../../runtime/evaluation/metric-names.js';
 import { evaluate, type EvaluationReport, type QueryRankings } from '../../runtime/evaluation/report.js';
 import {
@@ -22,7 +22,7 @@ const NOT_WORSE = `lower(delta.${NAME}) > -${LOSS}`;
 const SIGNAL = 0.3;
 /** A change with noise of 0.3 moves a query by about 0.1. A smaller one needs fewer queries, so it is faster to simulate. */
 const OWN_NOISE = { short: 0.2, full: 0.3 };
-const FEW_QUERIES = { short: [5, 10], full: [5, 10, 20, 40] };
+const FEW_QUERIES = { short: [FEWEST_QUERIES], full: [FEWEST_QUERIES, 20, 40] };
 /** One-sided, for an interval of 95 % and a power of 90 %. */
 const Z_INTERVAL = 1.96;
 const Z_POWER = 1.2816;
@@ -54,8 +54,8 @@ async function prove({ short }: ProofOptions): Promise<ProofResult> {
   }
   return {
     markdown: [
-      'Accepted, of 100. The grades are those of real queries or generated; the rankings are simulated. A change moves the',
-      `${NAME} of a single query by the standard deviation that the table shows.`,
+      'The table shows how many of 100 changes are accepted. The grades are those of real queries or generated; the',
+      `rankings are simulated. A change moves the ${NAME} of a single query by the standard deviation in the table.`,
       '',
       `| queries | deviation | change | \`${BETTER}\` | \`${NOT_WORSE}\` |`,
       '| --- | --: | --- | --: | --: |',

@@ -5,7 +5,7 @@ import { overload } from './overload.js';
 import { forget } from './forget.js';
 import { gates } from './gates.js';
 import { ledger } from './ledger.js';
-import { loop } from './loop.js';
+import { loop, loopLightGbm } from './loop.js';
 import type { Proof } from './proof.js';
 import { replay } from './replay.js';
 import { rollback } from './rollback.js';
@@ -35,5 +35,6 @@ export const PROOFS: readonly Proof[] = [
   forget,
   gates,
   loop,
+  loopLightGbm,
   replay,
 ];

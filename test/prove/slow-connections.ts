@@ -18,6 +18,10 @@ const MOST_P99 = 2;
 /** Interval between two writes of a slow connection, milliseconds. */
 const TRICKLE_MS = 1_000;
 
+/** The service is at rest if it uses less than this share of a core for this time. */
+const SETTLED_SHARE = 0.15;
+const SETTLE_MS = 300;
+
 const HEAD = `POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 
 interface Kind {
@@ -75,6 +79,7 @@ export const slowConnections: Proof = {
           for (let pair = 0; pair < pairs; pair++) {
             const without = await sample(service, generator, seconds);
             const slow = await openSlow(service.port, kind, count);
+            await settled(service);
             const beside = await sample(service, generator, seconds);
             slow.close();
             await pause(300);
@@ -147,6 +152,20 @@ async function openSlow(port: number, kind: Kind, count: number): Promise<{ clos
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/**
+ * Waits until the service has answered what the connections sent when they opened. That work is the work of requests, and
+ * not the cost of connections that are open.
+ */
+async function settled(service: ProvedService): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const before = await service.usage();
+    await pause(SETTLE_MS);
+    const after = await service.usage();
+    if (after.cpuMs - before.cpuMs < SETTLED_SHARE * SETTLE_MS) return;
+  }
+  throw new Error('the service did not come to rest beside the slow connections');
 }
 
 function pause(ms: number): Promise<void> {

@@ -49,7 +49,7 @@ writeFileSync(task.result, JSON.stringify({ card: {
   format: 1, library: 'lightgbm', versions: { lightgbm: '4.7.0' },
   data: { manifest: 'abc', labels: 'feedback', label: { click: 1 }, requests: { train: 2, holdout: 1 }, rows: { train: 4, holdout: 3 } },
   columns: task.columns.map(({ name, type }) => ({ name, type })), positions: { method: 'none', reason: 'no propensities' },
-  weights: 'all rows weigh the same', parameters: { num_leaves: 2 }, rounds: 1, seed: task.seed, seconds: 0.1,
+  weights: 'all rows weigh the same', parameters: { num_leaves: 2 }, rounds: 1, rounds_chosen_by: 'holdout', seed: task.seed, seconds: 0.1,
   holdout: { 'ndcg@10': { queries: 1, mean: 0.5, lower: 0.4, upper: 0.6, shown: 0.4, delta: 0.1, delta_lower: 0, delta_upper: 0.2 } },
   importance: Object.fromEntries(names.map((name, at) => [name, { gain: at === 0 ? 3 : 0, splits: at === 0 ? 1 : 0 }])) } }));
 `;

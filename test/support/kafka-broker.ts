@@ -4,13 +4,14 @@ import { connect } from 'node:net';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './redis-server.js';
 import { repositoryPath } from './repository.js';
 import { until } from './until.js';
 
-const VERSION = '3.9.1';
+/** The version that is downloaded. */
+const VERSION = '4.1.1';
 
 /** One broker of Kafka in KRaft mode, on free ports, with its files in a temporary folder. */
 export interface KafkaBroker {
@@ -25,21 +26,23 @@ export interface KafkaBroker {
 }
 
 /**
- * The folder with the jars of Kafka: MILLRACE_KAFKA, or .build/kafka, which is filled from Maven Central once.
+ * The folder with the jars of Kafka: MILLRACE_KAFKA, or a folder in .build, which is filled from Maven Central once.
+ * @param download whether it may be filled now
  * @returns why there is none, if there is none
  */
-export function findKafka(): { readonly jars: string } | { readonly why: string } {
+export function findKafka({ download = true } = {}): { readonly jars: string } | { readonly why: string } {
   if (spawnSync('java', ['-version']).status !== 0)
     return { why: 'there is no java; install it with `apt-get install openjdk-17-jre-headless`' };
-  const jars = process.env.MILLRACE_KAFKA ?? repositoryPath('.build', 'kafka');
+  const jars = process.env.MILLRACE_KAFKA ?? repositoryPath('.build', `kafka-${VERSION}`);
   if (existsSync(jars) && readdirSync(jars).some((name) => name.startsWith('kafka_'))) return { jars };
   if (process.env.MILLRACE_KAFKA !== undefined) return { why: `the folder ${jars} has no kafka_*.jar` };
-  const fault = download(jars);
+  if (!download) return { why: 'Kafka is not there; `npm run prove -- sinks` downloads it' };
+  const fault = downloadTo(jars);
   return fault === undefined ? { jars } : { why: fault };
 }
 
 /** @returns why it failed */
-function download(jars: string): string | undefined {
+function downloadTo(jars: string): string | undefined {
   if (spawnSync('mvn', ['--version']).status !== 0)
     return 'there is no mvn to download Kafka with; set MILLRACE_KAFKA to the folder libs of a Kafka';
   const folder = `${jars}.download`;
@@ -59,7 +62,14 @@ function download(jars: string): string | undefined {
     : `Maven could not download Kafka ${VERSION}: ${copied.stdout.slice(0, 300)}`;
 }
 
-export async function startKafka(jars: string): Promise<KafkaBroker> {
+/** The version in the name of its jar, such as `kafka_2.13-4.1.1.jar`. */
+function versionOf(jars: string): string {
+  const names = readdirSync(jars).flatMap((name) => /^kafka_[\d.]+-(.+)\.jar$/.exec(name)?.[1] ?? []);
+  return names[0] ?? 'of an unknown version';
+}
+
+/** @param more further lines of its settings */
+export async function startKafka(jars: string, more: readonly string[] = []): Promise<KafkaBroker> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-kafka-'));
   const [port, controller] = [await freePort(), await freePort()];
   const settings = join(folder, 'server.properties');
@@ -79,10 +89,12 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
       'offsets.topic.replication.factor=1',
       'offsets.topic.num.partitions=1',
       'group.initial.rebalance.delay.ms=0',
+      ...more,
     ].join('\n'),
   );
   const java = (main: string, ...args: string[]): string[] => [
-    '-Xmx256m',
+    // Like a broker on another machine, it leaves the processor to the service.
+    ...['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
     ...['-cp', `${jars}/*`, main, ...args],
   ];
   // The id must not begin with a dash, which would make it an option.
@@ -103,7 +115,7 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
   };
   return {
     address: `127.0.0.1:${port}`,
-    version: VERSION,
+    version: versionOf(jars),
     pid: () => broker?.pid ?? 0,
     stop,
     async start() {
@@ -118,6 +130,7 @@ export async function startKafka(jars: string): Promise<KafkaBroker> {
 
 async function launch(args: readonly string[], port: number): Promise<ChildProcess> {
   const broker = spawn('java', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  if (broker.pid !== undefined) setPriority(broker.pid, constants.priority.PRIORITY_LOW);
   const kill = (): void => void broker.kill('SIGKILL');
   process.once('exit', kill);
   broker.once('exit', () => process.off('exit', kill));
@@ -125,7 +138,7 @@ async function launch(args: readonly string[], port: number): Promise<ChildProce
   broker.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (output.length < 10_000) output += text;
   });
-  // The jars have no logger, so its port tells that it has started.
+  // The jars have no logger, so an open port is the sign that it has started.
   await until(
     'Kafka to start',
     async () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { viewLayout } from '../../runtime/index/feature-store.js';
+import { viewLayout } from '../../runtime/index/stored-views.js';
 import { decodeSegment, segmentsOf, viewId } from '../../runtime/store/codec/feature-record.js';
 import { featureKey } from '../../runtime/store/keys.js';
 import type { Store } from '../../runtime/store/store.js';

@@ -9,6 +9,7 @@ import pytest
 
 from millrace import load_dataset, train
 from millrace.errors import DataSetError
+from millrace.weighing import Library
 
 pytest.importorskip("lightgbm")
 pandas = pytest.importorskip("pandas")
@@ -82,6 +83,7 @@ def test_trains_saves_and_scores(tmp_path: Path) -> None:
     card = json.loads((tmp_path / "model.txt.card.json").read_text())
     assert card == json.loads(json.dumps(model.card))
     assert card["data"]["rows"] == {"train": 630, "holdout": 210}
+    assert card["rounds_chosen_by"] == "holdout"
     assert card["data"]["left_out_unexamined"] == {"train": 90, "holdout": 30}
 
     import lightgbm
@@ -97,7 +99,8 @@ def test_trains_saves_and_scores(tmp_path: Path) -> None:
 
 def test_weighs_clicked_rows_by_place(tmp_path: Path) -> None:
     data = load_dataset(write_data_set(tmp_path))
-    plain = train(data, rounds=5, threads=1)
+    plain = train(data, rounds=5, early_stopping=0, threads=1)
+    assert plain.card["rounds_chosen_by"] == "option"
     assert plain.card["positions"]["method"] == "none"
     weighed = train(data, rounds=5, threads=1, propensities=[1, 0.5, 0.01], clip=4)
     assert weighed.card["positions"]["method"] == "inverse_propensity"
@@ -106,6 +109,45 @@ def test_weighs_clicked_rows_by_place(tmp_path: Path) -> None:
     assert train(data, rounds=5, debias="none", propensities=[1.0]).card["positions"]["method"] == "none"
     with pytest.raises(DataSetError, match="a propensity is more than 0"):
         train(data, propensities=[1.0, 0.0])
+
+
+@pytest.mark.parametrize("lib", ["lightgbm", "xgboost"])
+def test_measures_equal_scores_in_no_order(tmp_path: Path, lib: Library) -> None:
+    pytest.importorskip(lib)
+    folder = write_data_set(tmp_path)
+    for split in ("train", "holdout"):
+        frame = pandas.read_parquet(folder / f"{split}.parquet")
+        # Users click at the first place alone, and the model has nothing to tell candidates apart.
+        frame = frame.assign(**{"label": (frame["place"] == 1).astype(float), "stats:ctr": 0.5})
+        frame.to_parquet(folder / f"{split}.parquet")
+    model = train(folder, lib=lib, columns=["stats:ctr"], rounds=5, threads=1, propensities=[1, 0.5])
+    assert model.holdout is not None
+    for one in model.holdout.metrics.values():
+        assert one.mean < 0.8
+        assert one.delta is not None and one.delta.baseline == 1
+
+
+def test_stops_xgboost_where_weighted_clicks_are_matched_best(tmp_path: Path) -> None:
+    pytest.importorskip("xgboost")
+    data = load_dataset(write_data_set(tmp_path, requests=400))
+    options: dict[str, Any] = {"lib": "xgboost", "threads": 1, "rounds": 60}
+    # Clicks on the last place count most. The NDCG of the library does not know it.
+    weighed = train(data, **options, early_stopping=60, propensities=[1, 1, 1, 1, 1, 1, 0.02], clip=50)
+    assert weighed.card["positions"]["method"] == "lambdarank_unbiased"
+    assert weighed.card["positions"]["propensities"][-1] == 0.02
+    assert weighed.card["weights"] == "all rows weigh the same"
+    name = "dcg@10 weighted by propensity"
+    assert weighed.holdout is not None
+    best = weighed.holdout[name].mean
+    for rounds in range(1, 61, 4):
+        other = train(data, **{**options, "rounds": rounds}, early_stopping=0, propensities=[1] * 6 + [0.02], clip=50)
+        assert other.holdout is not None
+        assert other.holdout[name].mean <= best + 1e-9
+    plain = train(data, **options, early_stopping=60)
+    assert plain.holdout is not None and name not in plain.holdout.metrics
+    assert "the hold-out has the bias" in plain.card["positions"]["reason"]
+    with pytest.raises(DataSetError, match="a propensity is more than 0"):
+        train(data, **options, propensities=[1.0, 0.0])
 
 
 def test_refuses_what_it_cannot_train_on(tmp_path: Path) -> None:

@@ -58,14 +58,12 @@ export interface CompileOptions extends Partial<
 > {
   /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
   readonly params?: ReadonlyMap<string, PipelineParams>;
-  /** The one pipeline to compile, for tuning. */
-  readonly tunable?: string;
-  /** The one pipeline to compile. */
-  readonly only?: string;
+  /** The names of the pipelines to compile; by default all. A name that the project does not have is left out. */
+  readonly pipelines?: readonly string[];
+  /** Compiles for tuning: params stay open, and no sink is compiled. */
+  readonly tunable?: boolean;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
-  /** Compiles no pipeline, for commands that store rows. */
-  readonly onlySinks?: boolean;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
@@ -84,10 +82,9 @@ export async function compileProject(
     sinkHosts = AllowedHosts.none,
     linkedFolders = LinkedFolders.none,
     params = new Map<string, PipelineParams>(),
-    tunable,
-    only = tunable,
+    pipelines: wanted,
+    tunable = false,
     optionFiles,
-    onlySinks = false,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
@@ -106,11 +103,11 @@ export async function compileProject(
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
-    const settings = { prefix, files, services, tunable: tunable !== undefined };
+    const settings = { prefix, files, services, tunable };
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
-    for (const written of isWhole && !onlySinks ? checkable.pipelines : []) {
-      if (only !== undefined && written.name !== only) continue;
+    for (const written of isWhole ? checkable.pipelines : []) {
+      if (wanted?.includes(written.name) === false) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
       const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
@@ -118,7 +115,7 @@ export async function compileProject(
         pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
     }
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
-    for (const definition of isWhole && tunable === undefined ? sinksOf(checkable) : []) {
+    for (const definition of isWhole && !tunable ? sinksOf(checkable) : []) {
       const caller = { pipeline: '', step: definition.name };
       const { findPackage } = services;
       const used = { ...sinkServices, http: http(caller), findPackage, files };

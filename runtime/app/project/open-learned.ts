@@ -78,7 +78,7 @@ export async function openLearned(
     async check(content) {
       const compiled = await compileProject(project, {
         ...settings,
-        only: pipeline,
+        pipelines: [pipeline],
         optionFiles: new Map([[opened.modelPath, content]]),
       });
       await compiled.close();

@@ -27,11 +27,13 @@ export class OneProjectInvalidError extends ProjectInvalidError {
 /**
  * Compiles the projects, connects the store once, and wires each project to it. An embedded store has only one owner,
  * so projects that are compared must share it.
- * @throws OneProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ * @param check throws if a project lacks what the caller needs
+ * @throws OneProjectInvalidError and what `check` throws, before the store is touched; MillraceError store_unavailable, data_folder_in_use
  */
 export async function openProjects(
   settings: Settings,
   roots: readonly string[],
+  check: (projects: readonly CompiledProject[]) => void,
   overrides: Overrides = {},
 ): Promise<OpenProjects> {
   const waiting: CompiledProject[] = [];
@@ -50,6 +52,7 @@ export async function openProjects(
       if (compiled.diagnostics.some(({ severity }) => severity === 'error'))
         throw new OneProjectInvalidError(root, compiled.diagnostics);
     }
+    check(waiting);
     const services = await registerServices(rootContainer.createChildContainer(), settings, overrides);
     closeStore = () => services.resolve(TOKENS.store).close();
     for (const compiled of waiting.splice(0)) projects.push(await createGeneration(services, compiled));

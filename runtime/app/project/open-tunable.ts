@@ -17,7 +17,8 @@ export interface OpenTunable extends CompiledTunable {
 
 /**
  * Compiles a pipeline for tuning, and connects the store.
- * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ * @throws ProjectInvalidError and MillraceError unknown_pipeline, before the store is touched; MillraceError
+ *   store_unavailable, data_folder_in_use
  */
 export async function openTunable(
   settings: Settings,
@@ -38,7 +39,7 @@ export async function openTunable(
     const store = root.resolve(TOKENS.store);
     closeStore = () => store.close();
     const services = root.createChildContainer();
-    release = await registerGeneration(services, config, plan === undefined ? [] : [plan]);
+    release = await registerGeneration(services, config, [plan]);
     const sources = services.resolve(TOKENS.featureSources);
     return {
       config,
@@ -47,7 +48,7 @@ export async function openTunable(
         store,
         layouts: services.resolve(TOKENS.layouts),
         now: services.resolve(TOKENS.clock),
-        ...(plan === undefined ? {} : { readers: readersOf(plan, sources) }),
+        readers: readersOf(plan, sources),
       },
       entities: services.resolve(TOKENS.entityIndex),
       version,

@@ -42,6 +42,8 @@ export type ToPrimary =
   | { readonly type: 'booted' }
   /** The project is loaded. */
   | ({ readonly type: 'ready' } & Loaded)
+  /** The oldest connection that it was sent and has not confirmed yet is its own now. */
+  | { readonly type: 'received' }
   /** The number of connections that were closed since the last message. */
   | { readonly type: 'closed'; readonly connections: number }
   /** The worker received a stop signal itself, or has failed. */

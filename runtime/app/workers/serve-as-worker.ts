@@ -160,6 +160,8 @@ class PrimaryLink {
   }
 
   #accept(audience: Audience, socket: Socket | undefined): void {
+    // Before the first byte is read: the primary gives a connection that was not received to another worker.
+    this.send({ type: 'received' });
     // The client closed the connection during the transfer.
     if (socket === undefined) this.#countClosed();
     else {

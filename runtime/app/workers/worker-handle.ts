@@ -36,8 +36,8 @@ export class WorkerHandle {
   isLeaving = false;
   /** The metrics of the last read. */
   metrics: MetricsSnapshot = [];
-  /** Sockets that it has not confirmed yet. */
-  readonly #sent = new Map<Socket, Audience>();
+  /** The connections that it has not confirmed yet, oldest first. This process keeps them open as well. */
+  readonly #sent: Accepted[] = [];
   readonly #snapshots = new Replies<MetricsSnapshot>();
   #reloaded: (message: ToPrimary & { type: 'reloaded' }) => void = () => undefined;
 
@@ -46,7 +46,8 @@ export class WorkerHandle {
     this.number = number;
     this.ended = new Promise((resolve) =>
       worker.once('exit', (code: number | null, signal: NodeJS.Signals | null) =>
-        resolve(signal ?? code ?? 1),
+        // What it sent before its end is read in the next turn.
+        setImmediate(() => setImmediate(() => resolve(signal ?? code ?? 1))),
       ),
     );
     this.loaded = new Promise((resolve, reject) => {
@@ -70,21 +71,19 @@ export class WorkerHandle {
     if (this.process.isConnected()) this.process.send(message);
   }
 
-  give({ socket, audience }: Accepted): void {
+  give(accepted: Accepted): void {
+    const { socket, audience } = accepted;
     this.connections++;
     this.lastGivenAt = performance.now();
-    this.#sent.set(socket, audience);
-    this.process.send({ type: 'connection', audience } satisfies ToWorker, socket, (error) => {
-      if (error === null) this.#sent.delete(socket);
-    });
+    this.#sent.push(accepted);
+    // Without keepOpen, Node never closes a socket that it sent to a worker which was killed, and the client waits.
+    const message: ToWorker = { type: 'connection', audience };
+    this.process.process.send(message, socket, { keepOpen: true }, () => undefined);
   }
 
   /** Call this after the worker's end. Returns the connections that it never received. */
   notGiven(): Accepted[] {
-    // A socket that was sent has no address any more.
-    return [...this.#sent].flatMap(([socket, audience]) =>
-      'port' in socket.address() ? [{ socket, audience }] : [],
-    );
+    return this.#sent.splice(0);
   }
 
   /** Reads the worker's metrics into `metrics`, if it answers in time. */
@@ -101,7 +100,8 @@ export class WorkerHandle {
   }
 
   #heard(message: ToPrimary): void {
-    if (message.type === 'closed') this.connections -= message.connections;
+    if (message.type === 'received') this.#sent.shift()?.socket.destroy();
+    else if (message.type === 'closed') this.connections -= message.connections;
     else if (message.type === 'reloaded') this.#reloaded(message);
     else if (message.type === 'metrics') {
       this.metrics = message.snapshot;

@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildDataSet, type BuiltDataSet } from '../../dataset/build-data-set.js';
+import { workFolder } from '../../dataset/data-set-files.js';
 import { duckDbSql } from '../../dataset/duckdb-sql.js';
 import {
   DEFAULT_WINDOW,
@@ -23,16 +23,14 @@ import { DataSetProblem } from '../../dataset/problem.js';
 import { DATA_FORMATS, type DataFormat } from '../../dataset/table-files.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
+import { checkLedger } from '../ledger-folder.js';
 import { dataSetText } from '../dataset/data-set-text.js';
 import { buildJudged } from '../dataset/judged-data-set.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import {
-  JUDGMENT_FORMATS,
-  parseColumns,
-  type Columns,
-  type JudgmentFormat,
-} from '../judge/read-judgments.js';
+import { parseColumns, type Columns } from '../judge/judgment-columns.js';
+import { JUDGMENT_FORMATS, type JudgmentFormat } from '../judge/read-judgments.js';
 import { startProgress } from '../load/progress.js';
+import { removeOnSignal } from '../scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -89,7 +87,7 @@ export function buildDataSetCommand(context: CliContext): Command {
         '--attribute <RULES>',
         'how feedback without a request id finds its ranking, e.g. order=last_click:7d',
         parseAttribution,
-      ).default([]),
+      ).default([], 'none'),
     )
     .addOption(
       parsed('--window <SPAN>', 'how long after its ranking feedback counts [default: 7d]', parseSpan),
@@ -117,7 +115,7 @@ export function buildDataSetCommand(context: CliContext): Command {
     .addOption(
       new Option('--add <VIEW:FEATURE...>', 'add a feature from the history of its view')
         .argParser((text: string, before: readonly AddedFeature[]) => [...before, read(parseAdded, text)])
-        .default([]),
+        .default([], 'none'),
     )
     .addOption(
       new Option('--format <FORMAT>', 'format of the files').choices(DATA_FORMATS).default('parquet'),
@@ -147,7 +145,7 @@ export function buildDataSetCommand(context: CliContext): Command {
         throw new UsageError(`the pipeline is ${pipeline} and --pipeline ${flags.pipeline}; name one`);
       return build(context, pipeline === undefined ? flags : { ...flags, pipeline }, command);
     });
-  return addSettingFlags(command, ['project', 'store', 'dataDir', 'ledgerDir']);
+  return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
 async function build(context: CliContext, flags: Flags, command: Command): Promise<void> {
@@ -160,7 +158,9 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
     const split = flags.split ?? { by: 'hash', type: 'request', train: TRAIN };
     if (split.by === 'time')
       throw new UsageError('judgments have no time; split them by a hash, e.g. --split hash:request:80%');
-    const built = await orFailure(() => buildJudged(context, pipeline, { ...flags, judgments }, split));
+    const built = await buildIn(context, flags.out, () =>
+      buildJudged(context, pipeline, { ...flags, judgments }, split),
+    );
     print(context, flags, built);
     return;
   }
@@ -170,12 +170,10 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
     return;
   }
   const ledger = flags.ledger ?? (await settingsOf(context, flags)).ledgerDir;
-  const isThere = await stat(ledger).catch(() => undefined);
-  if (isThere === undefined)
-    throw new CommandFailure(`there is no ledger ${ledger}`, 'name its folder with --ledger');
+  await checkLedger(context, ledger);
   const progress = startProgress(context.stderr, 'joining', STEPS, 'steps');
   try {
-    const built = await orFailure(() =>
+    const built = await buildIn(context, flags.out, () =>
       buildDataSet(ledger, flags.out, flags.format, options, (fraction) =>
         progress.update(Math.round(fraction * STEPS), Math.round(fraction * STEPS)),
       ),
@@ -187,12 +185,16 @@ async function build(context: CliContext, flags: Flags, command: Command): Promi
   }
 }
 
-async function orFailure<T>(build: () => Promise<T>): Promise<T> {
+/** @param folder of the data set */
+async function buildIn<T>(context: CliContext, folder: string, build: () => Promise<T>): Promise<T> {
+  const release = removeOnSignal(context, workFolder(folder));
   try {
     return await build();
   } catch (error) {
     if (!(error instanceof DataSetProblem)) throw error;
     throw new CommandFailure(error.message, error.help);
+  } finally {
+    release();
   }
 }
 

@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -10,6 +9,7 @@ import { DEMO_SEED, makeCatalogue, type Catalogue } from '../demo/catalogue.js';
 import { freePort } from '../demo/free-port.js';
 import { loadCatalogue, rowsOf } from '../demo/load-catalogue.js';
 import { PACKAGE } from '../../core/locations.js';
+import { TUNING } from '../demo/loop/learning.js';
 import { runLoop } from '../demo/loop/run-loop.js';
 import { pageText } from '../demo/page-text.js';
 import {
@@ -24,6 +24,7 @@ import { CommandFailure } from '../failure.js';
 import { wholeOption } from '../judge/options.js';
 import { HttpTarget } from '../load/http-target.js';
 import { startProgress } from '../load/progress.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 const ROUTE = '/api/v1/ranking';
@@ -64,14 +65,21 @@ async function runDemo(context: CliContext, flags: Flags): Promise<void> {
 async function runLoopDemo(context: CliContext, flags: Flags): Promise<void> {
   const { stdout, env } = context;
   const settings = await demoSettings(context, { ...flags, port: '0' });
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-loop-'));
+  const scratch = scratchFolder(context, join(tmpdir(), 'millrace-loop-'));
   try {
     const write = (text: string): boolean => stdout.write(text);
-    const { isDeployed, share } = await runLoop({ seed: flags.seed, folder, settings, env, write });
+    const { isDeployed, share } = await runLoop({
+      seed: flags.seed,
+      learning: TUNING,
+      folder: scratch.path,
+      settings,
+      env,
+      write,
+    });
     if (!isDeployed) throw new CommandFailure('the gate refused what was learned, so nothing was deployed');
     if (!(share > 0)) throw new CommandFailure('what was learned is not better than what was there before');
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await scratch.remove();
   }
 }
 
@@ -104,13 +112,13 @@ async function startDemo(context: CliContext, settings: Settings): Promise<Runni
   } catch (error) {
     if (!(error instanceof MillraceError) || error.code !== 'data_folder_in_use') throw error;
     context.stderr.write('another demo is running; this one stores its data in a separate folder\n');
-    const dataDir = await mkdtemp(join(tmpdir(), 'millrace-demo-'));
-    const service = await startService({ ...settings, dataDir });
+    const scratch = scratchFolder(context, join(tmpdir(), 'millrace-demo-'));
+    const service = await startService({ ...settings, dataDir: scratch.path });
     return {
       ...service,
       async close() {
         await service.close();
-        await rm(dataDir, { recursive: true, force: true });
+        await scratch.remove();
       },
     };
   }

@@ -1,65 +1,26 @@
-import { createWriteStream } from 'node:fs';
-import { once } from 'node:events';
 import { Command, Option } from 'commander';
-import type { Gate } from '../../evaluation/gate.js';
 import { OptionProblem, parseLabel } from '../../dataset/options.js';
-import type { JudgedQuery } from '../../evaluation/judgments.js';
 import { METRIC_NAMES, parseMetric, type Metric } from '../../evaluation/metric-names.js';
-import { judged } from '../../evaluation/metrics.js';
-import { evaluate, type QueryRankings } from '../../evaluation/report.js';
-import { mean, quantile } from '../../evaluation/statistics.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import { startProgress } from '../load/progress.js';
-import { namedBy, openContestants, type Contestants, type Named } from '../judge/contestants.js';
+import { namedBy, openContestants, type Named } from '../judge/contestants.js';
 import { evaluationJson, type Evaluation } from '../judge/evaluation.js';
 import { evaluationText } from '../judge/evaluation-text.js';
-import { checkGate, parseGates } from '../judge/gates.js';
+import { parseGates } from '../judge/gates.js';
+import { addJudgmentsOptions } from '../judge/judgments-options.js';
 import { junitReport } from '../judge/junit.js';
-import { judgedSource, loggedSource, type Source } from '../judge/evaluation-sources.js';
 import { DEFAULT_LAST } from '../judge/logged-requests.js';
 import { numberOption, wholeOption } from '../judge/options.js';
 import { writeOutput } from '../judge/output.js';
-import {
-  rankJudged,
-  RankingCounts,
-  runRanker,
-  type Ranker,
-  type Scored,
-  type Ties,
-} from '../judge/rank-judged.js';
-import {
-  JUDGMENT_FORMATS,
-  parseColumns,
-  type Columns,
-  type JudgmentFormat,
-} from '../judge/read-judgments.js';
-import { readTrecRun, trecRunLines } from '../judge/trec-run.js';
+import { runEvaluation, type EvaluationFlags } from '../judge/run-evaluation.js';
+import { readTrecRun } from '../judge/trec-run.js';
 import { addSettingFlags } from '../setting-flags.js';
 
-interface Flags extends SettingFlags {
-  readonly judgments?: string;
-  readonly ledger?: string;
-  readonly last: number;
-  readonly label: ReadonlyMap<string, number>;
+interface Flags extends SettingFlags, EvaluationFlags {
   readonly gateOnClicks?: boolean;
-  readonly format?: JudgmentFormat;
-  readonly columns?: Columns;
-  readonly queryField?: string;
-  readonly metrics: readonly Metric[];
-  readonly against?: string;
   readonly require: readonly string[];
-  readonly slice?: string;
-  readonly gain: 'exp2' | 'linear';
-  readonly empty: 'skip' | '0' | '1';
-  readonly ties: Ties;
-  readonly relevant: number;
-  readonly maxGrade?: number;
-  readonly shuffles: number;
-  readonly seed: number;
   readonly worst: number;
-  readonly run?: string;
   readonly json?: boolean;
   readonly junit?: string;
 }
@@ -67,8 +28,8 @@ interface Flags extends SettingFlags {
 export function evaluateCommand(context: CliContext): Command {
   const command = new Command('evaluate')
     .description('measure how well a pipeline ranks judged candidates')
-    .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
-    .option('--judgments <FILE>', 'file with the grades of candidates by query; - for standard input')
+    .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/');
+  addJudgmentsOptions(command)
     .addOption(
       new Option('--ledger <DIR>', 'take logged requests and their clicks instead of judgments').conflicts([
         'judgments',
@@ -86,23 +47,17 @@ export function evaluateCommand(context: CliContext): Command {
     )
     .option('--gate-on-clicks', 'allow --require with --ledger, although clicks favour what was at the top')
     .addOption(
-      new Option('--format <FORMAT>', 'the format of the judgments, if the name does not show it').choices(
-        JUDGMENT_FORMATS,
-      ),
-    )
-    .addOption(
-      new Option('--columns <NAMES>', 'columns of the file: query=NAME,id=NAME,grade=NAME').argParser(
-        parseColumns,
-      ),
-    )
-    .option('--query-field <FIELD>', 'field of the request that gets the query; also FIELD.ATTRIBUTE')
-    .addOption(
       new Option('--metrics <NAMES>', `metrics, separated by commas: ${METRIC_NAMES.join(', ')}`)
         .argParser(parseMetrics)
         .default(parseMetrics(DEFAULT_METRICS), DEFAULT_METRICS),
     )
     .option('--against <BASELINE>', 'compare with another pipeline, a project folder, git:REF, or a TREC run')
-    .option('--require <CONDITION...>', "fail unless it holds, e.g. 'lower(delta.ndcg@10) > -0.002'", [])
+    .addOption(
+      new Option(
+        '--require <CONDITION...>',
+        "fail unless it holds, e.g. 'lower(delta.ndcg@10) > -0.002'",
+      ).default([], 'none'),
+    )
     .option('--slice <NAME>', 'column of the judgments, or attribute of the query, to report separately')
     .addOption(new Option('--gain <GAIN>', 'gain of NDCG').choices(['exp2', 'linear']).default('exp2'))
     .addOption(
@@ -144,7 +99,7 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
   ]);
   let evaluation: Evaluation;
   try {
-    evaluation = await evaluateOpen(context, flags, gates, contestants, baseline, run);
+    evaluation = await runEvaluation(context, flags, gates, contestants, baseline, run);
   } finally {
     await contestants.close();
   }
@@ -158,62 +113,6 @@ async function evaluatePipeline(context: CliContext, name: string, flags: Flags)
     );
 }
 
-async function evaluateOpen(
-  context: CliContext,
-  flags: Flags,
-  gates: readonly Gate[],
-  { all }: Contestants,
-  baseline: Named | undefined,
-  run: ReadonlyMap<string, readonly Scored[]> | undefined,
-): Promise<Evaluation> {
-  const [main] = all;
-  if (main === undefined) throw new Error('no pipeline was opened');
-  const source =
-    flags.ledger === undefined
-      ? await judgedSource(context, flags, all, main)
-      : await loggedSource(context, flags, flags.ledger, all, main);
-  const { queries, slices } = source;
-  const rankers = [...source.rankers];
-  if (run !== undefined) rankers.push(runRanker(baseline?.text ?? '', run));
-  const counts = rankers.map(() => new RankingCounts());
-  const rankings = await rankAll(context, flags, source, rankers, counts, slices, main.label);
-  const metrics = allMetrics(flags.metrics, gates);
-  const options = {
-    gain: flags.gain,
-    relevant: flags.relevant,
-    maxGrade: flags.maxGrade ?? highestGrade(queries),
-    empty: flags.empty === 'skip' ? ('skip' as const) : flags.empty === '1' ? (1 as const) : (0 as const),
-    seed: flags.seed,
-  };
-  const report = evaluate(rankings, metrics, options);
-  const [own = new RankingCounts(), other] = counts;
-  const gateCounts = {
-    queries: report.metrics[0]?.queries ?? 0,
-    unjudged: own.unjudged,
-    removed: own.removed,
-    missing: own.missing,
-    degraded: own.degradedRankings,
-  };
-  const depth = metrics.find(({ k }) => Number.isFinite(k))?.k ?? 10;
-  return {
-    pipeline: main.definition.name,
-    against: flags.against,
-    source: flags.ledger === undefined ? { judgments: flags.judgments ?? '' } : { ledger: flags.ledger },
-    report,
-    queries: queries.length,
-    medianCandidates: quantile(Float64Array.from(queries, ({ candidates }) => candidates.length).sort(), 0.5),
-    counts: own,
-    baselineCounts: other,
-    judgedAt: {
-      k: depth,
-      mean: mean(rankings.flatMap((one) => one.rankings.flatMap((ranking) => judged(ranking, depth) ?? []))),
-    },
-    slice: flags.slice,
-    gates: gates.map((gate) => checkGate(gate, report, gateCounts)),
-    empty: options.empty,
-  };
-}
-
 /** @throws UsageError if the flags do not say what to measure on, or gate on clicks by accident */
 function checkSource({ judgments, ledger, require, gateOnClicks }: Flags): void {
   if (judgments === undefined && ledger === undefined)
@@ -222,66 +121,6 @@ function checkSource({ judgments, ledger, require, gateOnClicks }: Flags): void 
     throw new UsageError(
       'agreement with clicks is no gate: clicks favour what was at the top. Gate on --judgments, or add --gate-on-clicks',
     );
-}
-
-async function rankAll(
-  { stderr }: CliContext,
-  flags: Flags,
-  { queries, shuffles }: Source,
-  rankers: readonly Ranker[],
-  counts: readonly RankingCounts[],
-  slices: ReadonlyMap<string, string> | undefined,
-  tag: string,
-): Promise<readonly QueryRankings[]> {
-  const rankings: QueryRankings[] = [];
-  const output = flags.run === undefined ? undefined : createWriteStream(flags.run);
-  const failed =
-    output &&
-    once(output, 'finish').catch((error: unknown) => {
-      throw new CommandFailure(`cannot write ${flags.run ?? ''}: ${(error as Error).message}`);
-    });
-  failed?.catch(() => undefined); // it is awaited at the end
-  const judgedRankings = rankJudged(
-    queries,
-    rankers,
-    counts,
-    { ...flags, shuffles },
-    (ranker, { query }, shuffle, ranked) => {
-      if (ranker === 0 && shuffle === 0) output?.write(trecRunLines(query, ranked, tag));
-    },
-  );
-  const progress = startProgress(stderr, 'ranking', queries.length, 'queries');
-  try {
-    for await (const { query, rankings: byRanker } of judgedRankings) {
-      const [own = [], baseline] = byRanker;
-      rankings.push({
-        query: query.query,
-        slice: slices?.get(query.query),
-        rankings: own,
-        ...(baseline === undefined ? {} : { baseline }),
-      });
-      progress.update(rankings.length, rankings.length);
-    }
-  } finally {
-    progress.stop();
-    output?.end();
-  }
-  await failed;
-  return rankings;
-}
-
-/** The metrics that are asked for, and those that only conditions read. */
-function allMetrics(asked: readonly Metric[], gates: readonly Gate[]): readonly Metric[] {
-  const metrics = new Map(asked.map((metric) => [metric.name, metric]));
-  for (const { value } of gates) if (value.kind === 'metric') metrics.set(value.metric.name, value.metric);
-  return [...metrics.values()];
-}
-
-function highestGrade(queries: readonly JudgedQuery[]): number {
-  let highest = 1;
-  for (const { candidates } of queries)
-    for (const { grade } of candidates) if (grade > highest) highest = grade;
-  return highest;
 }
 
 function parseLabels(text: string): ReadonlyMap<string, number> {

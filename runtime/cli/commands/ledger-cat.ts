@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { parseDuration } from '../../api/duration.js';
 import { timestampOf } from '../../core/timestamp.js';
@@ -11,7 +10,8 @@ import { readRecords } from '../../ledger/record-reader.js';
 import { RECORD_KINDS, type RecordKind } from '../../ledger/record-schema.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, type CliContext } from '../context.js';
-import { CommandFailure, UsageError } from '../failure.js';
+import { UsageError } from '../failure.js';
+import { checkLedger } from '../ledger-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 
 interface Flags extends SettingFlags {
@@ -36,13 +36,16 @@ export function ledgerCatCommand(context: CliContext): Command {
 async function print(context: CliContext, paths: readonly string[], flags: Flags): Promise<void> {
   const since = flags.since === undefined ? -Infinity : sinceOf(flags.since);
   const sources = paths.length > 0 ? paths : [(await settingsOf(context, flags)).ledgerDir];
-  await checkSources(sources);
+  for (const source of sources) await checkLedger(context, source);
   const report = readReport();
+  let printed = 0;
   for await (const record of recordsOf(context, sources, flags, report)) {
     if (record.time < since || (flags.kind !== undefined && record.kind !== flags.kind)) continue;
     if (flags.request !== undefined && record.field('request_id')?.at(0) !== flags.request) continue;
     if (!context.stdout.write(`${JSON.stringify(recordJson(record))}\n`)) await once(context.stdout, 'drain');
+    printed++;
   }
+  if (printed === 0) context.stderr.write('note: no record was found\n');
   tell(context, report);
 }
 
@@ -54,15 +57,6 @@ async function* recordsOf(
 ): AsyncGenerator<DecodedRecord, void> {
   if (follow === true) yield* followRecords(sources, report, context.stopSignal());
   else for (const source of sources) yield* readRecords(source, report);
-}
-
-async function checkSources(sources: readonly string[]): Promise<void> {
-  for (const source of sources)
-    if ((await stat(source).catch(() => undefined)) === undefined)
-      throw new CommandFailure(
-        `there is no ${source}`,
-        'the ledger is written by a service whose pipelines have `log:`; the setting ledger.dir names its folder',
-      );
 }
 
 /** What could not be read, for people. A torn end alone is normal: the writer is still at work, or was killed. */

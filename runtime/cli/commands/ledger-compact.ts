@@ -1,10 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { compactLedger } from '../../dataset/compact/compact.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -28,7 +27,7 @@ async function compact(context: CliContext, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   const ledger = flags.ledger ?? settings.ledgerDir;
   const out = flags.out ?? join(settings.dataDir, 'parquet');
-  await checkLedger(ledger);
+  await checkLedger(context, ledger);
   const progress = startProgress(context.stderr, 'compacting', 1, 'segments');
   let segments = 0;
   try {
@@ -45,9 +44,7 @@ async function compact(context: CliContext, flags: Flags): Promise<void> {
         .map(([table, number]) => `${count(number)} ${table}`)
         .join(', ')}`,
       ...(report.before > 0 ? [`${count(report.before)} segments were compacted before`] : []),
-      ...(report.open > 0
-        ? [`${count(report.open)} segments are still being written; compact them later`]
-        : []),
+      ...stillOpen(report.open),
       ...(report.damaged > 0
         ? [`warning: ${count(report.damaged)} records were torn or damaged, and are left out`]
         : []),
@@ -58,12 +55,9 @@ async function compact(context: CliContext, flags: Flags): Promise<void> {
   }
 }
 
-/** @throws CommandFailure if there is no such folder */
-export async function checkLedger(folder: string): Promise<void> {
-  const found = await stat(folder).catch(() => undefined);
-  if (found === undefined)
-    throw new CommandFailure(
-      `there is no ledger at ${folder}`,
-      'a pipeline with log: writes one when it serves; ledger import writes one from other logs',
-    );
+function stillOpen(segments: number): string[] {
+  if (segments === 0) return [];
+  return segments === 1
+    ? ['1 segment is still being written; compact it later']
+    : [`${segments.toLocaleString('en')} segments are still being written; compact them later`];
 }

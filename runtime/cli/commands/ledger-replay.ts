@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { compileProject, ProjectInvalidError } from '../../app/app.js';
 import type { Plan } from '../../compile/plan.js';
 import { nearest } from '../../core/nearest.js';
-import type { DecodedRecord } from '../../ledger/record-decoder.js';
 import { readRecords } from '../../ledger/record-reader.js';
 import { pipelineOf } from '../../pipeline/log/replay-needs.js';
 import { Replay, type ReplayDifference } from '../../pipeline/log/replay.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
+import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';
 import { addSettingFlags } from '../setting-flags.js';
 
@@ -39,7 +39,7 @@ export function ledgerReplayCommand(context: CliContext): Command {
     .option('--request <ID>', 'only the request with this id')
     .option('--json', 'print the result as JSON')
     .action((source: string | undefined, flags: Flags) => replay(context, source, flags));
-  return addSettingFlags(command, ['project', 'ledgerDir']);
+  return addSettingFlags(command, ['project', 'dataDir']);
 }
 
 async function replay(context: CliContext, source: string | undefined, flags: Flags): Promise<void> {
@@ -74,41 +74,35 @@ async function replayAll(
   flags: Flags,
   plans: ReadonlyMap<string, Plan>,
 ): Promise<readonly Tally[]> {
+  await checkLedger(context, source);
   const tallies = new Map<string, Tally>();
   const replays = new Map(Array.from(plans, ([name, plan]) => [name, new Replay(plan)]));
   const progress = startProgress(context.stderr, 'replay', undefined, 'requests');
   let done = 0;
-  for await (const record of rankings(source)) {
-    const pipeline = pipelineOf(record);
-    const requestId = String(record.field('request_id')?.at(0));
-    if (flags.pipeline !== undefined && pipeline !== flags.pipeline) continue;
-    if (flags.request !== undefined && requestId !== flags.request) continue;
-    const tally = tallies.get(pipeline) ?? newTally(pipeline);
-    tallies.set(pipeline, tally);
-    const outcome = await replays.get(pipeline)?.run(record);
-    progress.update(++done, done);
-    if (outcome === undefined) count(tally.refused, 'the project has no such pipeline');
-    else if (outcome.kind === 'refused') count(tally.refused, outcome.reason);
-    else {
-      tally.replayed++;
-      tally.candidates += outcome.candidates;
-      if (outcome.differences.length > 0)
-        tally.different.push({ request_id: requestId, candidates: outcome.differences });
-    }
-  }
-  progress.stop();
-  return [...tallies.values()].sort((a, b) => (a.pipeline < b.pipeline ? -1 : 1));
-}
-
-async function* rankings(source: string): AsyncIterable<DecodedRecord> {
   try {
-    for await (const record of readRecords(source)) if (record.kind === 'ranking') yield record;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new CommandFailure(`there is no ledger at ${source}`, 'a pipeline with `log:` writes one', {
-      cause: error,
-    });
+    for await (const record of readRecords(source)) {
+      if (record.kind !== 'ranking') continue;
+      const pipeline = pipelineOf(record);
+      const requestId = String(record.field('request_id')?.at(0));
+      if (flags.pipeline !== undefined && pipeline !== flags.pipeline) continue;
+      if (flags.request !== undefined && requestId !== flags.request) continue;
+      const tally = tallies.get(pipeline) ?? newTally(pipeline);
+      tallies.set(pipeline, tally);
+      const outcome = await replays.get(pipeline)?.run(record);
+      progress.update(++done, done);
+      if (outcome === undefined) count(tally.refused, 'the project has no such pipeline');
+      else if (outcome.kind === 'refused') count(tally.refused, outcome.reason);
+      else {
+        tally.replayed++;
+        tally.candidates += outcome.candidates;
+        if (outcome.differences.length > 0)
+          tally.different.push({ request_id: requestId, candidates: outcome.differences });
+      }
+    }
+  } finally {
+    progress.stop();
   }
+  return [...tallies.values()].sort((a, b) => (a.pipeline < b.pipeline ? -1 : 1));
 }
 
 function newTally(pipeline: string): Tally {
@@ -140,10 +134,11 @@ function jsonOf({ pipeline, replayed, candidates, different, refused }: Tally): 
 }
 
 function textOf({ pipeline, replayed, candidates, different, refused }: Tally): string {
+  const equal = different.length === 0 ? 'all' : (replayed - different.length).toLocaleString('en');
   const lines = [
-    `${pipeline}: replayed ${counted(replayed, 'request')} with ${counted(candidates, 'candidate')}; order and scores equal in ${
-      different.length === 0 ? 'all' : (replayed - different.length).toLocaleString('en')
-    }`,
+    replayed === 0
+      ? `${pipeline}: no request was replayed`
+      : `${pipeline}: replayed ${counted(replayed, 'request')} with ${counted(candidates, 'candidate')}; order and scores equal in ${equal}`,
   ];
   for (const { request_id, candidates: found } of different.slice(0, MOST_SHOWN)) {
     lines.push(

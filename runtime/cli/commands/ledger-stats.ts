@@ -6,10 +6,12 @@ import { ledgerStats, type LedgerStats } from '../../dataset/stats/ledger-stats.
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { fileProblem } from '../file-problem.js';
+import { jsonProblem } from '../input/rows.js';
+import { checkLedger } from '../ledger-folder.js';
 import { startProgress } from '../load/progress.js';
 import { statsText } from '../ledger-import/stats-text.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { checkLedger } from './ledger-compact.js';
 
 interface Flags extends SettingFlags {
   readonly ledger?: string;
@@ -30,7 +32,7 @@ export function ledgerStatsCommand(context: CliContext): Command {
 async function stats(context: CliContext, flags: Flags): Promise<void> {
   const settings = await settingsOf(context, flags);
   const ledger = flags.ledger ?? settings.ledgerDir;
-  await checkLedger(ledger);
+  await checkLedger(context, ledger);
   const manifest = flags.against === undefined ? undefined : await readManifest(flags.against);
   const progress = startProgress(context.stderr, 'counting', undefined, 'records');
   let found: LedgerStats;
@@ -51,10 +53,8 @@ async function readManifest(folder: string): Promise<Manifest> {
   try {
     manifest = JSON.parse(await readFile(path, 'utf8')) as Partial<Manifest>;
   } catch (error) {
-    throw new CommandFailure(
-      `cannot read ${path}: ${(error as Error).message}`,
-      'name the folder that dataset build wrote',
-    );
+    const problem = error instanceof SyntaxError ? jsonProblem(error) : fileProblem(error);
+    throw new CommandFailure(`cannot read ${path}: ${problem}`, 'name the folder that dataset build wrote');
   }
   if (manifest.format === MANIFEST_FORMAT && Array.isArray(manifest.features)) return manifest as Manifest;
   throw new CommandFailure(`${path} is not the manifest of a data set of this version`);

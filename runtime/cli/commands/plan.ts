@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { compileProject, ProjectInvalidError } from '../../app/app.js';
 import { renderDiagnostics } from '../../config/diagnostics/render.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { unknownPipeline } from '../load/target.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
 import { wrap } from '../../core/wrap.js';

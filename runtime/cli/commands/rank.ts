@@ -4,26 +4,43 @@ import { Command } from 'commander';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import type { RankingAnswer, ScoreAnswer } from '../../pipeline/answer-types.js';
 import { explanationText } from '../explanation-text.js';
+import { UsageError } from '../failure.js';
 import { InputError, jsonProblem } from '../input/rows.js';
+import { loggedBody } from '../judge/logged-body.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
+import { readPipeline } from '../project-types.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { renderTable } from '../table.js';
 
-type Flags = TargetFlags & { readonly json?: boolean; readonly explain?: boolean };
+interface Flags extends TargetFlags {
+  readonly logged?: string;
+  readonly ledger?: string;
+  readonly json?: boolean;
+  readonly explain?: boolean;
+}
 
 export function rankCommand(context: CliContext): Command {
   const rank = new Command('rank')
     .description('send a request to a pipeline and print the answer')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
-    .argument('<REQUEST.json>', 'file with the body of the request; - for standard input')
+    .argument('[REQUEST.json]', 'file with the body of the request; - for standard input')
+    .option('--logged <ID>', 'instead, send the logged request with this request_id again')
+    .option('--ledger <DIR>', 'with --logged, the folder of the ledger [default: that of the project]')
     .option('--json', 'print the answer of the route as JSON')
     .option('--explain', 'explain the answer: print every value with its status, and what each step did')
-    .action((pipeline: string, file: string, flags: Flags) => printAnswer(context, pipeline, file, flags));
+    .action((pipeline: string, file: string | undefined, flags: Flags) =>
+      printAnswer(context, pipeline, file, flags),
+    );
   return addTargetFlags(rank);
 }
 
-async function printAnswer(context: CliContext, pipeline: string, file: string, flags: Flags): Promise<void> {
-  const body = await readBody(context, file);
+async function printAnswer(
+  context: CliContext,
+  pipeline: string,
+  file: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  const body = await bodyOf(context, pipeline, file, flags);
   tellStrayErrors(context, await settingsOf(context, flags));
   const target = await openTarget(context, flags, 'pipelines');
   try {
@@ -60,6 +77,23 @@ function scoreText(answer: ScoreAnswer): string {
       .filter(([name]) => name !== 'events')
       .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
+}
+
+/** @throws UsageError unless there is either a file or a logged request */
+async function bodyOf(
+  context: CliContext,
+  pipeline: string,
+  file: string | undefined,
+  flags: Flags,
+): Promise<unknown> {
+  const { logged } = flags;
+  if (file !== undefined && logged === undefined && flags.ledger === undefined)
+    return await readBody(context, file);
+  if (file !== undefined || logged === undefined)
+    throw new UsageError('rank needs either a file with the request, or --logged ID');
+  const { definition, config } = await readPipeline(context, flags, pipeline);
+  const ledger = flags.ledger ?? (await settingsOf(context, flags)).ledgerDir;
+  return await loggedBody(context, ledger, logged, definition, config);
 }
 
 async function readBody(context: CliContext, file: string): Promise<unknown> {

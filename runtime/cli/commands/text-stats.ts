@@ -1,5 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import {
   buildTextStatistics,
@@ -15,6 +14,7 @@ import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { writeWhole } from '../write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly from: string;
@@ -101,12 +101,4 @@ async function* documentsOf(
     progress.update(input.bytesRead(), read);
   }
   progress.stop();
-}
-
-/** Writes a temporary file beside the target and renames it, so that a reader never sees a partial file. */
-async function writeWhole(path: string, content: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${String(process.pid)}.tmp`;
-  await writeFile(beside, content);
-  await rename(beside, path);
 }

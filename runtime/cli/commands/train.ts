@@ -1,16 +1,18 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { JsonObject } from '../../api/types.js';
 import { openLearned, type OpenLearned } from '../../app/project/open-learned.js';
 import { ProjectInvalidError } from '../../app/app.js';
 import { PYTHON, type SettingFlags } from '../../settings/settings.js';
 import { printJson, settingsOf, styleOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
+import { fileProblem } from '../file-problem.js';
 import { numberOption, wholeOption } from '../judge/options.js';
 import { startProgress } from '../load/progress.js';
-import { unknownPipeline } from '../load/target.js';
+import { scratchFolder } from '../scratch-folder.js';
 import { addSettingFlags } from '../setting-flags.js';
 import { openDataFolder, type DataFolder } from '../train/data-files.js';
 import { prepareColumns, writeComputed, type PreparedColumns } from '../train/prepare-columns.js';
@@ -25,6 +27,7 @@ import {
   type ModelCard,
   type Training,
 } from '../train/training-text.js';
+import { writeWhole } from '../write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly data: string;
@@ -105,12 +108,12 @@ async function trainStep(context: CliContext, target: string, flags: Flags): Pro
     );
   const data = await openDataFolder(flags.data);
   const prepared = prepareColumns(step, data, flags.columns);
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-train-'));
+  const scratch = scratchFolder(context, join(tmpdir(), 'millrace-train-'));
   let training: Training;
   try {
-    training = await trainIn(folder, context, flags, opened, data, prepared, settings.project);
+    training = await trainIn(scratch.path, context, flags, opened, data, prepared, settings.project);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await scratch.remove();
   }
   if (flags.json === true) printJson(context, trainingJson(training));
   else context.stdout.write(trainingText(training, styleOf(context, context.stdout).width));
@@ -195,15 +198,11 @@ async function trainIn(
 /** The card first: a model that is there always has one. */
 async function writeModel(out: string, content: Buffer, training: Training): Promise<void> {
   try {
-    await mkdir(dirname(out), { recursive: true });
-    await writeFile(`${out}.card.json`, `${JSON.stringify(trainingJson(training), null, 2)}\n`);
-    await writeFile(`${out}.card.md`, cardMarkdown(training));
-    const beside = `${out}.${String(process.pid)}.tmp`;
-    await writeFile(beside, content);
-    // A service that reloads never sees a part of the file.
-    await rename(beside, out);
+    await writeWhole(`${out}.card.json`, `${JSON.stringify(trainingJson(training), null, 2)}\n`);
+    await writeWhole(`${out}.card.md`, cardMarkdown(training));
+    await writeWhole(out, content);
   } catch (error) {
-    throw new CommandFailure(`cannot write ${training.out}: ${(error as Error).message}`, undefined, {
+    throw new CommandFailure(`cannot write ${training.out}: ${fileProblem(error)}`, undefined, {
       cause: error,
     });
   }

@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +9,11 @@ import type { DataSetOptions } from '../../dataset/options.js';
 import type { DataFormat } from '../../dataset/table-files.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
-import { readJudgments, type Columns, type JudgmentFormat } from '../judge/read-judgments.js';
-import { requestShape } from '../judge/request-shape.js';
+import { scratchFolder } from '../scratch-folder.js';
+import { readJudgedQueries } from '../judge/judged-queries.js';
+import type { Columns } from '../judge/judgment-columns.js';
+import type { JudgmentFormat } from '../judge/read-judgments.js';
 import { startProgress } from '../load/progress.js';
-import { unknownPipeline } from '../load/target.js';
 
 export interface JudgedFlags extends SettingFlags {
   readonly judgments: string;
@@ -36,42 +35,28 @@ export async function buildJudged(
   tellStrayErrors(context, settings);
   const quiet = { ...settings, logLevel: 'silent' as const, resident: new Set<string>() };
   const opened = await openTunable(quiet, pipeline);
-  const work = await mkdtemp(join(tmpdir(), 'millrace-judged-'));
-  const ledger = new ImportLedger(work, randomUUID());
+  const work = scratchFolder(context, join(tmpdir(), 'millrace-judged-'));
+  const ledger = new ImportLedger(work.path, randomUUID());
   try {
     const { plan, config, services, version } = opened;
-    if (plan === undefined)
-      throw unknownPipeline(
-        pipeline,
-        config.pipelines.map(({ name }) => name),
-        'the project',
-      );
-    const { definition } = plan;
-    const shape = requestShape({ definition, project: { config } }, flags.queryField);
-    const { queries } = await readJudgments(context, flags.judgments, {
-      format: flags.judgmentFormat,
-      columns: flags.columns ?? {},
-      candidateKey: shape.candidateKey,
-      context: shape.fields,
-      carried: shape.carried,
-      attributes: shape.attributes,
-    });
+    const { queries, shape } = await readJudgedQueries(
+      context,
+      flags.judgments,
+      { format: flags.judgmentFormat, columns: flags.columns },
+      flags.queryField,
+      plan.definition,
+      config,
+    );
     const records = new JudgedRecords(plan, services, ledger, version);
     const progress = startProgress(context.stderr, 'ranking', queries.length, 'queries');
     for (const [at, query] of queries.entries()) {
-      const { length } = query.candidates;
-      if (length > definition.limits.candidates)
-        throw new CommandFailure(
-          `a query has ${length} candidates, but ${pipeline} ranks at most ${definition.limits.candidates}`,
-          `raise limits.candidates in ${definition.file.path}`,
-        );
       const grades = new Map(query.candidates.map(({ id, grade }) => [id, grade]));
       await records.add(query.query, { body: shape.bodyOf(query, query.candidates), grades });
       progress.update(at + 1, at + 1);
     }
     progress.stop();
     ledger.finish();
-    return await buildDataSet(work, flags.out, flags.format, {
+    return await buildDataSet(work.path, flags.out, flags.format, {
       pipeline,
       source: 'judgments',
       label: records.grades,
@@ -86,7 +71,7 @@ export async function buildJudged(
     });
   } finally {
     ledger.abandon();
-    await rm(work, { recursive: true, force: true });
+    await work.remove();
     await opened.close();
   }
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import { OneProjectInvalidError, openProjects } from '../../app/project/open-projects.js';
 import type { Generation } from '../../app/project/generation.js';
@@ -8,7 +9,6 @@ import type { Pipeline } from '../../pipeline/types.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { settingsOf, tellStrayErrors, type CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
-import { unknownPipeline } from '../load/target.js';
 import { checkOut, type CheckedOut } from './git-project.js';
 
 /** A pipeline that is compared, ready to run. */
@@ -55,7 +55,8 @@ export async function namedBy(text: string): Promise<Named> {
 /**
  * Opens the named pipelines over the store of the settings. A folder or a commit gives the pipeline that has the name
  * of the first named pipeline, or else its only pipeline.
- * @throws ProjectInvalidError; MillraceError unknown_pipeline and those of the store; CommandFailure
+ * @throws ProjectInvalidError, MillraceError unknown_pipeline and CommandFailure, before the store is touched; MillraceError
+ *   of the store
  */
 export async function openContestants(
   context: CliContext,
@@ -70,12 +71,21 @@ export async function openContestants(
   };
   try {
     const roots: string[] = [];
-    for (const one of named) roots.push(await rootOf(one, settings.project, checkedOut));
+    for (const one of named) roots.push(await rootOf(context, one, settings.project, checkedOut));
     const folders = [...new Set(roots)];
+    const name = named.find(({ kind }) => kind === 'pipeline')?.text;
+    const definitions: PipelineDefinition[] = [];
     const opened = await openProjects(
       // The log goes to standard output, which must contain only the command's answer.
       { ...settings, logLevel: 'silent', resident: new Set<string>() },
       folders,
+      (projects) => {
+        for (const [at, one] of named.entries()) {
+          const pipelines = projects[folders.indexOf(roots[at] ?? '')]?.config?.pipelines ?? [];
+          definitions.push(definitionOf(one, pipelines, one.kind === 'pipeline' ? one.text : name));
+        }
+        checkSameType(named, definitions);
+      },
     ).catch((error: unknown) => {
       if (error instanceof OneProjectInvalidError && error.root !== settings.project) {
         const label = named[roots.indexOf(error.root)]?.text ?? error.root;
@@ -87,19 +97,15 @@ export async function openContestants(
       await opened.close();
       await leave();
     };
-    try {
-      const name = named.find(({ kind }) => kind === 'pipeline')?.text;
-      const all = named.map((one, at) => {
-        const project = opened.projects[folders.indexOf(roots[at] ?? '')];
-        if (project === undefined) throw new Error('the project was not opened');
-        return contestant(one, project, one.kind === 'pipeline' ? one.text : name);
-      });
-      checkSameType(all);
-      return { all, close };
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
+    const all = named.map((one, at) => {
+      const project = opened.projects[folders.indexOf(roots[at] ?? '')];
+      const definition = definitions[at];
+      const pipeline = project?.pipelines.find((found) => found.name === definition?.name);
+      if (project === undefined || definition === undefined || pipeline === undefined)
+        throw new Error('the pipeline was not opened');
+      return { label: one.text, pipeline, definition, project };
+    });
+    return { all, close };
   } catch (error) {
     await leave();
     throw error;
@@ -107,35 +113,45 @@ export async function openContestants(
 }
 
 /** @throws CommandFailure if the pipelines rank entities of different types */
-function checkSameType(all: readonly Contestant[]): void {
-  const [first, ...others] = all;
-  const typeOf = ({ definition }: Contestant): string => definition.candidateType.value;
-  const other = others.find((one) => first !== undefined && typeOf(one) !== typeOf(first));
-  if (first !== undefined && other !== undefined)
+function checkSameType(named: readonly Named[], definitions: readonly PipelineDefinition[]): void {
+  const types = definitions.map(({ candidateType }) => candidateType.value);
+  const other = types.findIndex((type) => type !== types[0]);
+  if (other > 0)
     throw new CommandFailure(
-      `${first.label} ranks ${typeOf(first)} and ${other.label} ranks ${typeOf(other)}, so they cannot be compared`,
+      `${named[0]?.text ?? ''} ranks ${types[0] ?? ''} and ${named[other]?.text ?? ''} ranks ${types[other] ?? ''}, so they cannot be compared`,
     );
 }
 
-async function rootOf(named: Named, project: string, checkedOut: CheckedOut[]): Promise<string> {
+async function rootOf(
+  context: CliContext,
+  named: Named,
+  project: string,
+  checkedOut: CheckedOut[],
+): Promise<string> {
   if (named.kind === 'folder') return named.root;
   if (named.kind === 'file')
     throw new UsageError(`${named.text} is a file; expected a pipeline, a folder of a project, or git:REF`);
   if (named.kind === 'pipeline') return project;
-  const one = await checkOut(project, named.ref);
+  const one = await checkOut(context, project, named.ref);
   checkedOut.push(one);
   return one.folder;
 }
 
-function contestant(named: Named, project: Generation, name: string | undefined): Contestant {
-  const { pipelines, config } = project;
+/**
+ * The ranking of a project that has a name, or else the only one.
+ * @throws MillraceError unknown_pipeline; CommandFailure
+ */
+function definitionOf(
+  named: Named,
+  pipelines: readonly PipelineDefinition[],
+  name: string | undefined,
+): PipelineDefinition {
   const names = pipelines.map((one) => one.name);
   const only = pipelines.length === 1 ? pipelines[0] : undefined;
-  const pipeline = name === undefined ? only : pipelines.find((one) => one.name === name);
+  const definition = name === undefined ? only : pipelines.find((one) => one.name === name);
   const where = named.kind === 'pipeline' ? 'the project' : named.text;
-  if (pipeline === undefined && name !== undefined) throw unknownPipeline(name, names, where);
-  const definition = config.pipelines.find((one) => one.name === pipeline?.name);
-  if (pipeline === undefined || definition === undefined)
+  if (definition === undefined && name !== undefined) throw unknownPipeline(name, names, where);
+  if (definition === undefined)
     throw new CommandFailure(
       `${where} has several pipelines: ${names.join(', ')}`,
       'name a pipeline of the project as the other side',
@@ -145,5 +161,5 @@ function contestant(named: Named, project: Generation, name: string | undefined)
       `the pipeline ${definition.name} scores one entity and has no ranking`,
       'name a pipeline with rank:',
     );
-  return { label: named.text, pipeline, definition, project };
+  return definition;
 }

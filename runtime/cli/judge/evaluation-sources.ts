@@ -1,19 +1,15 @@
-import type { ValueType } from '../../api/types.js';
 import type { JudgedQuery } from '../../evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import type { Contestant } from './contestants.js';
 import { clickedQueries, loggedRanker, readGrades, readLoggedRequests } from './logged-requests.js';
 import { pipelineRanker, type Ranker } from './rank-judged.js';
-import { readJudgments, type Columns, type JudgmentFormat } from './read-judgments.js';
+import type { JudgmentsFlags } from './judgments-options.js';
+import { readJudgments, type JudgedShape } from './read-judgments.js';
 import { requestShape, type RequestShape } from './request-shape.js';
 import { slicesOf } from './slices.js';
 
 /** What the user says about the source of the queries. */
-interface SourceFlags {
-  readonly judgments?: string;
-  readonly format?: JudgmentFormat;
-  readonly columns?: Columns;
-  readonly queryField?: string;
+export interface SourceFlags extends JudgmentsFlags {
   readonly slice?: string;
   readonly last: number;
   readonly label: ReadonlyMap<string, number>;
@@ -43,11 +39,8 @@ export async function judgedSource(
     context.stderr.write(
       `note: a request to ${main.definition.name} has no field for the query; it is not sent\n`,
     );
-  const { queries, columns } = await readJudgments(
-    context,
-    flags.judgments ?? '',
-    judgmentsOptions(flags, shapes),
-  );
+  const judged = judgedShape(shape, shapes, flags.slice);
+  const { queries, columns } = await readJudgments(context, flags.judgments ?? '', flags, judged);
   return {
     queries,
     slices:
@@ -66,7 +59,7 @@ export async function loggedSource(
   main: Contestant,
 ): Promise<Source> {
   const requests = await readLoggedRequests(context, ledger, flags.last, main);
-  const grades = await readGrades(ledger, requests, flags.label);
+  const grades = await readGrades(context, ledger, requests, flags.label);
   const bodies = clickedQueries(requests, grades);
   return {
     queries: [...bodies.keys()],
@@ -77,26 +70,20 @@ export async function loggedSource(
   };
 }
 
-function judgmentsOptions(
-  flags: SourceFlags,
+/** What any of the pipelines takes from the judgments, and the column to slice by. */
+function judgedShape(
+  { candidateKey }: RequestShape,
   shapes: readonly RequestShape[],
-): Parameters<typeof readJudgments>[2] {
-  const context = new Map<string, ValueType | undefined>();
-  const carried = new Map<string, ValueType>();
-  const attributes = new Map<string, ValueType>();
+  slice: string | undefined,
+): JudgedShape {
   // If pipelines differ in a type, the first one's counts: both get the same judgments.
-  for (const shape of [...shapes].reverse()) {
-    for (const [name, type] of shape.fields) context.set(name, type);
-    for (const [name, type] of shape.carried) carried.set(name, type);
-    for (const [name, type] of shape.attributes) attributes.set(name, type);
-  }
-  if (flags.slice !== undefined && !context.has(flags.slice)) context.set(flags.slice, undefined);
+  const reversed = shapes.toReversed();
+  const fields = new Map(reversed.flatMap((shape) => [...shape.fields]));
+  if (slice !== undefined && !fields.has(slice)) fields.set(slice, undefined);
   return {
-    format: flags.format,
-    columns: flags.columns ?? {},
-    candidateKey: shapes[0]?.candidateKey ?? 'id',
-    context,
-    carried,
-    attributes,
+    candidateKey,
+    fields,
+    carried: new Map(reversed.flatMap((shape) => [...shape.carried])),
+    attributes: new Map(reversed.flatMap((shape) => [...shape.attributes])),
   };
 }

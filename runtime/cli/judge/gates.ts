@@ -14,7 +14,7 @@ export interface CheckedGate {
 }
 
 /** Of fewer queries, the bounds of an interval pass by chance more often than in 5 of 100 cases. */
-const FEWEST_QUERIES = 5;
+export const FEWEST_QUERIES = 10;
 
 /**
  * Parses the gates of a command line.
@@ -37,7 +37,7 @@ export function parseGates(texts: readonly string[], hasBaseline: boolean): read
 }
 
 /**
- * Checks a gate. A bound or a p value of few queries never passes: four queries can all change in the same direction by
+ * Checks a gate. A bound or a p value of few queries never passes: a few queries can all change in the same direction by
  * chance.
  */
 export function checkGate(

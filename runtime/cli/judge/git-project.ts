@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PACKAGE, SHIPPED_PLUGINS } from '../../core/locations.js';
+import type { CliContext } from '../context.js';
 import { CommandFailure, UsageError } from '../failure.js';
+import { scratchFolder } from '../scratch-folder.js';
 
 const run = promisify(execFile);
 const MOST_OUTPUT = 16 * 1024 * 1024;
@@ -23,7 +25,7 @@ export interface CheckedOut {
  * @param ref a commit, branch or tag
  * @throws CommandFailure if the project is not in a repository; UsageError if the ref does not exist
  */
-export async function checkOut(project: string, ref: string): Promise<CheckedOut> {
+export async function checkOut(context: CliContext, project: string, ref: string): Promise<CheckedOut> {
   const top = await git(project, ['rev-parse', '--show-toplevel']).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new CommandFailure('git: compares with a commit and needs the program git', 'install git');
@@ -39,8 +41,7 @@ export async function checkOut(project: string, ref: string): Promise<CheckedOut
   ]).catch(() => {
     throw new UsageError(`git:${ref}: the repository of ${project} has no commit, branch or tag ${ref}`);
   });
-  const scratch = await mkdtemp(join(tmpdir(), 'millrace-git-'));
-  const remove = (): Promise<void> => rm(scratch, { recursive: true, force: true });
+  const { path: scratch, remove } = scratchFolder(context, join(tmpdir(), 'millrace-git-'));
   try {
     const env = { GIT_INDEX_FILE: join(scratch, 'index') };
     const tree = prefix === '' ? commit : `${commit}:${prefix.replace(/\/$/, '')}`;

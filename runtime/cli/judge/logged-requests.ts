@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { absentKinds } from '../../dataset/absent-kinds.js';
 import { readReport, type ReadReport } from '../../ledger/frame-splitter.js';
 import { newestRecords } from '../../ledger/newest-records.js';
 import { readRecords } from '../../ledger/record-reader.js';
@@ -6,6 +6,7 @@ import type { JudgedQuery } from '../../evaluation/judgments.js';
 import { loggedPipeline, loggedRequest, type LoggedRequest } from '../../pipeline/log/logged-request.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { checkLedger } from '../ledger-folder.js';
 import type { Contestant } from './contestants.js';
 import type { Ranker } from './rank-judged.js';
 import { runWhole } from './run-whole.js';
@@ -17,13 +18,12 @@ export const DEFAULT_LAST = 1000;
  * @throws CommandFailure if there are none
  */
 export async function readLoggedRequests(
-  { stderr }: CliContext,
+  context: CliContext,
   ledger: string,
   last: number,
   { definition, project }: Contestant,
 ): Promise<readonly LoggedRequest[]> {
-  if ((await stat(ledger).catch(() => undefined)) === undefined)
-    throw new CommandFailure(`there is no ledger ${ledger}`, 'name the folder with the segments');
+  await checkLedger(context, ledger);
   const others = new Set<string>();
   const report = readReport();
   const requests = await newestRecords(
@@ -38,17 +38,17 @@ export async function readLoggedRequests(
     },
     report,
   );
-  tellDamage(stderr, report);
+  tellDamage(context.stderr, report);
   const [first] = requests;
   if (first === undefined) {
     const found = others.size === 0 ? 'no rankings' : `rankings of ${[...others].sort().join(', ')}`;
     throw new CommandFailure(`${ledger} has no answered request to ${definition.name}; it has ${found}`);
   }
-  tellLacks(stderr, requests);
+  tellLacks(context.stderr, requests);
   return requests;
 }
 
-function tellDamage(stderr: CliContext['stderr'], { damaged }: ReadReport): void {
+export function tellDamage(stderr: CliContext['stderr'], { damaged }: ReadReport): void {
   if (damaged > 0)
     stderr.write(`warning: ${damaged} damaged record${damaged === 1 ? ' was' : 's were'} skipped\n`);
 }
@@ -63,24 +63,30 @@ function tellLacks(stderr: CliContext['stderr'], requests: readonly LoggedReques
 }
 
 /**
- * Reads what users did with logged requests: for each request the highest grade of each candidate.
+ * Reads what users did with logged requests: for each request the highest grade of each candidate. Warns about a kind that
+ * the ledger does not have.
  * @param label the grade of each kind of feedback
  */
 export async function readGrades(
+  { stderr }: CliContext,
   ledger: string,
   requests: readonly LoggedRequest[],
   label: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   const grades = new Map<string, Map<string, number>>();
   for (const { requestId } of requests) grades.set(requestId, new Map());
+  const kinds = new Set<string>();
   for await (const record of readRecords(ledger)) {
     if (record.kind !== 'feedback') continue;
-    const grade = label.get(String(record.field('event')?.at(0)));
+    const kind = String(record.field('event')?.at(0));
+    kinds.add(kind);
+    const grade = label.get(kind);
     const known = grades.get(String(record.field('request_id')?.at(0)));
     if (grade === undefined || known === undefined) continue;
     const id = String(record.field('subject_id')?.at(0));
     known.set(id, Math.max(grade, known.get(id) ?? 0));
   }
+  for (const warning of absentKinds(label.keys(), kinds)) stderr.write(`warning: ${warning}\n`);
   return grades;
 }
 

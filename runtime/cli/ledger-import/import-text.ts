@@ -3,11 +3,9 @@ import { printable } from '../../core/display-width.js';
 import { wrapAfter } from '../../core/wrap.js';
 import type { Rejects } from './rejects.js';
 
-/** What an import did. */
-export interface ImportReport {
+/** What was written into the ledger and the store. */
+export interface WrittenRecords {
   readonly pipeline: string;
-  readonly files: number;
-  readonly rows: number;
   /** Stored entities by type; 0 for a type that the project does not declare. */
   readonly entities: ReadonlyMap<string, number>;
   readonly rankings: number;
@@ -21,9 +19,16 @@ export interface ImportReport {
   readonly counts: CollectCounts;
   /** The names of the values that were computed at import. */
   readonly values: readonly string[];
+  /** The time of the first and of the last ranking, epoch milliseconds; not finite if there is none. */
   readonly from: number;
   readonly to: number;
   readonly out: string;
+}
+
+/** What an import did. */
+export interface ImportReport extends WrittenRecords {
+  readonly files: number;
+  readonly rows: number;
   readonly newProject: string | undefined;
   readonly rejected: Rejects;
   readonly rejectedFile: string;
@@ -43,6 +48,21 @@ export function importText(report: ImportReport, width: number): string {
     .flatMap((line) => wrapAfter('', printable(line), INDENT, width))
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** What an import did, for programs. */
+export function importJson(report: ImportReport): object {
+  const { counts, rejected, entities, feedback, from, to, ...rest } = report;
+  return {
+    ...rest,
+    from: Number.isFinite(from) ? new Date(from).toISOString() : null,
+    to: Number.isFinite(to) ? new Date(to).toISOString() : null,
+    entities: Object.fromEntries(entities),
+    feedback: Object.fromEntries(feedback),
+    ...counts,
+    rejected: Object.fromEntries(rejected.counts),
+    computed_at: 'import',
+  };
 }
 
 function countLines({

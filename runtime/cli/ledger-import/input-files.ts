@@ -40,6 +40,16 @@ export async function foreignFiles(words: readonly string[]): Promise<readonly F
   return files.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** The file of items that the user names apart from the other files; none if it is one of them. @throws UsageError */
+export async function itemsFile(
+  path: string,
+  files: readonly ForeignFile[],
+): Promise<readonly ForeignFile[]> {
+  if (files.some((file) => relative(file.path, path) === '')) return [];
+  const [file] = await foreignFiles([path]);
+  return file === undefined ? [] : [{ ...file, name: basename(path) }];
+}
+
 /** The sources of a mapping, with the files that they name. */
 export interface FilesOfSource {
   readonly source: ImportSource;

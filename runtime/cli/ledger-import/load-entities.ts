@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
 import type { EntityType } from '../../config/project/model.js';
 import type { ForeignEntity } from '../../dataset/import/foreign-event.js';
+import { isMissing } from '../../dataset/import/read-values.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import { cellValue } from '../input/cells.js';
 import { sendBatch } from '../load/send-batch.js';
@@ -57,7 +58,7 @@ function fitted(values: JsonObject, { attributes }: EntityType): JsonObject {
   const own: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(values)) {
     const type = attributes.get(name)?.type;
-    if (value === null || value === '') continue;
+    if (isMissing(value)) continue;
     if (typeof value === 'string') own.push([name, cellValue(value, type)]);
     else own.push([name, type?.kind === 'string' && typeof value !== 'object' ? String(value) : value]);
   }

@@ -1,7 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { isMap, type Node } from 'yaml';
-import { stringify } from 'yaml';
+import { isMap, stringify, type Node } from 'yaml';
 import { checkShape } from '../../config/project/check-shape.js';
 import { yamlSchema } from '../../config/project/schemas.js';
 import { foundWords } from '../../config/project/shape-words.js';
@@ -11,13 +10,27 @@ import { entriesOf, itemsOf, memberOf, spanOf } from '../../config/yaml/tree.js'
 import { parseYaml } from '../../config/yaml/yaml-document.js';
 import { isReady, type ImportMapping, type ImportSource } from '../../dataset/import/mapping.js';
 import { CommandFailure, DiagnosedUsageError } from '../failure.js';
+import { fileProblem } from '../file-problem.js';
 
 /** The keys that each kind of source can have. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   ready: ['files', 'map'],
-  entities: ['files', 'into', 'map'],
-  rankings: ['files', 'into', 'map', 'where', 'positions_from', 'feedback', 'send', 'carry', 'pool'],
-  feedback: ['files', 'into', 'map', 'where', 'event', 'values'],
+  entities: ['files', 'into', 'map', 'decimal_comma'],
+  rankings: [
+    'files',
+    'into',
+    'map',
+    'where',
+    'positions_from',
+    'feedback',
+    'feedback_at',
+    'send',
+    'carry',
+    'pool',
+    'decimal_comma',
+    'places',
+  ],
+  feedback: ['files', 'into', 'map', 'where', 'positions_from', 'event', 'values', 'decimal_comma'],
 };
 
 /**
@@ -31,7 +44,7 @@ export async function readMapping(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ImportMapping> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandFailure(`cannot read ${path}: ${(error as Error).message}`);
+    throw new CommandFailure(`cannot read ${path}: ${fileProblem(error)}`);
   });
   const file = new SourceFile(path, text);
   const diagnostics = new Diagnostics();

@@ -6,7 +6,8 @@ import { addToProfiles, isNumeric, type ColumnProfile } from '../../dataset/impo
 import { UsageError } from '../failure.js';
 import { emptyModel, type ModelColumn } from './empty-model.js';
 
-const PIPELINE = 'search';
+/** The pipeline of a new project. */
+export const NEW_PIPELINE = 'search';
 const STEP = 'ltr';
 const MODEL = `models/${STEP}.txt`;
 /** A text with more values than this is no category. */
@@ -85,7 +86,7 @@ export class NewProject {
         ? { [`schemas/entities/${type}.yaml`]: entityText(type, items) }
         : {}),
       ...(users.length > 0 ? { 'schemas/entities/user.yaml': entityText('user', users) } : {}),
-      [`pipelines/${PIPELINE}.yaml`]: this.#pipelineText(columns, sent, carried, hasQuery, title),
+      [`pipelines/${NEW_PIPELINE}.yaml`]: this.#pipelineText(columns, sent, carried, hasQuery, title),
       ...(columns.length > 0 ? { [MODEL]: emptyModel(columns) } : {}),
     };
   }
@@ -110,7 +111,7 @@ export class NewProject {
     const limit = Math.max(1000, this.#longest);
     return [
       '# Written by `millrace ledger import`. The model is empty until `millrace train` replaces it.',
-      `pipeline: ${PIPELINE}`,
+      `pipeline: ${NEW_PIPELINE}`,
       `rank: ${type}`,
       ...(fields.length > 0 ? ['request:', ...fields] : []),
       `limits: { candidates: ${limit} }`,
@@ -140,7 +141,10 @@ export class NewProject {
 /** @throws UsageError if the folder has files */
 export async function checkNewFolder(folder: string): Promise<void> {
   const entries = await readdir(folder).catch(() => []);
-  if (entries.length > 0) throw new UsageError(`--new-project ${folder}: the folder is not empty`);
+  if (entries.length > 0)
+    throw new UsageError(
+      `--new-project ${folder}: the folder is not empty; remove it if an import that was stopped left it`,
+    );
 }
 
 export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -164,11 +168,11 @@ function attributesOf(profiles: ReadonlyMap<string, ColumnProfile>): Attribute[]
 }
 
 function typeOf(profile: ColumnProfile): string | undefined {
-  const { filled, bools, wholes, lists, textLists, time } = profile;
+  const { filled, bools, wholes, lists, textLists, times } = profile;
   if (lists > 0) return textLists === filled ? 'list(string)' : undefined;
   if (bools === filled) return 'bool';
   if (isNumeric(profile)) return wholes === filled ? 'int' : 'float';
-  return time === 'text' ? 'timestamp' : 'string';
+  return times.get('text') === filled ? 'timestamp' : 'string';
 }
 
 /** The columns of the model for an attribute: a number is one, and a text with few values is a category. */

@@ -1,5 +1,5 @@
 import { isReady, type ImportSource, type Path } from '../../dataset/import/mapping.js';
-import type { FileGuess } from '../../dataset/import/guess.js';
+import type { FileGuess } from '../../dataset/import/file-guess.js';
 import { printable } from '../../core/display-width.js';
 import { wrapAfter } from '../../core/wrap.js';
 
@@ -25,9 +25,9 @@ function sourceText(source: ImportSource): string {
   const parts = Object.entries(source.map).map(([name, path]) => `${name} = ${pathText(path)}`);
   if (source.into === 'rankings') {
     for (const [event, path] of Object.entries(source.feedback ?? {})) parts.push(`${event} = ${path}`);
+    for (const [event, path] of Object.entries(source.feedback_at ?? {})) parts.push(`${event} at ${path}`);
     parts.push(...fieldTexts('request', source.send), ...fieldTexts('candidate', source.carry));
     if (source.pool !== undefined) parts.push(`lists of ${source.pool}`);
-    if (source.positions_from === 0) parts.push('positions from 0');
   }
   if (source.into === 'feedback')
     parts.push(
@@ -37,6 +37,8 @@ function sourceText(source: ImportSource): string {
             .flatMap(([value, event]) => (event === null ? [] : [`${value} is ${event}`]))
             .join(', '),
     );
+  if (source.into !== 'entities' && source.positions_from === 0) parts.push('positions from 0');
+  if (source.decimal_comma !== undefined) parts.push(`decimal comma in ${source.decimal_comma.join(', ')}`);
   const where = source.into === 'entities' ? undefined : source.where;
   const only = Object.entries(where ?? {}).map(
     ([path, values]) => ` where ${path} is ${values.join(' or ')}`,

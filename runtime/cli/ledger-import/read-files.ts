@@ -1,10 +1,13 @@
 import { PassThrough } from 'node:stream';
+import { entityReader } from '../../dataset/import/entity-reader.js';
+import { feedbackReader } from '../../dataset/import/feedback-reader.js';
 import type { EventOutput, ForeignEvent, RowReader } from '../../dataset/import/foreign-event.js';
 import { ga4Reader } from '../../dataset/import/ga4.js';
-import type { FileSample } from '../../dataset/import/guess.js';
+import type { FileSample } from '../../dataset/import/file-guess.js';
 import { isReady, type ImportSource } from '../../dataset/import/mapping.js';
 import { metarankReader } from '../../dataset/import/metarank.js';
-import { entityReader, feedbackReader, rankingReader } from '../../dataset/import/row-readers.js';
+import { rankingReader } from '../../dataset/import/ranking-reader.js';
+import { rowShaper } from '../../dataset/import/row-shape.js';
 import type { CliContext } from '../context.js';
 import { openInput, type Input } from '../input/open-input.js';
 import { InputError } from '../input/rows.js';
@@ -137,6 +140,13 @@ async function readRows(
 }
 
 function readerOf(source: ImportSource, candidateType: string, file: number): RowReader {
+  const reader = readerOfRows(source, candidateType, file);
+  if (isReady(source)) return reader;
+  const shape = rowShaper(source);
+  return { ...reader, read: (row, output) => reader.read(shape(row), output) };
+}
+
+function readerOfRows(source: ImportSource, candidateType: string, file: number): RowReader {
   if (isReady(source)) return source.map === 'metarank' ? metarankReader(candidateType) : ga4Reader();
   switch (source.into) {
     case 'entities':

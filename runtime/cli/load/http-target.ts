@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import { ERROR_CODES, type ErrorCode } from '../../api/error-codes.js';
 import { MillraceError, type Violation } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
@@ -17,7 +18,7 @@ import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { InputRow } from '../input/rows.js';
 import { MAX_ROWS, type BatchShape } from './batches.js';
 import type { Sent } from './send-batch.js';
-import { pageOf, unknownPipeline, type DataTarget, type ScannedPage } from './target.js';
+import { pageOf, type DataTarget, type ScannedPage } from './target.js';
 
 /** The operation ids of pipelines in /openapi.json. */
 const PIPELINE_OPERATION = /^(?:rank|score)_(.+)$/;

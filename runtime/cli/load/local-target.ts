@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createApp, createDataApp, type App, type DataApp } from '../../app/app.js';
+import { createApp, type App } from '../../app/app.js';
+import { createDataApp, type DataApp } from '../../app/data-app.js';
+import { unknownPipeline } from '../../app/project/unknown-pipeline.js';
 import type { ForgetAnswer } from '../../privacy/forget.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { Pipeline } from '../../pipeline/types.js';
@@ -8,7 +10,7 @@ import type { Settings } from '../../settings/settings.js';
 import type { InputRow } from '../input/rows.js';
 import { LARGEST_BATCHES } from './batches.js';
 import type { Sent } from './send-batch.js';
-import { pageOf, unknownPipeline, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
+import { pageOf, type DataTarget, type ScannedPage, type TargetWork } from './target.js';
 
 /**
  * Uses the store of the settings, in this process. A call costs almost nothing here, and rows stored before the next

@@ -1,6 +1,4 @@
-import { MillraceError } from '../../api/errors.js';
 import type { JsonObject } from '../../api/types.js';
-import { nearest } from '../../core/nearest.js';
 import type { UploadAnswer } from '../../index/entity-index.js';
 import type { Explanation } from '../../pipeline/explain/explanation.js';
 import type { PipelineAnswer } from '../../pipeline/answer-types.js';
@@ -47,15 +45,6 @@ export interface DataTarget {
   /** Explains the answer to the request. @throws MillraceError */
   explain(pipeline: string, body: unknown): Promise<Explanation>;
   close(): Promise<void>;
-}
-
-/** The error for a pipeline that does not exist in `where` (the project or a service). */
-export function unknownPipeline(name: string, known: Iterable<string>, where: string): MillraceError {
-  const names = [...known];
-  const close = nearest(name, names);
-  const others = names.length === 0 ? 'none' : names.join(', ');
-  const hint = close === undefined ? `it has ${others}` : `did you mean ${close}?`;
-  return new MillraceError('unknown_pipeline', `${where} has no pipeline ${name}; ${hint}`);
 }
 
 /** The number of records of a page that commands request. */

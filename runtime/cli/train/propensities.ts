@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandFailure } from '../failure.js';
+import { fileProblem } from '../file-problem.js';
+import { jsonProblem } from '../input/rows.js';
 
 /**
  * Reads a file with the probability that a user looks at place 1, 2, … A later place is like the last one.
@@ -10,7 +12,10 @@ export async function readPropensities(path: string): Promise<readonly number[]>
   try {
     read = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new CommandFailure(`cannot read ${path}: ${(error as Error).message}`, undefined, { cause: error });
+    const problem = error instanceof SyntaxError ? jsonProblem(error) : fileProblem(error);
+    throw new CommandFailure(`cannot read ${path}: ${problem}`, 'expected a list such as [1, 0.7, 0.55]', {
+      cause: error,
+    });
   }
   if (
     Array.isArray(read) &&

@@ -19,6 +19,8 @@ export interface ModelCard {
   readonly weights: string;
   readonly parameters: JsonObject;
   readonly rounds: number;
+  /** `holdout` if training stopped early, by the figures of the hold-out. */
+  readonly rounds_chosen_by: 'holdout' | 'option';
   readonly seed: number;
   readonly seconds: number;
   readonly holdout: Readonly<Record<string, CardMetric>> | null;
@@ -65,7 +67,7 @@ export function trainingText(training: Training, width: number): string {
   const { requests, rows } = card.data;
   return [
     line(
-      `${pipeline}:${step}: ${library} ${card.versions[card.library] ?? ''}, ${card.columns.length} columns, ${count(rows.train)} rows of ${count(requests.train)} requests, ${card.rounds} rounds`,
+      `${pipeline}:${step}: ${library} ${card.versions[card.library] ?? ''}, ${card.columns.length} columns, ${count(rows.train)} rows of ${count(requests.train)} requests, ${card.rounds} ${card.rounds === 1 ? 'round' : 'rounds'}`,
     ),
     line(`positions: ${card.positions.reason}`),
     ...metricLines(card).map(line),
@@ -102,6 +104,7 @@ export function cardMarkdown({ pipeline, step, card, texts, proof, out }: Traini
       .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
       .join('');
   const { data } = card;
+  const isChosen = card.rounds_chosen_by === 'holdout';
   return `# ${out}
 
 A ${library} ranker for the step \`${step}\` of the pipeline \`${pipeline}\`. Version \`${proof.version}\`.
@@ -115,7 +118,7 @@ ${table(
     ['rows', `${data.rows.train} to train, ${data.rows.holdout} held out`],
     ['bias of positions', `${card.positions.method}: ${card.positions.reason}`],
     ['weights of rows', card.weights],
-    ['rounds', `${card.rounds}; the hold-out chose the number`],
+    ['rounds', `${card.rounds}${isChosen ? '; the hold-out chose the number' : ''}`],
     ['seed', String(card.seed)],
     [
       'versions',
@@ -131,7 +134,7 @@ ${table(
 ${metricLines(card)
   .map((text) => `- ${text}\n`)
   .join('')}
-The number of rounds was chosen on the same rows, so these figures are slightly too good. Agreement with feedback is not the
+${isChosen ? 'The number of rounds was chosen on the same rows, so these figures are slightly too good. ' : ''}Agreement with feedback is not the
 quality of a ranking: users can only click on what was shown. Measure the model with \`millrace evaluate\` or an experiment
 before it serves.
 

@@ -142,6 +142,7 @@ export const ROLES = {
     'text',
   ],
   items: [
+    'places',
     'items',
     'results',
     'products',
@@ -228,116 +229,6 @@ export const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Values of a type column, by what the event is. */
-export const TYPES: Readonly<Record<string, readonly string[]>> = {
-  impression: [
-    'impression',
-    'impressions',
-    'show',
-    'shown',
-    'display',
-    'displayed',
-    'exposure',
-    'exposed',
-    'view_item_list',
-    'served',
-    'item_impression',
-    'product_impression',
-    'list_view',
-    'search_result',
-    'product_list_viewed',
-    'viewable_impression',
-    'imp',
-    'render',
-    'rendered',
-    'seen',
-  ],
-  click: [
-    'click',
-    'clicked',
-    'item_click',
-    'product_click',
-    'select_item',
-    'select',
-    'product_clicked',
-    'click_item',
-    'open',
-    'clickout',
-    'clk',
-    'tap',
-  ],
-  cart: [
-    'cart',
-    'add_to_cart',
-    'addtocart',
-    'added_to_cart',
-    'product_added',
-    'basket',
-    'add_to_basket',
-    'atc',
-    'cart_add',
-    'add',
-  ],
-  order: [
-    'order',
-    'purchase',
-    'purchased',
-    'transaction',
-    'buy',
-    'bought',
-    'checkout',
-    'order_completed',
-    'conversion',
-    'sale',
-    'ordered',
-    'product_purchased',
-    'booking',
-    'book',
-    'pay',
-  ],
-};
-
-/** A type of event that is a click if a log has no clicks: the page of the item was opened. */
-export const VIEWS: readonly string[] = [
-  'view',
-  'viewed',
-  'item_view',
-  'product_view',
-  'view_item',
-  'detail',
-  'product_viewed',
-  'page_view',
-  'pageview',
-];
-
 /** Names of columns that no ranking can use: they are not known when it is served. */
 export const NOT_KNOWN_IN_ADVANCE =
   /propensit|pscore|reward|label|target|revenue|amount|dwell|purchase|order|click|cart|convert|conversion|booking|gross/;
-
-/** `userId`, `User-ID` and `user id` become `user_id`. */
-export function plainName(name: string): string {
-  return name
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replace(/[^a-z\d]+/g, '_')
-    .replace(/^_+|_+$/g, '');
-}
-
-/** How well a path fits names: the place of its name in the list; Infinity if it does not fit. */
-export function fit(path: string, names: readonly string[]): number {
-  const whole = names.indexOf(plainName(path));
-  if (whole >= 0) return whole;
-  const last = names.indexOf(plainName(path.slice(path.lastIndexOf('.') + 1)));
-  return last >= 0 ? last + 0.5 : Infinity;
-}
-
-/** The path that fits names best. */
-export function bestFit(paths: Iterable<string>, names: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let least = Infinity;
-  for (const path of paths) {
-    const found = fit(path, names);
-    if (found < least) [best, least] = [path, found];
-  }
-  return best;
-}

@@ -1,5 +1,4 @@
 import { Status } from '../../api/status.js';
-import type { JsonObject, JsonValue, ValueType } from '../../api/types.js';
 import type { NamedColumn, Plan } from '../../compile/plan.js';
 import { MillraceError } from '../../api/errors.js';
 import { Deadline } from '../../core/deadline.js';
@@ -7,7 +6,7 @@ import type { IdHasher } from '../../core/id-hasher.js';
 import { atOnce } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { recordSchema, type RecordColumn, type RecordSchema } from '../../ledger/record-schema.js';
+import type { RecordSchema } from '../../ledger/record-schema.js';
 import type { RecordWriter } from '../../ledger/record-writer.js';
 import { releaseFrame } from '../../pipeline/components/release-frame.js';
 import { Ranking } from '../../pipeline/components/ranking.js';
@@ -27,6 +26,8 @@ import type {
   ForeignRanking,
   RejectReason,
 } from './foreign-event.js';
+import { requestBody, type ConvertText } from './foreign-request.js';
+import { ImportedFeedback } from './imported-feedback.js';
 
 /** The longest time limit that a timer can have. */
 const NO_LIMIT = 2 ** 31 - 1;
@@ -39,8 +40,7 @@ export interface ImportedRecordsOptions {
   readonly ledger: Ledger;
   readonly hasher: IdHasher;
   readonly projectVersion: string;
-  /** Converts a text to the type that the pipeline declares for it. */
-  readonly convert: (text: string, type: ValueType) => JsonValue;
+  readonly convert: ConvertText;
 }
 
 export interface Refused {
@@ -56,13 +56,12 @@ export class ImportedRecords {
   readonly #plan: Plan;
   readonly #services: PipelineServices;
   readonly #ledger: Ledger;
+  readonly #feedback: ImportedFeedback;
   readonly #hasher: IdHasher;
-  readonly #convert: ImportedRecordsOptions['convert'];
+  readonly #convert: ConvertText;
   readonly #values: Readonly<Record<'record' | 'candidate', readonly NamedColumn[]>>;
   readonly #schemas: Readonly<Record<'plain' | 'pooled', RecordSchema>>;
-  readonly #feedbackSchemas = new Map<string, FeedbackSchema>();
   readonly #deadline = new Deadline(NO_LIMIT);
-  readonly #received = Date.now();
   #now = 0;
   /** Candidates that are not in the store. */
   missing = 0;
@@ -71,6 +70,7 @@ export class ImportedRecords {
     this.#plan = plan;
     this.#services = { ...services, now: () => this.#now };
     this.#ledger = ledger;
+    this.#feedback = new ImportedFeedback(plan.candidateType.name, ledger, hasher);
     this.#hasher = hasher;
     this.#convert = convert;
     this.#values = loggedValues(plan);
@@ -82,8 +82,8 @@ export class ImportedRecords {
   }
 
   /**
-   * Records a ranking, and the feedback that its rows tell of.
-   * @returns why it is not recorded
+   * Records a ranking, and the clicks, orders and other acts on its candidates.
+   * @returns the reason if the pipeline refuses it
    */
   async addRanking(ranking: ForeignRanking): Promise<Refused | undefined> {
     const { limits, name } = this.#plan.definition;
@@ -117,27 +117,7 @@ export class ImportedRecords {
   }
 
   addFeedback(feedback: ForeignFeedback): void {
-    const schema = this.#feedbackSchema(feedback);
-    const ids = new HashedIds(this.#hasher);
-    const { name: type } = this.#plan.candidateType;
-    this.#ledger.add(schema.schema, { candidate: 0, change: 0 }, (writer) => {
-      writer.text(feedback.request);
-      writer.time(feedback.time);
-      writer.time(this.#received);
-      writer.text(feedback.event);
-      writer.text(type);
-      writer.text(ids.shown(type, feedback.candidate));
-      writer.int32(feedback.quantity);
-      writer.int32(feedback.position);
-      writer.text('stored');
-      writer.text(undefined);
-      for (const owner of schema.owners) writer.text(ids.shown(owner, feedback.owners[owner] ?? ''));
-      for (const { name, isNumber } of schema.values) {
-        const value = feedback.values[name];
-        if (isNumber) writer.float64(value as number);
-        else writer.text(value as string);
-      }
-    });
+    this.#feedback.add(feedback);
   }
 
   close(): void {
@@ -147,7 +127,8 @@ export class ImportedRecords {
   async #addComputed(ranking: ForeignRanking): Promise<void> {
     const plan = this.#plan;
     const { store, layouts, readers, now } = this.#services;
-    const { request, frame } = atOnce(openRequest(plan, this.#bodyOf(ranking), ranking.request, now));
+    const body = requestBody(plan, ranking, this.#convert);
+    const { request, frame } = atOnce(openRequest(plan, body, ranking.request, now));
     const reads = { batch: new BatchRead(store, this.#deadline), layouts, resident: undefined, readers };
     await fetchFeatures(plan, frame, await hydrate(plan, frame, request, reads), reads);
     this.missing += reads.batch.missing.get(plan.candidateType.name) ?? 0;
@@ -228,108 +209,6 @@ export class ImportedRecords {
     if (type !== undefined && this.#hasher.hides(type)) ids.write(writer, column, type, count, undefined);
     else writer.column(column);
   }
-
-  /** The request that the pipeline would have got. Fields that it does not declare are left out. */
-  #bodyOf({ request, owners, sent, candidates }: ForeignRanking): JsonObject {
-    const { definition, candidateType, entities } = this.#plan;
-    const body: Record<string, JsonValue> = { request_id: request };
-    for (const field of definition.request.fields.values()) {
-      const { name } = field;
-      if (field.kind === 'scalar') {
-        const value = sent[name];
-        if (value !== undefined) body[name] = this.#fitted(value, field.type);
-        continue;
-      }
-      const entity = entities.get(field.entity);
-      const id = sent[name] ?? owners[name] ?? owners[field.entity];
-      const attributes = Object.entries(sent).flatMap(([path, value]): [string, JsonValue][] => {
-        const attribute = path.startsWith(`${name}.`) ? path.slice(name.length + 1) : undefined;
-        const type = attribute === undefined ? undefined : entity?.attributes.get(attribute)?.type;
-        return attribute === undefined
-          ? []
-          : [[attribute, type === undefined ? value : this.#fitted(value, type)]];
-      });
-      if (id !== undefined || attributes.length > 0)
-        body[name] = {
-          ...Object.fromEntries(attributes),
-          ...(id === undefined ? {} : { [entity?.key ?? `${field.entity}_id`]: textOf(id) }),
-        };
-    }
-    const typeOf = (name: string): ValueType | undefined =>
-      (definition.request.candidates.get(name) ?? candidateType.attributes.get(name))?.type;
-    body.candidates = candidates.map(({ id, carried }) => {
-      const own: Record<string, JsonValue> = {};
-      for (const [name, value] of Object.entries(carried)) {
-        const type = typeOf(name);
-        if (type !== undefined) own[name] = this.#fitted(value, type);
-      }
-      return { ...own, [candidateType.key]: id };
-    });
-    return body;
-  }
-
-  #fitted(value: JsonValue, type: ValueType): JsonValue {
-    if (typeof value === 'string') return this.#convert(value, type);
-    return type.kind === 'string' && typeof value !== 'object' ? textOf(value) : value;
-  }
-
-  #feedbackSchema({ event, owners, values }: ForeignFeedback): FeedbackSchema {
-    const ownerTypes = Object.keys(owners).sort();
-    const valueTypes = Object.entries(values)
-      .filter(([, value]) => typeof value === 'number' || typeof value === 'string')
-      .map(([name, value]) => ({ name, isNumber: typeof value === 'number' }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const key = JSON.stringify([event, ownerTypes, valueTypes]);
-    let known = this.#feedbackSchemas.get(key);
-    if (known === undefined) {
-      const schema = recordSchema(
-        'feedback',
-        [
-          ...FEEDBACK_FIELDS,
-          ...ownerTypes.map((name) => column(name, 'value', 'text', false)),
-          ...valueTypes.map(({ name, isNumber }) =>
-            column(name, 'value', isNumber ? 'float64' : 'text', true),
-          ),
-        ],
-        { event, subject_type: this.#plan.candidateType.name, owners: ownerTypes, imported: true },
-      );
-      this.#feedbackSchemas.set(key, (known = { schema, owners: ownerTypes, values: valueTypes }));
-    }
-    return known;
-  }
-}
-
-interface FeedbackSchema {
-  readonly schema: RecordSchema;
-  readonly owners: readonly string[];
-  readonly values: readonly { readonly name: string; readonly isNumber: boolean }[];
-}
-
-function column(
-  name: string,
-  is: RecordColumn['is'],
-  type: RecordColumn['type'],
-  nullable: boolean,
-): RecordColumn {
-  return { name, is, rows: 'record', type, nullable };
-}
-
-/** The fields of a feedback record, in their order. */
-const FEEDBACK_FIELDS: readonly RecordColumn[] = [
-  column('request_id', 'field', 'text', true),
-  column('time', 'field', 'time', false),
-  column('received', 'field', 'time', false),
-  column('event', 'field', 'text', false),
-  column('subject_type', 'field', 'text', false),
-  column('subject_id', 'field', 'text', false),
-  column('quantity', 'field', 'int32', false),
-  column('position', 'field', 'int32', true),
-  column('outcome', 'field', 'text', false),
-  column('attributed', 'field', 'text', true),
-];
-
-function textOf(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** How often each kind of feedback is in a list of acts. */

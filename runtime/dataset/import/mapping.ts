@@ -1,3 +1,5 @@
+import type { RowShape } from './row-shape.js';
+
 /** The logs that are read without a mapping of columns. */
 export const READY_MAPS = ['metarank', 'ga4'] as const;
 export type ReadyMap = (typeof READY_MAPS)[number];
@@ -6,7 +8,7 @@ export type ReadyMap = (typeof READY_MAPS)[number];
 export type Path = string;
 
 /** Rows that hold one entity each. */
-export interface EntitySource {
+export interface EntitySource extends Pick<RowShape, 'decimal_comma'> {
   readonly files: readonly string[];
   readonly into: 'entities';
   /** One entity type and the column of its id. */
@@ -17,7 +19,7 @@ export interface EntitySource {
 export type Where = Readonly<Record<Path, readonly string[]>>;
 
 /** Rows that hold a candidate that was shown, or a list of them. */
-export interface RankingSource {
+export interface RankingSource extends RowShape {
   readonly files: readonly string[];
   readonly into: 'rankings';
   readonly where?: Where;
@@ -27,6 +29,8 @@ export interface RankingSource {
   readonly positions_from?: number;
   /** By kind of feedback: the column that says whether it happened, how often, or when; or the list of ids. */
   readonly feedback?: Readonly<Record<string, Path>>;
+  /** By kind of feedback: the column of the position, or of the list of positions, that it happened at. */
+  readonly feedback_at?: Readonly<Record<string, Path>>;
   /** Fields of the request, and where their values are. */
   readonly send?: Readonly<Record<string, Path>>;
   /** Attributes that candidates carry, and where their values are. */
@@ -36,12 +40,14 @@ export interface RankingSource {
 }
 
 /** Rows that hold one act of a user each. */
-export interface FeedbackSource {
+export interface FeedbackSource extends Pick<RowShape, 'decimal_comma'> {
   readonly files: readonly string[];
   readonly into: 'feedback';
   readonly where?: Where;
-  /** `request`, `time`, `position`, `quantity`, `type`, and entity types. */
+  /** `request`, `time`, `items`, `position`, `quantity`, `type`, and entity types. */
   readonly map: Readonly<Record<string, Path | readonly Path[]>>;
+  /** The first position, 0 or 1. */
+  readonly positions_from?: number;
   /** The kind of all rows; or, by the value of the column `type`, the kind of a row. */
   readonly event: string | Readonly<Record<string, string | null>>;
   /** Declared values of the event, and where they are. */

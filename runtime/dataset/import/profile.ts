@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { timeForm } from './read-values.js';
+import { isMissing, timeForm } from './read-values.js';
 
 /** The most different values of a column that are counted. */
-const MOST_DISTINCT = 5000;
+export const MOST_DISTINCT = 5000;
 const MOST_DEPTH = 3;
+/** The share of values that tells what a column is. The other values are mistakes of the log. */
+const MOST = 0.98;
 
 /** What the values of a column look like. */
 export interface ColumnProfile {
@@ -15,18 +17,21 @@ export interface ColumnProfile {
   wholes: number;
   /** true and false; 0 and 1 count as numbers. */
   bools: number;
+  /** Values that mean yes or no, such as true, `y` and 0. */
+  yesNos: number;
   lists: number;
   /** Lists of texts. */
   textLists: number;
   readonly distinct: Set<string>;
   least: number;
   most: number;
-  /** How times in it are written; undefined if some value is not a time. */
-  time: string | undefined;
+  /** How many of its values can be times, by how these are written. */
+  readonly times: Map<string, number>;
 }
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const BOOL = /^(true|false)$/i;
+const YES_NO = /^([01](\.0)?|true|false|t|f|yes|no|y|n)$/i;
 
 /** Counts what the columns of rows hold, those of nested objects as well. */
 export function profileOf(rows: readonly JsonValue[]): ReadonlyMap<string, ColumnProfile> {
@@ -46,7 +51,7 @@ function visit(
   depth: number,
   columns: Map<string, ColumnProfile>,
 ): void {
-  if (value === undefined || value === null || value === '') return;
+  if (isMissing(value)) return;
   if (typeof value === 'object' && !Array.isArray(value) && depth < MOST_DEPTH) {
     for (const [name, inner] of Object.entries(value as JsonObject))
       visit(inner, path === '' ? name : `${path}.${name}`, depth + 1, columns);
@@ -65,12 +70,13 @@ function emptyProfile(path: string): ColumnProfile {
     numbers: 0,
     wholes: 0,
     bools: 0,
+    yesNos: 0,
     lists: 0,
     textLists: 0,
     distinct: new Set(),
     least: Infinity,
     most: -Infinity,
-    time: 'any',
+    times: new Map(),
   };
 }
 
@@ -79,7 +85,6 @@ function count(column: ColumnProfile, value: JsonValue): void {
   if (typeof value === 'object') {
     column.lists += 1;
     if (Array.isArray(value) && value.every((item) => typeof item === 'string')) column.textLists += 1;
-    column.time = undefined;
     return;
   }
   const text = String(value);
@@ -93,9 +98,19 @@ function count(column: ColumnProfile, value: JsonValue): void {
     column.least = Math.min(column.least, number);
     column.most = Math.max(column.most, number);
   }
+  if (YES_NO.test(text)) column.yesNos += 1;
   const form = timeForm(value);
-  if (column.time === 'any') column.time = form;
-  else if (column.time !== form) column.time = undefined;
+  if (form !== undefined) column.times.set(form, (column.times.get(form) ?? 0) + 1);
+}
+
+/** Whether nearly all values of a column are of a kind. */
+export function isMost(count: number, { filled }: ColumnProfile): boolean {
+  return filled > 0 && count >= filled * MOST;
+}
+
+/** How times in the column are written; undefined if it does not hold times. */
+export function timeOf(column: ColumnProfile): string | undefined {
+  return [...column.times.keys()].find((form) => isMost(column.times.get(form) ?? 0, column));
 }
 
 export function isNumeric({ filled, numbers }: ColumnProfile): boolean {

@@ -20,8 +20,15 @@ function own(value: JsonValue | undefined, name: string): JsonValue | undefined 
   return isMapping && Object.hasOwn(value, name) ? (value as JsonObject)[name] : undefined;
 }
 
+/** How logs write that there is no value. `NA` is not one of them: it is the code of a country. */
+const NO_VALUE: ReadonlySet<string> = new Set(['', 'null', 'none', 'nan', 'n/a', '#n/a', '\\n']);
+
 export function isMissing(value: JsonValue | undefined): value is null | '' | undefined {
-  return value === undefined || value === null || value === '';
+  return value === undefined || value === null || (typeof value === 'string' && isNoValue(value));
+}
+
+function isNoValue(text: string): boolean {
+  return text.length <= 4 && NO_VALUE.has(text.toLowerCase());
 }
 
 /** Reads an id. If it is not one, the row is rejected. */
@@ -87,6 +94,24 @@ export function readTime(
   if (!Number.isNaN(time)) return time;
   output.reject('bad_time', `${what}: ${shown(value)} is not a time`);
   return undefined;
+}
+
+/** A list, or a cell of CSV with one: JSON, or ids between `|`, `,` or spaces. */
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] | undefined {
+  if (Array.isArray(value)) return value as readonly JsonValue[];
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  if (value.trimStart().startsWith('[')) {
+    try {
+      const list: unknown = JSON.parse(value);
+      return Array.isArray(list) ? (list as JsonValue[]) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  const separator = ['|', ',', ';', ' '].find((one) => value.includes(one));
+  return (separator === undefined ? [value] : value.split(separator))
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
 }
 
 /** A value for a message, cut if it is long. */

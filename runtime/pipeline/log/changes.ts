@@ -91,10 +91,12 @@ export class Changes {
 
   /** Writes the columns of the changes. */
   write(writer: RecordWriter): void {
-    const known = (scores: Float64Array): Uint8Array =>
-      Uint8Array.from({ length: this.count }, (_, at) =>
-        Number.isNaN(scores[at]) ? Status.absent : Status.present,
-      );
+    const known = (scores: Float64Array): Uint8Array | undefined =>
+      this.count === 0
+        ? undefined
+        : Uint8Array.from({ length: this.count }, (_, at) =>
+            Number.isNaN(scores[at]) ? Status.absent : Status.present,
+          );
     writer.int32(this.step);
     writer.int32(this.row);
     writer.float64(this.before, known(this.before));

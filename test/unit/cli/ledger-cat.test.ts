@@ -92,6 +92,17 @@ describe('millrace ledger cat', () => {
     expect(await cat(file, file)).to.have.length(6);
   });
 
+  it('says so if no record is found', async () => {
+    rank('r1');
+    await ledger.flush();
+    const { code, stdout, stderr } = await millrace(['ledger', 'cat', folder, '--request', 'r9']);
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: 'note: no record was found\n',
+    });
+  });
+
   it('warns of a torn end and of damage, and prints the rest', async () => {
     rank('r1');
     rank('r2');
@@ -126,7 +137,7 @@ describe('millrace ledger cat', () => {
     });
     expect(code).to.equal(1);
     expect(stderr)
-      .to.contain(`there is no ${join(folder, 'none')}`)
+      .to.contain(`there is no ledger at ${join(folder, 'none')}`)
       .and.to.contain('ledger.dir');
     rank('r1');
     await ledger.flush();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readReport } from '../../../runtime/ledger/frame-splitter.js';
 import type { DecodedRecord } from '../../../runtime/ledger/record-decoder.js';
@@ -154,7 +154,44 @@ describe('ledger import', function () {
     });
   });
 
-  it('proposes a mapping and imports nothing, unless it is told to', async () => {
+  it('removes what an import that was killed left', async () => {
+    await withFiles(files, async (root) => {
+      const map = ['--map', join(root, 'map.yaml')];
+      expect((await importInto(root, ...map)).code).to.equal(0);
+      const ledger = join(root, 'shop/.millrace/ledger');
+      const [segment = ''] = (await readdir(ledger, { recursive: true })).filter((name) =>
+        name.endsWith('.mlr'),
+      );
+      const instance = basename(segment).slice(0, 36);
+      await mkdir(join(ledger, `.import-${instance}`));
+      await writeFile(join(ledger, `.import-${instance}`, '0'), 'half a row');
+      await rename(join(ledger, segment), `${join(ledger, segment)}.importing`);
+      expect((await importInto(root, ...map)).code).to.equal(0);
+      expect(await recordsOf(root)).to.have.length(3);
+      const left = await readdir(ledger, { recursive: true });
+      expect(left.filter((name) => /import/.test(name))).to.deep.equal([]);
+    });
+  });
+
+  it('imports a folder although some of its files cannot be read', async () => {
+    await withFiles(files, async (root) => {
+      await writeFile(join(root, 'logs/config.json'), '{"region": "eu"}');
+      await writeFile(join(root, 'logs/old.csv.gz'), 'this is not gzip');
+      const { code, stdout, stderr } = await millrace([
+        ...['ledger', 'import', join(root, 'logs'), '--yes', '--new-project', join(root, 'new')],
+        ...['--rejected', join(root, 'rejected.jsonl')],
+      ]);
+      expect(code, stderr).to.equal(0);
+      const text = stdout.replaceAll(/\s+/g, ' ');
+      expect(text).to.contain('# The file is not read. config.json: expected a JSON list of objects');
+      expect(text).to.contain(
+        '# The file is not read. old.csv.gz: the file is not gzip, or it is incomplete',
+      );
+      expect(text).to.contain('feedback 1 click');
+    });
+  });
+
+  it('proposes a mapping, and imports by it only with --yes or --map', async () => {
     await withFiles(files, async (root) => {
       const before = process.cwd();
       process.chdir(root);

@@ -78,7 +78,7 @@ describe('millrace train', () => {
   it('trains a step whose model file does not exist, and proves that the service scores like the library', async () => {
     const { code, stdout, stderr } = await train();
     expect(code, stderr).to.equal(0);
-    expect(stdout).to.contain('search:ltr: LightGBM 4.7.0, 3 columns, 4 rows of 2 requests, 1 rounds');
+    expect(stdout).to.contain('search:ltr: LightGBM 4.7.0, 3 columns, 4 rows of 2 requests, 1 round');
     expect(stdout).to.contain('hold-out rows, scored by the service and by LightGBM: difference 0');
     // Outputs of the step itself, texts and logged expressions are no columns unless they are named.
     expect((await task()).columns).to.deep.equal([

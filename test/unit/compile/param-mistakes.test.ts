@@ -22,78 +22,58 @@ const linear = (weight: string): string =>
 const fuse = (options: string): string => `  - use: fuse\n    with: { ${options} }\n${score('fuse:score')}`;
 
 const MISTAKES: readonly Mistake[] = [
-  { what: 'a misspelt param', params: '{ w_price: 1 }', components: score('w_prise * product.price') },
-  { what: 'an attribute of a param', params: '{ w_price: 1 }', components: score('w_price.value') },
-  { what: 'a param for a text', params: '{ w: 1 }', components: score('if(product.title == w, 1, 0)') },
-  { what: 'a param for a list', params: '{ w: 1 }', components: score('sum(w)') },
-  {
-    what: 'a param for a condition',
-    params: '{ w: 1 }',
-    components: '  - use: filter\n    with: { keep: w }',
-  },
-  { what: 'a param that nothing uses', params: '{ w_price: 1, b: 2 }', components: score('w_price') },
-  {
-    what: 'a param that only an unused definition uses',
-    params: '{ w: 1 }',
+  mistake('a misspelt param', '{ w_price: 1 }', score('w_prise * product.price')),
+  mistake('an attribute of a param', '{ w_price: 1 }', score('w_price.value')),
+  mistake('a param for a text', '{ w: 1 }', score('if(product.title == w, 1, 0)')),
+  mistake('a param for a list', '{ w: 1 }', score('sum(w)')),
+  mistake('a param for a condition', '{ w: 1 }', '  - use: filter\n    with: { keep: w }'),
+  mistake('a param that nothing uses', '{ w_price: 1, b: 2 }', score('w_price')),
+  mistake('a param that only an unused definition uses', '{ w: 1 }', score('product.price'), {
     define: '{ double: 2 * w }',
-    components: score('product.price'),
-  },
-  { what: 'a text as a param', params: '{ w: heavy }', components: score('w') },
-  { what: 'a quoted number as a param', params: '{ w: "1" }', components: score('w') },
-  { what: 'a param without a value', params: '{ w: }', components: score('w') },
-  { what: 'infinity as a param', params: '{ w: .inf }', components: score('w') },
-  { what: 'half a range', params: '{ w: { value: 1, min: 0 } }', components: score('w') },
-  {
-    what: 'a misspelt key of a range',
-    params: '{ w: { value: 1, min: 0, maxi: 2 } }',
-    components: score('w'),
-  },
-  { what: 'a text in a range', params: '{ w: { value: 1, min: low, max: 2 } }', components: score('w') },
-  { what: 'a value above its range', params: '{ w: { value: 5, min: 0, max: 3 } }', components: score('w') },
-  { what: 'an empty range', params: '{ w: { value: 1, min: 1, max: 1 } }', components: score('w') },
-  { what: 'a list of params', params: '[w]', components: score('1') },
-  { what: 'a param with a capital letter', params: '{ W: 1 }', components: score('1') },
-  { what: 'a param named as an entity', params: '{ user: 1 }', components: score('user') },
-  {
-    what: 'a param named as a definition',
-    params: '{ dear: 1 }',
+  }),
+  mistake('a text as a param', '{ w: heavy }', score('w')),
+  mistake('a quoted number as a param', '{ w: "1" }', score('w')),
+  mistake('a param without a value', '{ w: }', score('w')),
+  mistake('infinity as a param', '{ w: .inf }', score('w')),
+  mistake('half a range', '{ w: { value: 1, min: 0 } }', score('w')),
+  mistake('a misspelt key of a range', '{ w: { value: 1, min: 0, maxi: 2 } }', score('w')),
+  mistake('a text in a range', '{ w: { value: 1, min: low, max: 2 } }', score('w')),
+  mistake('a value above its range', '{ w: { value: 5, min: 0, max: 3 } }', score('w')),
+  mistake('an empty range', '{ w: { value: 1, min: 1, max: 1 } }', score('w')),
+  mistake('a list of params', '[w]', score('1')),
+  mistake('a param with a capital letter', '{ W: 1 }', score('1')),
+  mistake('a param named as an entity', '{ user: 1 }', score('user')),
+  mistake('a param named as a definition', '{ dear: 1 }', score('if(dear, 1, 0)'), {
     define: '{ dear: product.price > 3 }',
-    components: score('if(dear, 1, 0)'),
-  },
-  {
-    what: 'a param named as a view',
+  }),
+  mistake('a param named as a view', '{ product_stats: 1 }', score('product_stats:ctr + product_stats'), {
     features: '[product_stats]',
-    params: '{ product_stats: 1 }',
-    components: score('product_stats:ctr + product_stats'),
-  },
-  {
-    what: 'a param named as a step',
-    params: '{ title: 1 }',
-    components: title('k1: title'),
-  },
-  { what: 'a param named as a function', params: '{ log: 1 }', components: score('log') },
-  { what: 'a param named as a word of the language', params: '{ score: 1 }', components: score('score') },
-  { what: 'a misspelt param in an option', params: '{ w_price: 1 }', components: linear('w_prise') },
+  }),
+  mistake('a param named as a step', '{ title: 1 }', title('k1: title')),
+  mistake('a param named as a function', '{ log: 1 }', score('log')),
+  mistake('a param named as a word of the language', '{ score: 1 }', score('score')),
+  mistake('a misspelt param in an option', '{ w_price: 1 }', linear('w_prise')),
   { what: 'an undeclared param in an option', components: title('k1: saturation') },
-  { what: 'an expression in an option', params: '{ w: 1 }', components: linear('2 * w') },
-  { what: 'a param that an option does not take', params: '{ k: -1 }', components: title('k1: k') },
-  {
-    what: 'a range that an option does not take',
-    params: '{ k: { value: 1, min: -1, max: 2 } }',
-    components: title('k1: k'),
-  },
-  { what: 'a fraction for a whole number', params: '{ k: 0.5 }', components: limited('k') },
-  {
-    what: 'a range for a whole number',
-    params: '{ k: { value: 10, min: 1, max: 20 } }',
-    components: limited('k'),
-  },
-  {
-    what: 'a misspelt param beside a word',
-    params: '{ w_gap: 0 }',
-    components: fuse('inputs: { product.price: 1 }, missing: w_gab'),
-  },
+  mistake('an expression in an option', '{ w: 1 }', linear('2 * w')),
+  mistake('a param that an option does not take', '{ k: -1 }', title('k1: k')),
+  mistake('a range that an option does not take', '{ k: { value: 1, min: -1, max: 2 } }', title('k1: k')),
+  mistake('a fraction for a whole number', '{ k: 0.5 }', limited('k')),
+  mistake('a range for a whole number', '{ k: { value: 10, min: 1, max: 20 } }', limited('k')),
+  mistake(
+    'a misspelt param beside a word',
+    '{ w_gap: 0 }',
+    fuse('inputs: { product.price: 1 }, missing: w_gab'),
+  ),
 ];
+
+function mistake(
+  what: string,
+  params: string,
+  components: string,
+  more: Pick<Mistake, 'define' | 'features'> = {},
+): Mistake {
+  return { what, params, components, ...more };
+}
 
 function limited(k: string): string {
   return `  - use: category_index

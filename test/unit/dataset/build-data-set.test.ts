@@ -265,6 +265,19 @@ describe('buildDataSet', () => {
     expect(users(train).size).to.be.within(70, 90);
   });
 
+  it('warns if requests do not have the entity that divides them', async () => {
+    const rankings = ledger();
+    for (let at = 0; at < 40; at++)
+      rankings.ranking({
+        request: `r${at}`,
+        time: START + at,
+        candidates: [{ id: 'a' }],
+        entities: at < 30 ? ['query=tv'] : ['query=tv', `user=u${at}`],
+      });
+    const { warnings } = await build(rankings, { split: { by: 'hash', type: 'user', train: 0.5 * MILLION } });
+    expect(warnings).to.include('30 of 40 requests have no user: --split divides them by their own ids');
+  });
+
   it('takes the rankings of one pipeline in a range of time', async () => {
     const rankings = (): MadeLedger =>
       ledger()

@@ -64,7 +64,7 @@ describe('the bootstrap interval', () => {
 
 describe('the randomisation test', () => {
   it('counts all sign changes of a few differences', () => {
-    // Of the 8 sums ±1 ±2 ±3, those of 6 and −6 are as large.
+    // The signs give 8 sums, ±1 ±2 ±3. Two of them, 6 and −6, are as large as the observed sum.
     expect(randomisationTest([1, 2, 3], 0)).to.equal(2 / 8);
     // Of ±1 ±2 ±3 ±(−3), 12 of 16 sums are at least 3 away from 0.
     const sums = [1, -1].flatMap((a) =>

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
 import type { JsonObject, ValueType } from '../../../runtime/api/types.js';
-import { FeatureStore, viewLayout } from '../../../runtime/index/feature-store.js';
+import { FeatureStore } from '../../../runtime/index/feature-store.js';
+import { viewLayout } from '../../../runtime/index/stored-views.js';
 import { rowKeys } from '../../../runtime/index/row-keys.js';
 import { decodeSegment, segmentsOf } from '../../../runtime/store/codec/feature-record.js';
 import { featureKey } from '../../../runtime/store/keys.js';

@@ -174,7 +174,7 @@ describe('a sink of a plugin', () => {
     expect(counts.drops).to.deep.equal({ shutdown: 11 });
   });
 
-  it('tells which part it wrote before the shutdown', async () => {
+  it('reports how many records it wrote before the shutdown', async () => {
     let writes = 0;
     const plugin = new MemorySink(async (_batch, signal) => {
       if (++writes > 1)
@@ -244,6 +244,27 @@ describe('a sink of a plugin', () => {
     expect(ledger.takes('ranking')).to.equal(false);
     expect(counts.delivered).to.equal(7);
     await ledger.close(1000);
+  });
+
+  it('can be removed just before the shutdown: what waits is written first', async () => {
+    const plugin = new MemorySink(() => pause(300));
+    const { ledger, add, counts } = sinkLedger(plugin);
+    add(7);
+    void ledger.use([], 10_000);
+    await ledger.close(2000);
+    expect(plugin.ids).to.deep.equal(idsUntil(7));
+    expect(plugin.isClosed).to.equal(true);
+    expect(counts).to.include({ put: 7, delivered: 7, dropped: 0 });
+  });
+
+  it('does not delay the shutdown if it hangs and was removed, and what waits is counted', async () => {
+    const { ledger, add, counts } = sinkLedger({ write: () => new Promise(() => undefined) });
+    add(7);
+    void ledger.use([], 60_000);
+    const began = performance.now();
+    await ledger.close(200);
+    expect(performance.now() - began).to.be.below(5000);
+    expect(counts.drops).to.deep.equal({ shutdown: 7 });
   });
 
   it('gets events in batches of at most its size', async () => {

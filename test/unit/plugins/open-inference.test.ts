@@ -283,7 +283,7 @@ describe('open_inference', () => {
       [
         { headers: { 'Content-Length': '1' } },
         ['headers', 'Content-Length'],
-        'not a header that a step can set',
+        'not a header that an option can set',
       ],
       [{ headers: { 'a b': '1' } }, ['headers', 'a b'], 'not the name of a header'],
       [{ inputs: { x: step.texts([['a'], [], []]) } }, ['inputs', 'x'], 'is a list of texts'],

@@ -1,13 +1,9 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { MillraceError } from '../../../runtime/api/errors.js';
+import { misspeltSettings } from '../../../runtime/settings/misspelt-settings.js';
 import { redisSettings } from '../../../runtime/settings/redis-settings.js';
-import {
-  loadSettings,
-  misspeltSettings,
-  SETTINGS,
-  type SettingFlags,
-} from '../../../runtime/settings/settings.js';
+import { loadSettings, SETTINGS, type SettingFlags } from '../../../runtime/settings/settings.js';
 
 type Env = Record<string, string>;
 

@@ -3,7 +3,7 @@ import type { Column } from '../../../runtime/api/columns.js';
 import { defaultedCause, Status, statusName } from '../../../runtime/api/status.js';
 import type { JsonObject, ValueType } from '../../../runtime/api/types.js';
 import type { FeatureView } from '../../../runtime/config/project/model.js';
-import { viewLayout } from '../../../runtime/index/feature-store.js';
+import { viewLayout } from '../../../runtime/index/stored-views.js';
 import { columnKindOf } from '../../../runtime/frame/cells.js';
 import { looseColumn } from '../../../runtime/frame/frame.js';
 import { FeatureDecoder } from '../../../runtime/store/codec/feature-decoder.js';

@@ -68,7 +68,6 @@ describe('TunablePipeline', () => {
       { project: root },
     );
     opened = await openTunable(settings, 'search');
-    if (opened.plan === undefined) throw new Error('expected a plan');
     pipeline = new TunablePipeline(opened.plan, opened.services, PARAMS);
     // The grade of a candidate is its number, so that the grades tell the order.
     const grades = new Map(products.map(({ product_id }, i) => [product_id, i]));
@@ -119,7 +118,6 @@ describe('TunablePipeline', () => {
 
   it('runs only the steps again that the params can change', () => {
     const { plan } = opened;
-    if (plan === undefined) throw new Error('expected a plan');
     const again = (...params: string[]): string[] => dependenceOf(plan, params).again.map(({ as }) => as);
     const rules = ['filter', 'score', 'boost', 'bury', 'pin'];
     expect(again('k')).to.deep.equal(['title', 'mixed', ...rules]);

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .client import Millrace, Ranked, Ranking
+    from .columns import Column
     from .data_set import DataSet, Feature, load_dataset
     from .errors import ConnectionFailed, MillraceError, Problem, Violation
     from .evaluation import Comparison, Evaluation, MetricResult, evaluate
-    from .training import Column, TrainedModel, train
+    from .training import TrainedModel, train
 
 _PLACES = {
     "Millrace": "client",
     "Ranked": "client",
     "Ranking": "client",
+    "Column": "columns",
     "DataSet": "data_set",
     "Feature": "data_set",
     "load_dataset": "data_set",
@@ -31,7 +33,6 @@ _PLACES = {
     "Evaluation": "evaluation",
     "MetricResult": "evaluation",
     "evaluate": "evaluation",
-    "Column": "training",
     "TrainedModel": "training",
     "train": "training",
 }

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .columns import Column, values_of
 from .data_set import DataSet, MissingPackage, Split
 from .errors import DataSetError
-from .training import Column, train, values_of
+from .training import train
 
 _FAILED = 3
 

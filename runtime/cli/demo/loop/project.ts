@@ -1,23 +1,39 @@
-/** The pipeline of the demo. Its params are a guess: popularity counts most. */
-export const PIPELINE = `pipeline: shop
+/**
+ * A pipeline of the demo.
+ * @param params the lines of `params:`, or nothing
+ * @param relevance the step whose score ranks the products
+ */
+export function pipelineWith(params: string, relevance: string): string {
+  return `pipeline: shop
 rank: product
 request:
   candidates: {}
   query: query
   user: optional(user)
   explore: optional(bool) # leaves the candidates in the order sent
-params:
-  w_popularity: { value: 1.5, min: 0, max: 3 }
-  w_rating: { value: 0.05, min: 0, max: 1 } # stars, 1 to 5
-  w_discount: { value: 0, min: 0, max: 3 }
-  w_brand: { value: 0, min: 0, max: 3 } # the shopper's favourite brand
-define:
+${params}define:
   favourite: coalesce(if(product.brand == user.favourite_brand, 1, 0), 0)
 components:
   - use: text_match
     as: title
     with: { query: query.query, field: product.title }
-  - use: linear
+${relevance}  - use: score
+    when: not coalesce(request.explore, false)
+    with: { value: relevance:score }
+page: { size: 10 }
+log: { unit: user, features: models }
+`;
+}
+
+/** The pipeline that serves first. Its params are a guess: popularity counts most. */
+export const PIPELINE = pipelineWith(
+  `params:
+  w_popularity: { value: 1.5, min: 0, max: 3 }
+  w_rating: { value: 0.05, min: 0, max: 1 } # stars, 1 to 5
+  w_discount: { value: 0, min: 0, max: 3 }
+  w_brand: { value: 0, min: 0, max: 3 } # the shopper's favourite brand
+`,
+  `  - use: linear
     as: relevance
     with:
       weights:
@@ -26,12 +42,8 @@ components:
         product.rating: w_rating
         product.discount: w_discount
         favourite: w_brand
-  - use: score
-    when: not coalesce(request.explore, false)
-    with: { value: relevance:score }
-page: { size: 10 }
-log: { unit: user, features: models }
-`;
+`,
+);
 
 /** The other files of the project, by path. */
 export const SCHEMAS: Readonly<Record<string, string>> = {

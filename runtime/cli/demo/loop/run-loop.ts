@@ -1,17 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startService } from '../../../app/serve.js';
-import { COMPILED } from '../../../core/locations.js';
 import { shuffled } from '../../../core/shuffle.js';
-import { wrap } from '../../../core/wrap.js';
 import { ndcg } from '../../../evaluation/metrics.js';
-import { SETTINGS, type Settings } from '../../../settings/settings.js';
+import type { Settings } from '../../../settings/settings.js';
 import { CommandFailure } from '../../failure.js';
 import { HttpTarget } from '../../load/http-target.js';
 import { renderTable } from '../../table.js';
+import { narrow, runCommand } from './commands.js';
+import type { Learning } from './learning.js';
 import { PIPELINE, SCHEMAS } from './project.js';
 import { RandomPages } from './propensities.js';
 import { ShopClient } from './shop-client.js';
@@ -19,6 +17,7 @@ import { PAGE, Shoppers, type Search, type ShopProduct } from './shoppers.js';
 
 interface LoopOptions {
   readonly seed: number;
+  readonly learning: Learning;
   /** An empty folder. */
   readonly folder: string;
   /** Settings for a service with the embedded store; the folders and the port are set here. */
@@ -35,20 +34,17 @@ export interface LoopResult {
   readonly best: number;
   /** The part of the way from before to the best that was learned. */
   readonly share: number;
-  /** Whether the gate accepted the tuned pipeline. */
+  /** Whether the gate accepted what was learned. */
   readonly isDeployed: boolean;
 }
 
-/** Searches that are logged and learned from. */
-const SEARCHES = 1200;
-/** Of these, one in so many is answered in a random order. */
+/** Of the searches that are logged, one in so many is answered in a random order. */
 const EXPLORES_EACH = 4;
 /** Fresh searches that measure what shoppers get. */
 const MEASURED = 400;
 /** Measured searches have numbers of their own, the same before and after. */
 const FIRST_MEASURED = 1_000_000;
 const CLIENTS = 4;
-const WIDTH = 80;
 /** Feedback that comes later than this after its ranking does not count. That of the demo comes at once. */
 const WINDOW_MS = 2000;
 /** Graded candidates of each query that is judged by people. */
@@ -56,15 +52,16 @@ const JUDGED_CANDIDATES = 24;
 const RELOAD_WITHIN_MS = 10_000;
 
 /**
- * The whole loop, once: serve with a log, collect clicks and orders, build a data set, tune, judge, deploy by a reload, and
+ * The whole loop, once: serve with a log, collect clicks and orders, build a data set, learn, judge, deploy by a reload, and
  * measure again. Learning uses what a shop would know: the ledger, and the pages that it showed in a random order.
  */
 export async function runLoop(given: LoopOptions): Promise<LoopResult> {
   const options = { ...given, write: narrow(given.write) };
-  const { seed, folder, write, settings } = options;
+  const { seed, learning, folder, write, settings } = options;
   const shop = new Shoppers(seed);
   const [live, desk] = [join(folder, 'live'), join(folder, 'desk')];
-  for (const project of [live, desk]) await writeProject(project);
+  await writeProject(live, PIPELINE);
+  await writeProject(desk, learning.pipeline);
   await writeFile(join(folder, 'judgments.csv'), judgmentsOf(shop));
   await writeFile(
     join(folder, 'products.jsonl'),
@@ -90,13 +87,13 @@ export async function runLoop(given: LoopOptions): Promise<LoopResult> {
   try {
     await load(shop, service.url);
     write(`\n1. Serve, and log what was served and what shoppers did\n\n`);
-    const random = await collect(shop, client, write);
+    const random = await collect(shop, client, learning.searches, write);
     await writeFile(join(folder, 'propensities.json'), `${JSON.stringify(random.propensities())}\n`);
     await pause(WINDOW_MS); // requests younger than the window are not joined
     const before = await measure(shop, client);
     await pause(500); // longer than the ledger takes to write
 
-    write('\n2. Join, tune and judge\n');
+    write(`\n2. Join, ${learning.verb} and judge\n`);
     const run = (...argv: string[]): Promise<number> => runCommand(argv, options);
     const must = async (...argv: string[]): Promise<void> => {
       if ((await run(...argv)) !== 0) throw new CommandFailure(`millrace ${argv.join(' ')} failed`);
@@ -105,10 +102,7 @@ export async function runLoop(given: LoopOptions): Promise<LoopResult> {
       ...['dataset', 'build', '--ledger', 'live/.millrace/ledger', '--out', 'data'],
       ...['--label', 'click=1,order=2', '--window', `${WINDOW_MS}ms`, '--split', 'hash:user:90%'],
     );
-    await must(
-      ...['tune', 'shop', '--data', 'data', '--propensities', 'propensities.json'],
-      ...['--gain', 'linear', '--restarts', '1', '--project', 'desk', '--write'],
-    );
+    await must(...learning.command);
     await must(
       ...['entities', 'load', 'product', 'products.jsonl', '--project', 'desk', '--store', 'embedded'],
     );
@@ -127,7 +121,7 @@ export async function runLoop(given: LoopOptions): Promise<LoopResult> {
     );
     const isDeployed = refused === 0;
     write('\n3. Deploy\n\n');
-    if (isDeployed) await deploy(desk, live, client, write);
+    if (isDeployed) await deploy(learning.deployed, desk, live, client, write);
     else write('The gate does not accept the change, so the pipeline stays as it is.\n');
     const after = await measure(shop, client);
 
@@ -141,18 +135,8 @@ export async function runLoop(given: LoopOptions): Promise<LoopResult> {
   }
 }
 
-/** Wraps lines that are longer than a terminal. It writes whole lines. */
-function narrow(write: LoopOptions['write']): LoopOptions['write'] {
-  let begun = '';
-  return (text) => {
-    const lines = (begun + text).split('\n');
-    begun = lines.pop() ?? '';
-    for (const line of lines) write(line.length <= WIDTH ? `${line}\n` : wrap(line, 0, WIDTH));
-  };
-}
-
-async function writeProject(project: string): Promise<void> {
-  const files = { ...SCHEMAS, 'pipelines/shop.yaml': PIPELINE };
+async function writeProject(project: string, pipeline: string): Promise<void> {
+  const files = { ...SCHEMAS, 'pipelines/shop.yaml': pipeline };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), text);
@@ -196,12 +180,13 @@ async function eachSearch(
 async function collect(
   shop: Shoppers,
   client: ShopClient,
+  searches: number,
   write: LoopOptions['write'],
 ): Promise<RandomPages> {
   const random = new RandomPages();
   let [clicks, orders] = [0, 0];
   const started = performance.now();
-  await eachSearch(shop, 1, SEARCHES, async (search, number) => {
+  await eachSearch(shop, 1, searches, async (search, number) => {
     const explores = number % EXPLORES_EACH === 0;
     const visit = shop.visit(search, await client.search(search, explores), number);
     if (explores) random.add(visit);
@@ -211,7 +196,7 @@ async function collect(
   });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   write(
-    `${SEARCHES.toLocaleString('en')} searches in ${seconds} s, ${random.pages} of them in a random order; ` +
+    `${searches.toLocaleString('en')} searches in ${seconds} s, ${random.pages} of them in a random order; ` +
       `${clicks} clicks, ${orders} orders\n`,
   );
   return random;
@@ -245,7 +230,9 @@ function compare(before: number, learned: number): Omit<LoopResult, 'isDeployed'
   return { before, learned, best, share: (learned - before) / (best - before) };
 }
 
+/** Copies files from desk to live, the pipeline last, and waits until the service has it. */
 async function deploy(
+  files: readonly string[],
   desk: string,
   live: string,
   client: ShopClient,
@@ -253,48 +240,18 @@ async function deploy(
 ): Promise<void> {
   const version = await client.projectVersion();
   const started = performance.now();
-  const file = join('pipelines', 'shop.yaml');
-  await copyFile(join(desk, file), join(live, file));
+  for (const file of files) {
+    await mkdir(dirname(join(live, file)), { recursive: true });
+    await copyFile(join(desk, file), join(live, file));
+  }
   while ((await client.projectVersion()) === version) {
     if (performance.now() - started > RELOAD_WITHIN_MS)
       throw new CommandFailure('the service did not reload the changed pipeline');
     await pause(20);
   }
   const ms = Math.round(performance.now() - started);
-  write(`desk/${file} was copied to live/; the service reloaded it after ${ms} ms.\n`);
-}
-
-/** Runs a command as a user does: in a process of its own, in the folder of the demo. Returns its exit code. */
-async function runCommand(argv: readonly string[], { folder, env, write }: LoopOptions): Promise<number> {
-  write(`\n$ millrace ${commandText(argv)}\n`);
-  const child = spawn(process.execPath, [join(COMPILED, 'runtime', 'cli', 'bin.js'), ...argv], {
-    cwd: folder,
-    env: withoutSettings(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  child.stdout.setEncoding('utf8').on('data', write);
-  child.stderr.setEncoding('utf8').on('data', write);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return code ?? 1;
-}
-
-/** The settings of the environment are those of another project. */
-function withoutSettings(env: LoopOptions['env']): NodeJS.ProcessEnv {
-  const settings = new Set(Object.values(SETTINGS).map((setting: { readonly env: string }) => setting.env));
-  const others = Object.entries(env).filter(([name]) => !settings.has(name) && !name.startsWith('MILLRACE_'));
-  return { ...Object.fromEntries(others), LOG_LEVEL: 'silent' };
-}
-
-/** The command in lines of at most 80 columns, as a shell takes it. */
-function commandText(argv: readonly string[]): string {
-  const words = argv.map((word) => (/^[\w@%=,:./-]+$/.test(word) ? word : `'${word}'`));
-  const lines = ['$ millrace'];
-  for (const word of words) {
-    const last = lines.at(-1) ?? '';
-    if (last.length + word.length + 3 <= WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`    ${word}`);
-  }
-  return lines.join(' \\\n').slice('$ millrace '.length);
+  const copied = files.map((file) => `desk/${file}`).join(' and ');
+  write(`Copied ${copied} to live/; the service reloaded the project after ${ms} ms.\n`);
 }
 
 function resultText({ before, learned, best, share }: LoopResult, first: Measured, second: Measured): string {

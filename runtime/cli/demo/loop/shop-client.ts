@@ -57,7 +57,7 @@ export class ShopClient {
     await this.#agent.destroy();
   }
 
-  /** A busy service may refuse a request for now. Then it is sent again, as any client should. */
+  /** Sends a body, and sends it again after a 503: a service that is overloaded refuses some requests. */
   async #post(path: string, body: JsonObject): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       const { statusCode, body: answer } = await request(this.#url + path, {

@@ -214,7 +214,7 @@ mrr       0.6667  +0.0833  [-0.5000, +0.6667]  1.0000
     expect(code).to.equal(1);
     expect(stderr).to.equal('error: 1 of 2 conditions of --require does not hold\n');
     expect(stdout).to.contain(
-      '\nPASS  mrr >= 0.7, found 0.7500\nFAIL  lower(mrr) > 0.7, found 0.5000 of 2 queries, needs at least 5\n',
+      '\nPASS  mrr >= 0.7, found 0.7500\nFAIL  lower(mrr) > 0.7, found 0.5000 of 2 queries, needs at least 10\n',
     );
     const junit = await readFile(at('junit.xml'), 'utf8');
     expect(junit).to.contain('<testsuites tests="2" failures="1">');

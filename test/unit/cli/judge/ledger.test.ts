@@ -28,6 +28,15 @@ const FILES = {
   'pipelines/shop.yaml': PIPELINE('shop', SCORE, 'log: { features: all, candidates: all }\n'),
   'pipelines/other.yaml': PIPELINE('other', 'product.price', 'log: { hash: [user] }\n'),
   'pipelines/dear.yaml': PIPELINE('dear', 'product.price', ''),
+  'pipelines/worth.yaml': `
+pipeline: worth
+score: product
+request: { product: { discount: float } }
+components:
+  - use: score
+    with: { value: product.price + product.discount }
+log: { features: all }
+`,
 };
 
 /** Pipelines with hashed ids need it. */
@@ -67,7 +76,14 @@ describe('commands on a ledger', () => {
         user_page: 1,
         user_page_size: 2,
       });
-    await post('/api/v1/other', { query: { query: 'tv' }, user: { user_id: 'u1' }, candidates });
+    await post('/api/v1/other', {
+      request_id: 'partly',
+      query: { query: 'tv' },
+      user: { user_id: 'u1' },
+      candidates,
+    });
+    await post('/api/v1/other', { request_id: 'empty', query: { query: 'tv' }, candidates: [] });
+    await post('/api/v1/worth', { request_id: 'one', product: { product_id: 'p4', discount: 10 } });
     // Request 0: a click on its best candidate. Request 1: on its worst one. Another of no known request.
     for (const [request, id] of [
       ['r0', 'p5'],
@@ -158,6 +174,11 @@ describe('commands on a ledger', () => {
     expect(text.stdout).to.contain('4 requests without feedback left out');
   });
 
+  it('warn of a kind of feedback that the ledger does not have', async () => {
+    const { stderr } = await run('evaluate', 'shop', '--metrics', 'mrr', '--label', 'click=1,ordr=3');
+    expect(stderr).to.contain('warning: the ledger has no feedback of the kind ordr; it has click\n');
+  });
+
   it('gate on clicks only if the user says so', async () => {
     const gate = ['--require', 'mrr > 0.1'];
     const refused = await run('evaluate', 'shop', ...gate);
@@ -168,5 +189,64 @@ describe('commands on a ledger', () => {
     expect(allowed.stdout).to.contain('PASS  mrr > 0.1');
     const mixed = await run('evaluate', 'shop', '--judgments', 'x.csv');
     expect(mixed.code).to.equal(2);
+  });
+
+  describe('rank --logged', () => {
+    const rank = async (pipeline: string, id: string): Promise<CommandResult> =>
+      run('rank', pipeline, '--logged', id, '--json');
+    const orderOf = ({ stdout }: CommandResult): string[] =>
+      (JSON.parse(stdout) as { ranked_candidates: { candidate_id: string }[] }).ranked_candidates.map(
+        ({ candidate_id: id }) => id,
+      );
+
+    it('sends the request again, with its fields and what its candidates carried', async () => {
+      const visitor = await rank('shop', 'r1');
+      expect([visitor.code, visitor.stderr]).to.deep.equal([0, '']);
+      expect(orderOf(visitor)).to.deep.equal(['p5', 'p1', 'p2']);
+      // Request 5 is of a kiosk, which ranks by the price.
+      expect(orderOf(await rank('shop', 'r5'))).to.deep.equal(['p5', 'p4', 'p3']);
+      const explained = await run('rank', 'shop', '--logged', 'r0', '--explain', '--json');
+      expect(explained.code, explained.stderr).to.equal(0);
+      expect(explained.stdout).to.contain('"u1"');
+    });
+
+    it('sends it to another pipeline, and says which one logged it', async () => {
+      const { code, stdout, stderr } = await rank('dear', 'r1');
+      expect([code, stderr]).to.deep.equal([0, 'note: the request was logged by the pipeline shop\n']);
+      expect(orderOf({ code, stdout, stderr })).to.deep.equal(['p5', 'p4', 'p3']);
+    });
+
+    it('says what the log lacks', async () => {
+      const { code, stdout, stderr } = await rank('other', 'partly');
+      expect(code, stderr).to.equal(0);
+      expect(stderr.trim().split('\n')).to.deep.equal([
+        'note: the log lacks some candidates: the others are ranked without them',
+        'note: the log lacks kiosk: the request is sent without it',
+        'note: the log lacks product.search_score: the request is sent without it',
+        'note: the log lacks user: the request is sent without it',
+      ]);
+      expect(orderOf({ code, stdout, stderr })).to.have.length(3);
+    });
+
+    it('sends a logged entity to a pipeline that scores', async () => {
+      const { code, stdout, stderr } = await rank('worth', 'one');
+      expect([code, stderr]).to.deep.equal([0, '']);
+      expect(JSON.parse(stdout)).to.include({ score: 14 });
+    });
+
+    it('refuses a request that the ledger does not have, and a file beside it', async () => {
+      const unknown = await rank('shop', 'r17');
+      expect(unknown.code).to.equal(1);
+      expect(unknown.stderr).to.contain('has no request with the id r17');
+      const empty = await rank('other', 'empty');
+      expect([empty.code, empty.stdout]).to.deep.equal([1, '']);
+      expect(empty.stderr).to.contain('the request empty failed, or its log has no candidates');
+      const both = await run('rank', 'shop', 'request.json', '--logged', 'r1');
+      expect([
+        both.code,
+        both.stderr.includes('either a file with the request, or --logged ID'),
+      ]).to.deep.equal([2, true]);
+      expect((await run('rank', 'shp', '--logged', 'r1')).stderr).to.contain('did you mean shop?');
+    });
   });
 });

@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../../runtime/api/types.js';
-import { guessSources, type FileGuess } from '../../../../runtime/dataset/import/guess.js';
+import type { FileGuess } from '../../../../runtime/dataset/import/file-guess.js';
+import { guessSource } from '../../../../runtime/dataset/import/guess.js';
 
 const TARGET = { candidateType: 'product' };
 
 function guess(file: string, rows: readonly JsonObject[]): FileGuess {
-  const [found] = guessSources([{ file, rows }], TARGET);
-  if (found === undefined) throw new Error('there is no guess');
-  return found;
+  return guessSource({ file, rows }, TARGET);
 }
 
 /** Rows of lists of three, one row a candidate. */
@@ -51,6 +50,60 @@ describe('the guess of a mapping', () => {
         event: 'click',
       },
     ]);
+  });
+
+  it('knows other words for an id, a number and a time', () => {
+    const shown = impressions((list, place) => ({
+      searchUUID: `s${list}`,
+      servedAt: 1_700_000_000 + list,
+      visitorRef: `u${list % 9}`,
+      articleNumber: `a${(list * 7 + place) % 50}`,
+      slotNo: place,
+    }));
+    expect(guess('serve_log.csv', shown).sources[0]?.map).to.deep.equal({
+      request: 'searchUUID',
+      time: 'servedAt',
+      user: 'visitorRef',
+      product: 'articleNumber',
+      position: 'slotNo',
+    });
+    const taps = [{ searchUUID: 's1', tappedAt: 1_700_000_003, article: { articleNumber: 'a8' } }];
+    expect(guess('taps.jsonl', taps).sources).to.deep.equal([
+      {
+        files: ['taps.jsonl'],
+        into: 'feedback',
+        map: { request: 'searchUUID', time: 'tappedAt', product: 'article.articleNumber' },
+        event: 'click',
+      },
+    ]);
+  });
+
+  it('is not changed by a few cells that do not fit', () => {
+    const rows = impressions((list, place) => ({
+      request_id: `r${list}`,
+      time: 1_700_000_000 + list,
+      item_id: `p${(list * 7 + place) % 50}`,
+      position: place,
+      click: list % 2,
+    }));
+    const whole = guess('log.csv', rows);
+    const [first] = rows;
+    const broken = [
+      ...rows,
+      { ...first, time: 'yesterday', position: 'top', click: 'maybe' },
+      { ...first, time: 'NULL' },
+    ];
+    expect(guess('log.csv', broken)).to.deep.equal(whole);
+  });
+
+  it('keeps a column whose few values are in rows with a click by chance', () => {
+    const rows = impressions((list, place) => ({
+      request_id: `r${list}`,
+      item_id: `p${(list * 7 + place) % 50}`,
+      click: list % 2,
+      rare: list === 1 && place === 1 ? 0.25 : 0,
+    }));
+    expect(guess('log.csv', rows).sources[0]).to.deep.include({ carry: { rare: 'rare' } });
   });
 
   it('takes rows of one session and time as a request, and says so', () => {
@@ -142,6 +195,135 @@ describe('the guess of a mapping', () => {
     ]);
   });
 
+  it('splits a log whose rows of some types hold lists', () => {
+    const rows = Array.from({ length: 50 }, (_, at): JsonObject[] => {
+      const products = [1, 2, 3].map((place) => ({
+        product_id: `p${(at + place) % 9}`,
+        position: place,
+        price: place / 2,
+      }));
+      const common = { type: 'track', userId: `u${at % 7}`, timestamp: 1_700_000_000 + at };
+      return [
+        { ...common, event: 'Product List Viewed', properties: { list_id: `l${at}`, products } },
+        { ...common, event: 'Product Clicked', properties: { list_id: `l${at}`, product_id: 'p1' } },
+        {
+          ...common,
+          event: 'Order Completed',
+          properties: { products: [{ product_id: 'p1', quantity: 2 }] },
+        },
+        { ...common, event: 'Page Loaded' },
+        { ...common, type: 'page' },
+      ];
+    }).flat();
+    const { sources, notes } = guess('events.ndjson', rows);
+    expect(sources).to.deep.equal([
+      {
+        files: ['events.ndjson'],
+        into: 'rankings',
+        where: { event: ['Product List Viewed'] },
+        map: {
+          request: 'properties.list_id',
+          time: 'timestamp',
+          user: 'userId',
+          items: 'properties.products',
+          product: 'product_id',
+          position: 'position',
+        },
+        carry: { price: 'price' },
+      },
+      {
+        files: ['events.ndjson'],
+        into: 'feedback',
+        map: {
+          request: 'properties.list_id',
+          time: 'timestamp',
+          user: 'userId',
+          product: 'properties.product_id',
+          type: 'event',
+        },
+        event: { 'Product Clicked': 'click' },
+        where: { event: ['Product Clicked'] },
+      },
+      {
+        files: ['events.ndjson'],
+        into: 'feedback',
+        map: {
+          time: 'timestamp',
+          user: 'userId',
+          items: 'properties.products',
+          product: 'product_id',
+          quantity: 'quantity',
+          type: 'event',
+        },
+        event: { 'Order Completed': 'order' },
+        where: { event: ['Order Completed'] },
+      },
+    ]);
+    expect(notes.join(' ')).to.contain(
+      'Rows without event are not used. Rows with event Page Loaded are not used.',
+    );
+  });
+
+  it('finds numbered columns of one list, and the position that was clicked', () => {
+    const rows = Array.from({ length: 60 }, (_, at) => ({
+      impression_id: `i${at}`,
+      ts: 1_700_000_000 + at,
+      item_1: `a${at % 5}`,
+      price_1: '1',
+      item_2: `b${at % 5}`,
+      price_2: '2',
+      clicked_index: at % 3 === 0 ? '' : String((at % 3) - 1),
+    }));
+    expect(guess('wide.csv', rows).sources).to.deep.equal([
+      {
+        files: ['wide.csv'],
+        into: 'rankings',
+        map: { request: 'impression_id', time: 'ts', items: 'places', product: 'item' },
+        positions_from: 0,
+        feedback_at: { click: 'clicked_index' },
+        carry: { price: 'price' },
+        places: ['item', 'price'],
+      },
+    ]);
+    const from1 = rows.map((row) => ({ ...row, clicked_index: row.clicked_index === '' ? 0 : 2 }));
+    expect(guess('wide.csv', from1).sources[0]).not.to.have.property('positions_from');
+  });
+
+  it('finds positions of clicks that start with 0', () => {
+    const clicks = Array.from({ length: 30 }, (_, at) => ({
+      ts: 1_700_000_000 + at,
+      sku: `p${at % 4}`,
+      slot: at % 3,
+    }));
+    expect(guess('clicks.csv', clicks).sources[0]).to.deep.include({ positions_from: 0 });
+  });
+
+  it('finds numbers with a decimal comma', () => {
+    const rows = impressions((list, place) => ({
+      request_id: `r${list}`,
+      item_id: `p${(list * 7 + place) % 50}`,
+      click: list % 2,
+      discount: `${list},5${place}`,
+    }));
+    expect(guess('log.csv', rows).sources[0]).to.deep.include({
+      carry: { discount: 'discount' },
+      decimal_comma: ['discount'],
+    });
+  });
+
+  it('finds other names of feedback', () => {
+    const rows = Array.from({ length: 60 }, (_, at) => ({
+      session_id: `s${at}`,
+      started_at: 1_700_000_000 + at,
+      shown_items: [1, 2, 3],
+      clicked_items: [1],
+      bought_items: at % 2 === 0 ? [1] : [],
+    }));
+    expect(guess('log.parquet', rows).sources[0]).to.deep.include({
+      feedback: { click: 'clicked_items', order: 'bought_items' },
+    });
+  });
+
   it('knows events of Metarank and of Google Analytics', () => {
     expect(guess('m.jsonl', [{ event: 'item', id: 'e', timestamp: '1', item: 'i' }]).sources).to.deep.equal([
       { files: ['m.jsonl'], map: 'metarank' },
@@ -154,7 +336,7 @@ describe('the guess of a mapping', () => {
   it('says that a file is not read if it does not know what its rows are', () => {
     const { sources, notes } = guess('weather.csv', [{ day: 'monday', rain: '1' }]);
     expect(sources).to.deep.equal([]);
-    expect(notes.join(' ')).to.contain('the file is not read');
+    expect(notes.join(' ')).to.contain('the file is not read. Its columns are day, rain.');
   });
 
   it('never throws', () => {

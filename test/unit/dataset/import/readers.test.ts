@@ -1,20 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../../runtime/api/types.js';
+import { entityReader } from '../../../../runtime/dataset/import/entity-reader.js';
 import {
   REJECT_REASONS,
   type ForeignEvent,
   type RowReader,
 } from '../../../../runtime/dataset/import/foreign-event.js';
+import { feedbackReader } from '../../../../runtime/dataset/import/feedback-reader.js';
 import { ga4Reader } from '../../../../runtime/dataset/import/ga4.js';
 import type { RankingSource } from '../../../../runtime/dataset/import/mapping.js';
 import { metarankReader } from '../../../../runtime/dataset/import/metarank.js';
+import { rankingReader } from '../../../../runtime/dataset/import/ranking-reader.js';
 import { foreignTime } from '../../../../runtime/dataset/import/read-values.js';
-import {
-  entityReader,
-  feedbackReader,
-  rankingReader,
-} from '../../../../runtime/dataset/import/row-readers.js';
+import { rowShaper } from '../../../../runtime/dataset/import/row-shape.js';
 
 const TIME = Date.UTC(2026, 0, 31, 9, 30);
 
@@ -196,6 +195,92 @@ describe('rows of foreign logs', () => {
       time: NaN,
       values: { price: '2' },
     });
+  });
+
+  it('become entities whose attributes have names of Millrace, those of nested objects too', () => {
+    const reader = entityReader({ files: ['items.csv'], into: 'entities', map: { product: 'itemId' } });
+    const [event] = read(reader, {
+      itemId: 'p1',
+      unitPrice: '2',
+      'Stock Level': '7',
+      size: { width: 3 },
+      a__b: '1',
+    }).events;
+    expect(event).to.deep.include({
+      values: { unit_price: '2', stock_level: '7', size: { width: 3 }, size_width: 3, a__b: '1' },
+    });
+  });
+
+  it('hold positions that were clicked, of a list in numbered columns', () => {
+    const source: RankingSource = {
+      files: ['wide.csv'],
+      into: 'rankings',
+      map: { request: 'req', time: 'ts', items: 'places', product: 'item_id' },
+      positions_from: 0,
+      feedback_at: { click: 'clicked_index' },
+      carry: { price: 'price' },
+      places: ['item_id', 'price'],
+      decimal_comma: ['price_10'],
+    };
+    const reader = rankingReader(source, 'product', 1);
+    const wide = {
+      req: 'r1',
+      ts: '2026-01-31T09:30:00Z',
+      item_10_id: 'c',
+      price_10: '1.234,5',
+      item_2_id: '',
+    };
+    const shape = rowShaper(source);
+    const { events, rejects } = read(
+      reader,
+      shape({ ...wide, item_1_id: 'a', clicked_index: '2' }),
+      shape({ ...wide, item_1_id: 'a', clicked_index: 'NaN' }),
+      shape({ ...wide, item_1_id: 'a', clicked_index: 'first' }),
+      shape({ req: 'r2', ts: wide.ts, item_1_id: '' }),
+    );
+    expect(rejects).to.deep.equal([
+      'bad_flag: clicked_index: "first" is not a position',
+      'no_candidates: places is empty',
+    ]);
+    expect(events.map((event) => (event.is === 'ranking' ? event.candidates : []))).to.deep.equal([
+      [
+        { id: 'a', position: 1, carried: {}, acts: [] },
+        {
+          id: 'c',
+          position: 3,
+          carried: { price: '1234.5' },
+          acts: [{ event: 'click', time: TIME, quantity: 1 }],
+        },
+      ],
+      [
+        { id: 'a', position: 1, carried: {}, acts: [] },
+        { id: 'c', position: 3, carried: { price: '1234.5' }, acts: [] },
+      ],
+    ]);
+  });
+
+  it('become feedback of each item of a list', () => {
+    const reader = feedbackReader(
+      {
+        files: ['orders.jsonl'],
+        into: 'feedback',
+        map: { time: 'ts', user: 'uid', items: 'lines', product: 'sku', quantity: 'qty' },
+        event: 'order',
+      },
+      'product',
+    );
+    const { events, rejects } = read(
+      reader,
+      { ts: '2026-01-31T09:30:00Z', uid: 'u1', lines: [{ sku: 'a', qty: 2 }, { sku: 'b' }, { qty: 1 }] },
+      { ts: '2026-01-31T09:30:00Z', uid: 'u1' },
+    );
+    expect(
+      events.map((event) => (event.is === 'feedback' ? [event.candidate, event.quantity] : [])),
+    ).to.deep.equal([
+      ['a', 2],
+      ['b', 1],
+    ]);
+    expect(rejects).to.deep.equal(['no_id: sku is missing', 'no_candidates: lines is not a list']);
   });
 
   const refused: readonly (readonly [RowReader, JsonObject, string])[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Sink } from '../../../../runtime/api/ledger.js';
@@ -9,6 +9,7 @@ import { schemaFrame } from '../../../../runtime/ledger/schema-frame.js';
 import { closeMark, segmentFiles, segmentPath, segmentPaths } from '../../../../runtime/sdk/segments.js';
 import { sink as plugin } from '../../../../plugins/file/index.js';
 import { createSink, sinkLedger, SMALL_RANKING, type SinkLedger } from '../../../support/sink-ledger.js';
+import { until } from '../../../support/until.js';
 
 const DAY = 86_400_000;
 const OTHER = '11111111-1111-1111-1111-111111111111';
@@ -139,6 +140,58 @@ describe('the file sink', () => {
     await ledger.close(1000);
     expect(counts.dropped).to.equal(0);
     expect(await idsIn(join(folder, 'blocked'))).to.deep.equal(['r0', 'r1']);
+  });
+
+  it('makes a folder that does not exist, with its parents', async () => {
+    const deep = join(folder, 'a', 'b', 'ledger');
+    const { ledger, add } = await ledgerOf({}, { folder: deep });
+    add(1);
+    await ledger.close(1000);
+    expect(await idsIn(deep)).to.deep.equal(['r0']);
+  });
+
+  it('tries again when the folder or that of the day is a file, and loses nothing', async () => {
+    const day = dirname(segmentPath(folder, OTHER, 1, Date.now()));
+    for (const path of [day, folder]) {
+      await rm(path, { recursive: true, force: true });
+      await writeFile(path, '');
+      const { ledger, add, counts } = await ledgerOf();
+      add(2);
+      const flushed = ledger.flush();
+      await until('two failures', () => counts.retries >= 2);
+      await rm(path);
+      await flushed;
+      await ledger.close(1000);
+      expect(counts).to.include({ delivered: 2, dropped: 0 });
+      expect(await idsIn(folder)).to.deep.equal(['r0', 'r1']);
+    }
+  });
+
+  it('waits while it may not write into the folder, and loses nothing', async () => {
+    await chmod(folder, 0o555);
+    const root = process.geteuid?.() === 0;
+    const { ledger, add, counts } = await ledgerOf();
+    if (root) process.seteuid?.('nobody'); // nothing is read-only for root
+    try {
+      add(2);
+      await until('two failures', () => counts.retries >= 2);
+    } finally {
+      if (root) process.seteuid?.(0);
+    }
+    expect(counts.waits[0]).to.match(/^cannot write /);
+    await chmod(folder, 0o755);
+    await ledger.close(5000);
+    expect(counts).to.include({ delivered: 2, dropped: 0 });
+  });
+
+  it('starts another segment when its own was deleted', async () => {
+    const { ledger, add } = await ledgerOf();
+    add(1);
+    await ledger.flush();
+    await rm(folder, { recursive: true });
+    add(1);
+    await ledger.close(1000);
+    expect(await idsIn(folder)).to.deep.equal(['r1']);
   });
 
   it('refuses options that mean nothing', async () => {

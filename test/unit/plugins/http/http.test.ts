@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { sink as plugin } from '../../../../plugins/http/index.js';
 import { startCollector, type Collector } from '../../../support/collector.js';
 import { createSink, requestIdsIn, sinkLedger, type SinkLedger } from '../../../support/sink-ledger.js';
@@ -102,6 +104,63 @@ describe('the http sink', () => {
     expect(ids()).to.have.length(19);
   });
 
+  it('sends a batch that is too large for the server in smaller parts', async () => {
+    collector.reply = ({ body }) => ({ status: body.length > 3000 ? 413 : 204 });
+    const { add, ledger, counts } = await open();
+    add(20, 1000);
+    add(1, 5000);
+    await ledger.flush();
+    expect(counts.drops).to.deep.equal({ refused: 1 });
+    expect(counts).to.include({ put: 21, delivered: 20, retries: 0 });
+    expect(ids()).to.deep.equal(Array.from({ length: 20 }, (_, i) => `r${i}`));
+  });
+
+  it('does not follow a redirect, and sends the batch again', async () => {
+    collector.reply = ({ path }) =>
+      path === '/records' && collector.requests < 3
+        ? { status: 301, headers: { location: `${collector.url}/elsewhere` } }
+        : { status: 204 };
+    const { add, ledger, counts } = await open();
+    add(2);
+    await ledger.flush();
+    expect(collector.taken.map(({ path }) => path)).to.deep.equal(['/records']);
+    expect(counts.waits).to.deep.equal(['the server answered 301', undefined]);
+    expect(counts).to.include({ delivered: 2, dropped: 0 });
+  });
+
+  it('sends a batch again after an answer that is not HTTP, cut short, or too slow', async () => {
+    const { port } = collector;
+    await collector.close();
+    const answers = [
+      'garbage\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal',
+      'HTTP/1.1 200 OK\r\nslow: ',
+    ];
+    let answered = 0;
+    const server = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          const answer = answers[answered++] ?? '';
+          if (!answer.endsWith('slow: ')) socket.end(answer);
+          else {
+            const timer = setInterval(() => socket.write('x'), 20);
+            socket.write(answer);
+            socket.once('close', () => clearInterval(timer));
+          }
+        });
+    }).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const { add, ledger, counts } = await open({ timeout: '300ms' });
+    add(2);
+    await until('three failures', () => answered > answers.length);
+    server.close();
+    collector = await startCollector(port);
+    await ledger.flush();
+    expect(ids()).to.deep.equal(['r0', 'r1']);
+    expect(counts).to.include({ put: 2, delivered: 2, dropped: 0 });
+  });
+
   it('does not lose records to a wrong token: it sends them again', async () => {
     let status = 401;
     collector.reply = () => ({ status });
@@ -141,7 +200,7 @@ describe('the http sink', () => {
       'the host elsewhere:80 is not allowed; allow it with the setting MILLRACE_SINK_HOSTS, e.g. MILLRACE_SINK_HOSTS=elsewhere:80',
     );
     expect(await fault({ headers: { 'Content-Type': 'text/plain' } })).to.equal(
-      '`Content-Type` is not a header that a sink can set',
+      '`Content-Type` is not a header that an option can set',
     );
     expect(await fault({ headers: { 'X-A': 'geheim\n' } })).to.equal(
       'the value of `X-A` has characters that a header cannot hold',

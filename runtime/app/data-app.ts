@@ -1,0 +1,52 @@
+import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
+import { container as rootContainer } from 'tsyringe';
+import { loadSchemas } from '../config/project/load-project.js';
+import type { EntityIndex } from '../index/entity-index.js';
+import type { Scans } from '../index/export/scans.js';
+import type { FeatureStore } from '../index/feature-store.js';
+import type { Forget } from '../privacy/forget.js';
+import type { Settings } from '../settings/settings.js';
+import { registerData } from './container/register-generation.js';
+import { registerServices, type Overrides } from './container/services.js';
+import { TOKENS } from './container/tokens.js';
+import { ProjectInvalidError } from './project/compile-project.js';
+import { LEDGER_MS, openSinks } from './project/recording.js';
+
+/** Stores entities and features, but runs no pipeline. */
+export interface DataApp {
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly scans: Scans;
+  readonly forget: Forget;
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the schemas, connects the store and wires the services, for commands that store data. Pipelines, plugins and
+ * model files may have errors or be missing.
+ * @throws ProjectInvalidError before the store is touched; MillraceError store_unavailable, data_folder_in_use
+ */
+export async function createDataApp(settings: Settings, overrides: Overrides = {}): Promise<DataApp> {
+  const { config, diagnostics } = await loadSchemas(settings.project);
+  if (config === undefined) throw new ProjectInvalidError(diagnostics);
+  const isRecorded = [...config.views.values()].some(({ history }) => history === true);
+  const sinks = isRecorded && overrides.ledger === undefined ? await openSinks(settings) : undefined;
+  const services = await registerServices(rootContainer.createChildContainer(), settings, {
+    ...overrides,
+    ...(sinks === undefined ? {} : { ledger: sinks.ledger }),
+  });
+  registerData(services, config);
+  const store = services.resolve(TOKENS.store);
+  const features = services.resolve(TOKENS.featureStore);
+  return {
+    entities: services.resolve(TOKENS.entityIndex),
+    features,
+    scans: services.resolve(TOKENS.scans),
+    forget: services.resolve(TOKENS.forget),
+    close: async () => {
+      await features.recording.idle(LEDGER_MS);
+      await sinks?.ledger.close(LEDGER_MS);
+      await store.close();
+    },
+  };
+}

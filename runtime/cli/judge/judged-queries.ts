@@ -1,0 +1,31 @@
+import type { ProjectConfig, PipelineDefinition } from '../../config/project/model.js';
+import type { JudgedQuery } from '../../evaluation/judgments.js';
+import type { CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { readJudgments, type FileFlags } from './read-judgments.js';
+import { requestShape, type RequestShape } from './request-shape.js';
+
+/**
+ * Reads the judged queries that a pipeline ranks whole.
+ * @param queryField see `requestShape`
+ * @throws as `readJudgments` and `requestShape`; CommandFailure if a query has more candidates than the pipeline ranks
+ */
+export async function readJudgedQueries(
+  context: CliContext,
+  path: string,
+  flags: FileFlags,
+  queryField: string | undefined,
+  definition: PipelineDefinition,
+  config: ProjectConfig,
+): Promise<{ readonly queries: readonly JudgedQuery[]; readonly shape: RequestShape }> {
+  const shape = requestShape({ definition, project: { config } }, queryField);
+  const { queries } = await readJudgments(context, path, flags, shape);
+  const { name, limits, file } = definition;
+  const tooLong = queries.find(({ candidates }) => candidates.length > limits.candidates);
+  if (tooLong !== undefined)
+    throw new CommandFailure(
+      `a query has ${tooLong.candidates.length} candidates, but ${name} ranks at most ${limits.candidates}`,
+      `raise limits.candidates in ${file.path}`,
+    );
+  return { queries, shape };
+}

@@ -1,0 +1,31 @@
+import { row, wholeNumber } from './setting-row.js';
+
+/** Limits of the bodies of requests. */
+export const BODY_SETTINGS = {
+  rankingBytes: row({
+    env: 'MILLRACE_MAX_RANKING_BYTES',
+    value: 'BYTES',
+    default: '2097152',
+    description: 'Maximum size of the body of a ranking request, decompressed, in bytes.',
+    expected: 'a number of bytes, 1024 to 268435456',
+    parse: wholeNumber(1024, 268_435_456),
+  }),
+  uploadBytes: row({
+    env: 'MILLRACE_MAX_UPLOAD_BYTES',
+    value: 'BYTES',
+    default: '12582912',
+    description: 'Maximum size of the body of an upload or a push, decompressed, in bytes.',
+    expected: 'a number of bytes, 1024 to 268435456',
+    parse: wholeNumber(1024, 268_435_456),
+  }),
+  bodyMemory: row({
+    env: 'MILLRACE_BODY_MEMORY',
+    value: 'BYTES',
+    default: '134217728',
+    description:
+      'Maximum memory of the bodies of all requests in flight, decompressed, in bytes. A request whose body does not fit is answered with 503. Cannot be less than the maximum size of one body.',
+    expected: 'a number of bytes, 1048576 to 4294967296',
+    dividedByWorkers: true,
+    parse: wholeNumber(1_048_576, 4_294_967_296),
+  }),
+} as const;

@@ -1,0 +1,159 @@
+import kafkajs from 'kafkajs';
+import { Redis } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startCollector, type Collected } from '../../support/collector.js';
+import { startKafka } from '../../support/kafka-broker.js';
+import { startRedisServer } from '../../support/redis-server.js';
+import { requestIdsIn } from '../../support/sink-ledger.js';
+import { until } from '../../support/until.js';
+
+/** The other side of a sink. */
+export interface Target {
+  readonly title: string;
+  /** The file of the sink, but for its name. */
+  readonly yaml: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly faults: readonly Fault[];
+  /** The request ids of all records that it has, repetitions included. */
+  ids(): Promise<string[]>;
+  remove(): Promise<void>;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** False if only the full form measures it. */
+  readonly inShort: boolean;
+  begin(): Promise<void> | void;
+  end(): Promise<void> | void;
+}
+
+/** Stops a process again and again, so that it gets a tenth of the time. */
+function slowly(pid: () => number): Pick<Fault, 'begin' | 'end'> {
+  let pulsing: Promise<void> | undefined;
+  const state = { isOver: false };
+  return {
+    begin() {
+      state.isOver = false;
+      pulsing = (async () => {
+        while (!state.isOver) {
+          process.kill(pid(), 'SIGSTOP');
+          await pause(900);
+          process.kill(pid(), 'SIGCONT');
+          await pause(100);
+        }
+      })();
+    },
+    async end() {
+      state.isOver = true;
+      await pulsing;
+    },
+  };
+}
+
+function halted(pid: () => number): Pick<Fault, 'begin' | 'end'> {
+  return {
+    begin: () => void process.kill(pid(), 'SIGSTOP'),
+    end: () => void process.kill(pid(), 'SIGCONT'),
+  };
+}
+
+export async function kafkaTarget(jars: string): Promise<Target> {
+  const broker = await startKafka(jars);
+  const { Kafka, logLevel } = kafkajs;
+  const client = new Kafka({ brokers: [broker.address], logLevel: logLevel.NOTHING });
+  let groups = 0;
+  return {
+    title: `Kafka ${broker.version}`,
+    yaml: `use: kafka
+queue: 1MB
+with: { brokers: ["${broker.address}"], topic: rankings, timeout: 2s }
+`,
+    faults: [
+      { name: 'stopped', inShort: false, begin: () => broker.stop('SIGTERM'), end: () => broker.start() },
+      { name: 'killed', inShort: true, begin: () => broker.stop('SIGKILL'), end: () => broker.start() },
+      { name: 'slow', inShort: false, ...slowly(() => broker.pid()) },
+      { name: 'hangs', inShort: true, ...halted(() => broker.pid()) },
+    ],
+    async ids() {
+      const admin = client.admin();
+      await admin.connect();
+      const wanted = (await admin.fetchTopicOffsets('rankings')).reduce(
+        (sum, one) => sum + Number(one.high),
+        0,
+      );
+      await admin.disconnect();
+      const consumer = client.consumer({ groupId: `proof-${groups++}` });
+      await consumer.connect();
+      await consumer.subscribe({ topic: 'rankings', fromBeginning: true });
+      const ids: string[] = [];
+      await consumer.run({
+        eachMessage: ({ message }) => {
+          if (message.value !== null) ids.push(...requestIdsIn(message.value));
+          return Promise.resolve();
+        },
+      });
+      await until('all messages', () => ids.length >= wanted, 60_000);
+      await consumer.disconnect();
+      return ids;
+    },
+    remove: () => broker.remove(),
+  };
+}
+
+export async function redisTarget(): Promise<Target> {
+  const server = await startRedisServer(['--appendonly', 'yes', '--appendfsync', 'always']);
+  return {
+    title: 'Redis stream',
+    yaml: `use: redis_stream
+queue: 1MB
+with: { url: "${server.url}", stream: rankings, timeout: 2s }
+`,
+    faults: [
+      { name: 'killed', inShort: true, begin: () => server.stop(), end: () => server.start() },
+      { name: 'slow', inShort: false, ...slowly(() => server.pid()) },
+      { name: 'hangs', inShort: true, ...halted(() => server.pid()) },
+    ],
+    async ids() {
+      const client = new Redis(server.url);
+      const entries = (await client.callBuffer('XRANGE', 'rankings', '-', '+')) as [Buffer, Buffer[]][];
+      client.disconnect();
+      return entries.flatMap(([, fields]) => {
+        const at = fields.findIndex((field, i) => i % 2 === 0 && String(field) === 'data');
+        return requestIdsIn(fields[at + 1] ?? Buffer.alloc(0));
+      });
+    },
+    remove: () => server.remove(),
+  };
+}
+
+export async function httpTarget(): Promise<Target> {
+  let collector = await startCollector();
+  const { port } = collector;
+  /** What it took before it was closed. */
+  let taken: Collected[] = [];
+  const fault = (name: string, inShort: boolean, reply: typeof collector.reply): Fault => ({
+    name,
+    inShort,
+    begin: () => void (collector.reply = reply),
+    end: () => void (collector.reply = () => ({ status: 204 })),
+  });
+  return {
+    title: 'HTTP server',
+    yaml: `use: http\nqueue: 1MB\nwith: { url: "http://127.0.0.1:${port}/records", timeout: 2s }\n`,
+    faults: [
+      {
+        name: 'closed',
+        inShort: true,
+        begin: () => collector.close(),
+        end: async () => {
+          taken = [...taken, ...collector.taken];
+          collector = await startCollector(port);
+        },
+      },
+      fault('answers 503', false, () => ({ status: 503, headers: { 'retry-after': '1' } })),
+      fault('hangs', true, () => 'hang'),
+    ],
+    ids: () => Promise.resolve([...taken, ...collector.taken].flatMap(({ body }) => requestIdsIn(body))),
+    remove: () => collector.close(),
+  };
+}

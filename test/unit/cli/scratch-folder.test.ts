@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { repositoryPath } from '../../support/repository.js';
+import { withFiles } from '../../support/temporary-files.js';
+
+/** Starts a command, sends a signal when it has made its temporary folder, and says what ended it. */
+async function endedBy(
+  signal: NodeJS.Signals,
+  words: readonly string[],
+  tmpdir: string,
+  hasStarted: () => boolean,
+): Promise<unknown> {
+  const child = spawn(process.execPath, [repositoryPath('dist/runtime/cli/bin.js'), ...words], {
+    env: { ...process.env, TMPDIR: tmpdir },
+    stdio: 'ignore',
+  });
+  const exit = once(child, 'exit');
+  while (!hasStarted() && child.exitCode === null) await pause(20);
+  child.kill(signal);
+  const [code, endedWith] = (await exit) as [unknown, unknown];
+  return endedWith ?? code;
+}
+
+describe('a command that a signal ends', () => {
+  it('dataset build leaves the folder of the data set as it was', () =>
+    withFiles({ 'data/keep': '' }, async (root) => {
+      const out = join(root, 'new');
+      mkdirSync(join(root, 'ledger'));
+      // A pipe that nobody writes: the command waits.
+      execFileSync('mkfifo', [join(root, 'ledger', 'waiting-000001.mlr')]);
+      const words = ['dataset', 'build', '--ledger', join(root, 'ledger'), '--out', out];
+      const ended = await endedBy('SIGINT', words, root, () => existsSync(join(out, '.work', 'new')));
+      expect(ended).to.equal('SIGINT');
+      expect(readdirSync(out)).to.deep.equal([]);
+    }));
+
+  it('demo --loop removes its temporary folder', () =>
+    withFiles({ 'tmp/.keep': '' }, async (root) => {
+      const tmp = join(root, 'tmp');
+      const ended = await endedBy('SIGTERM', ['demo', '--loop'], tmp, () =>
+        readdirSync(tmp).some((name) => name.startsWith('millrace-loop-')),
+      );
+      expect(ended).to.equal('SIGTERM');
+      expect(readdirSync(tmp)).to.deep.equal(['.keep']);
+    }));
+});
