@@ -17,6 +17,7 @@ import { writeProject } from '../support/project.js';
 import { repositoryPath } from '../support/repository.js';
 
 const REQUESTS = 400;
+const WINDOW_MS = 1000;
 const PRODUCTS = 300;
 const CANDIDATES = 20;
 const BRANDS = ['acme', 'Br"uck, Sons', 'zen', 'north', 'lumen'];
@@ -168,8 +169,7 @@ async function serve(name: string, isFirst: boolean): Promise<void> {
   };
   try {
     if (isFirst) await load(post);
-    for (let at = 0; at < REQUESTS; at++) {
-      const request = `${name}-${at}`;
+    const rank = async (request: string): Promise<readonly { readonly candidate_id: string }[]> => {
       const first = random.between(0, PRODUCTS - 1);
       const { ranked_candidates: ranked } = (await post('/api/v1/search', {
         request_id: request,
@@ -179,6 +179,11 @@ async function serve(name: string, isFirst: boolean): Promise<void> {
           ...(random.chance(0.8) ? { upstream: random.next() * 10 } : {}),
         })),
       })) as { readonly ranked_candidates: readonly { readonly candidate_id: string }[] };
+      return ranked;
+    };
+    for (let at = 0; at < REQUESTS; at++) {
+      const request = `${name}-${at}`;
+      const ranked = await rank(request);
       const clicked = ranked.filter(({ candidate_id: id }) =>
         random.chance(Number(id.slice(1)) % 3 === 0 ? 0.5 : 0.05),
       );
@@ -189,6 +194,9 @@ async function serve(name: string, isFirst: boolean): Promise<void> {
           events: clicked.map(({ candidate_id: id }) => ({ type: 'click', product: { product_id: id } })),
         });
     }
+    // The age of a ranking counts from the newest one: with this one, all of the others are older than the window.
+    await pause(WINDOW_MS + 100);
+    await rank(`${name}-last`);
   } finally {
     await service.close();
   }
@@ -212,11 +220,10 @@ async function load(post: (path: string, body: unknown) => Promise<unknown>): Pr
 }
 
 async function build(name: string): Promise<void> {
-  await pause(2500); // feedback may come until the window ends
   console.log(
     await run(
       ...['dataset', 'build', '--ledger', join(root, `ledger-${name}`), '--out', join(root, `data-${name}`)],
-      ...['--window', '1s', '--gap', '0s', '--split', 'time:75%'],
+      ...['--window', `${WINDOW_MS / 1000}s`, '--gap', '0s', '--split', 'time:75%'],
     ),
   );
 }
