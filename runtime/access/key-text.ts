@@ -43,7 +43,12 @@ export function createKey(random: (size: number) => Buffer = randomBytes): NewKe
  * can be guessed. Nobody can try 2^256 secrets at any speed, and each request would pay for the slowness.
  */
 export function hashOfKey(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return Buffer.from(hashTextOfKey(text), 'latin1');
+}
+
+/** The bytes of the hash as the characters of a text. */
+export function hashTextOfKey(text: string): string {
+  return createHash('sha256').update(text).digest('binary');
 }
 
 /**

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Ledger } from '../../runtime/ledger/ledger.js';
 import type { DecodedRecord } from '../../runtime/ledger/record-decoder.js';
 import { cellsOf, memoryLedger } from '../support/memory-ledger.js';
 import { idsOf, pluginFiles, startProject, type TestProject } from '../support/project.js';
@@ -262,6 +264,25 @@ describe('the log of a pipeline', () => {
     });
     expect(records.length).to.be.within(35, 85);
     expect(cellsOf(records[0] as DecodedRecord, 'unit')).to.deep.equal([undefined]);
+  });
+
+  it('records a request after its answer was handed over', async () => {
+    const order: string[] = [];
+    const { ledger } = memoryLedger();
+    const watched: Ledger = {
+      takes: (kind) => ledger.takes(kind),
+      add: (...args) => {
+        order.push('record');
+        ledger.add(...args);
+      },
+    };
+    const project = await startProject(pipeline('{}'), { now: () => NOW, ledger: watched });
+    // A route awaits the answer through several functions before it writes it.
+    const route = async (): Promise<unknown> => await (async () => await project.run(body()))();
+    await route().then(() => order.push('answer'));
+    await nextTurn();
+    await project.close();
+    expect(order).to.deep.equal(['answer', 'record']);
   });
 
   it('records a request that fails', async () => {

@@ -17,7 +17,8 @@ export function leaveRecord(
     return;
   }
   usage?.begin();
-  setImmediate(() => {
+  // Not in a later turn: the columns are still in the processor's cache. The promises of the answer run first.
+  process.nextTick(() => {
     try {
       log.add(run);
     } catch (error) {
