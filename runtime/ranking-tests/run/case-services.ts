@@ -1,0 +1,35 @@
+import type { ProjectConfig } from '../../config/project/model.js';
+import { EntityIndex } from '../../index/entity-index.js';
+import { FeatureStore } from '../../index/feature-store.js';
+import { LayoutRegistry } from '../../store/layout-registry.js';
+import { CaseStore } from './case-store.js';
+
+/** The start of every store key of a case. */
+export const PREFIX = 'test';
+
+/** The store of a case, with what writes to it and what reads it. */
+export interface CaseServices {
+  readonly store: CaseStore;
+  readonly layouts: LayoutRegistry;
+  readonly entities: EntityIndex;
+  readonly features: FeatureStore;
+  readonly now: () => number;
+}
+
+/** Opens an empty store. @param time of the case, epoch milliseconds */
+export function openCase({ entities: types, views }: ProjectConfig, time: number): CaseServices {
+  const store = new CaseStore();
+  const layouts = new LayoutRegistry(store, PREFIX);
+  const now = (): number => time;
+  const parts = { store, layouts, prefix: PREFIX, types };
+  return {
+    store,
+    layouts,
+    now,
+    entities: new EntityIndex(parts),
+    features: new FeatureStore({ ...parts, views, eventTimes: ANY_TIME, clock: now }),
+  };
+}
+
+/** Rows of the past and of the future are both worth testing. */
+const ANY_TIME = { oldest: -Infinity, ahead: Infinity };
