@@ -17,6 +17,7 @@ import { plain } from './files/placed.js';
 import { reportGiven, reportUnknownFields } from './files/report-data.js';
 import type { TestCase, TestFile } from './files/test-case.js';
 import { checkProperties, type PropertyOptions } from './properties/check-properties.js';
+import { CaseStores } from './run/case-services.js';
 import { compileCases, type CompiledCase } from './run/compile-cases.js';
 import type { Outcome } from './run/outcome.js';
 import { GivenError, isFailed, OpenCase } from './run/run-case.js';
@@ -29,6 +30,8 @@ export interface RunOptions extends PropertyOptions {
   readonly updates: boolean;
   /** Whether a missing snapshot is written; otherwise it is a failure. */
   readonly writesMissing: boolean;
+  /** Whether the coverage has pipelines that no case uses. */
+  readonly covers: boolean;
   /** Replaces a whole file. */
   readonly write: (path: string, content: string) => Promise<void>;
 }
@@ -75,7 +78,8 @@ export async function runTests(
   const all = files.flatMap(({ cases }) => cases);
   const sound = all.filter((test) => checkNames(test, config, diagnostics));
   if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
-  const compiled = await compileCases(settings, sound, diagnostics);
+  const others = options.covers ? config.pipelines.map(({ name }) => name) : [];
+  const compiled = await compileCases(settings, sound, others, diagnostics);
   try {
     if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
     const pairs = sound.flatMap((test) => {
@@ -84,7 +88,9 @@ export async function runTests(
     });
     for (const one of pairs) checkCase(one.test, one.compiled, diagnostics);
     if (diagnostics.hasErrors) throw new ProjectInvalidError(diagnostics.all);
-    return await runCases(pairs, files, config, diagnostics, options);
+    const coverage = new Coverage();
+    for (const plan of compiled.plans) coverage.addPipeline(plan);
+    return await runCases(pairs, files, config, coverage, diagnostics, options);
   } finally {
     await compiled.close();
   }
@@ -99,19 +105,19 @@ async function runCases(
   all: readonly Runnable[],
   files: readonly TestFile[],
   config: ProjectConfig,
+  coverage: Coverage,
   diagnostics: Diagnostics,
   options: RunOptions,
 ): Promise<TestRun> {
   const { grep = '', updates } = options;
   const chosen = all.filter(({ test }) => test.name.includes(grep));
   const snapshots = new SnapshotFiles(config.root, options.write);
-  const coverage = new Coverage();
-  for (const { compiled } of all) coverage.addPipeline(compiled.plan);
+  const stores = new CaseStores(config);
   const results: CaseResult[] = [];
   const proven = new Set<string>();
   for (const one of chosen) {
     const began = performance.now();
-    const opened = await openCase(one, config, diagnostics);
+    const opened = await openCase(one, stores, diagnostics);
     if (opened === undefined) continue;
     const { failures, outcome, expected } = await runCase(
       one,
@@ -144,11 +150,11 @@ async function runCases(
 
 async function openCase(
   { test, compiled }: Runnable,
-  config: ProjectConfig,
+  stores: CaseStores,
   diagnostics: Diagnostics,
 ): Promise<OpenCase | undefined> {
   try {
-    return await OpenCase.open(compiled, test, config);
+    return await OpenCase.open(compiled, test, stores);
   } catch (error) {
     if (!(error instanceof GivenError)) throw error;
     reportGiven(error, test, diagnostics);
@@ -217,7 +223,7 @@ const texts = new WeakMap<TestCase, string>();
 function dataOf(test: TestCase): string {
   let text = texts.get(test);
   if (text === undefined) {
-    const { pipeline, time, given, always } = test;
+    const { pipeline, time, rowTime, given, always } = test;
     text = JSON.stringify([
       pipeline.value,
       time,

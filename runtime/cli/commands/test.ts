@@ -61,6 +61,7 @@ async function testOnce(context: CliContext, settings: Settings, flags: Flags): 
     grep: flags.grep,
     updates: flags.update === true,
     writesMissing: isUnset(context.env['CI']),
+    covers: flags.coverage === true,
     runs: flags.runs,
     seed: flags.seed,
     write: writeWhole,

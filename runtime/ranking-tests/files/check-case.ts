@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../api/error-codes.js';
-import type { FeatureComponent } from '../../api/plugin.js';
+import type { FeatureComponent, RuleComponent } from '../../api/plugin.js';
 import { STATUS_NAMES } from '../../api/status.js';
 import type { Plan } from '../../compile/plan.js';
 import type { Diagnostics } from '../../config/diagnostics/diagnostics.js';
@@ -60,6 +60,7 @@ export function checkNames(test: TestCase, config: ProjectConfig, diagnostics: D
 
 /** Checks the names of a case that need its compiled pipeline. */
 export function checkCase(test: TestCase, { plan, stubs }: CompiledCase, diagnostics: Diagnostics): void {
+  if (!checkCandidates(test, plan, diagnostics)) return;
   const ids = candidateIds(test, plan);
   const known = (id: Located<string>): void => {
     if (ids.includes(id.value)) return;
@@ -85,6 +86,22 @@ export function checkCase(test: TestCase, { plan, stubs }: CompiledCase, diagnos
   checkContradictions(expected, diagnostics);
 }
 
+/** Reports candidates without a key: their ids would be reported wherever the test names them. */
+function checkCandidates(
+  { request, expect }: TestCase,
+  { candidateType, definition }: Plan,
+  diagnostics: Diagnostics,
+): boolean {
+  const { key } = candidateType;
+  if (definition.task === 'score' || member(expect, 'error') !== undefined) return true;
+  const wrong = itemsIn(member(request, 'candidates')).filter(
+    (one) => textIn(member(one, key)) === undefined,
+  );
+  for (const { at } of wrong)
+    diagnostics.error('missing_key', at, `the candidate has no \`${key}\``, `write it as \`{ ${key}: p1 }\``);
+  return wrong.length === 0;
+}
+
 /** The ids of the candidates of the request; for a pipeline that scores, the id of the entity. */
 export function candidateIds({ request }: Pick<TestCase, 'request'>, plan: Plan): string[] {
   const { key, name } = plan.candidateType;
@@ -107,8 +124,10 @@ function checkStub(
   diagnostics: Diagnostics,
 ): void {
   const planned = plan.steps.find(({ as }) => as === step);
-  const outputs =
-    stubs.get(step)?.real ?? (planned?.component as Partial<FeatureComponent> | undefined)?.outputs;
+  const computes = planned?.kind === 'feature' || planned?.kind === 'model';
+  const outputs = computes
+    ? (stubs.get(step)?.real ?? (planned.component as Partial<FeatureComponent>).outputs)
+    : undefined;
   const kind = outputs?.[output];
   if (outputs === undefined || kind === undefined) {
     const names = Object.keys(outputs ?? {});
@@ -166,7 +185,8 @@ function checkTwice(items: readonly Located<string>[], diagnostics: Diagnostics)
 function checkSteps(expected: Expectations, plan: Plan, diagnostics: Diagnostics): void {
   const check = (step: Located<string>, kind: 'filter' | 'rule'): void => {
     const found = plan.steps.filter((one) => isStep(one, step.value));
-    const names = [...new Set(plan.steps.filter((one) => one.kind === kind).map(({ as }) => as))];
+    const fitting = plan.steps.filter((one) => one.kind === kind && !setsScores(one));
+    const names = [...new Set(fitting.map(({ as }) => as))];
     const otherwise =
       names.length === 0 ? `the pipeline has no ${kind}` : `its ${kind}s are ${names.join(', ')}`;
     if (found.length === 0)
@@ -176,17 +196,23 @@ function checkSteps(expected: Expectations, plan: Plan, diagnostics: Diagnostics
         `the pipeline \`${plan.definition.name}\` has no step \`${step.value}\``,
         suggestion(step.value, names, otherwise),
       );
-    else if (found.every((one) => one.kind !== kind))
+    else if (found.every((one) => !fitting.includes(one)))
       diagnostics.error(
         'unknown_step',
         step.at,
-        `\`${step.value}\` is no ${kind}; it ${kind === 'filter' ? 'removes' : 'moves'} no candidate`,
+        found.some(setsScores)
+          ? `\`${step.value}\` sets the score of every candidate, so it does not count as a move`
+          : `\`${step.value}\` is no ${kind}; it ${kind === 'filter' ? 'removes' : 'moves'} no candidate`,
         otherwise,
       );
   };
   for (const { value, at } of expected.removed?.ids ?? [])
     if (value !== undefined) check({ value, at }, 'filter');
   for (const { value: steps } of expected.moved) for (const step of steps) check(step, 'rule');
+}
+
+function setsScores({ component }: Plan['steps'][number]): boolean {
+  return (component as Partial<RuleComponent>).scoring === 'sets';
 }
 
 /** Whether a name or a number means a step. */

@@ -72,6 +72,7 @@ function checkKeys(
 ): void {
   const seen = new Map<string, Span>();
   for (const item of itemsIn(list)) {
+    if (item.kind !== 'map') continue; // reported with the shape
     const ids = keys.map((key) => textIn(member(item, key)));
     const missing = keys.filter((_, i) => ids[i] === undefined);
     if (missing.length > 0) {

@@ -6,7 +6,7 @@ import type { Located, Span } from '../../config/yaml/source.js';
 import { parseFile } from '../../config/yaml/yaml-file.js';
 import { TIME_FORMS, timestampOf } from '../../core/timestamp.js';
 import { rowKeys } from '../../index/row-keys.js';
-import { mergeGiven, mergeOver, replaceKeys } from './merge.js';
+import { isNull, mergeExpect, mergeGiven, mergeOver } from './merge.js';
 import { entriesIn, itemsIn, member, placed, textIn, type Placed } from './placed.js';
 import type { TestCase, TestFile } from './test-case.js';
 
@@ -45,6 +45,14 @@ function casesOf(
   const written = itemsIn(member(root, 'cases'));
   const names = new Map<string, Span>();
   const cases: TestCase[] = [];
+  for (const [key, { value }] of entriesIn(member(root, 'expect')))
+    if (isNull(value) && key !== 'score')
+      diagnostics.error(
+        'wrong_type',
+        value.at,
+        `\`${key}\`: nothing is expected`,
+        'state what is expected, or remove the key; null removes a key only in a case',
+      );
   // The keys above `cases:` are a case of their own if they expect something.
   const isCase = written.length === 0 || ['expect', 'always'].some((key) => member(root, key) !== undefined);
   if (isCase) cases.push(...caseOf(root, undefined, test, test, at, schemas, diagnostics));
@@ -83,11 +91,15 @@ function caseOf(
   const request = mergeOver(part('request'), own('request'));
   const expect = expectOf(part('expect'), own('expect'));
   const always = (own('always') ?? part('always')) as Placed | undefined;
-  if (request === undefined)
+  // Without a request of the file, the cases that have one of their own are still sound.
+  if (
+    request === undefined &&
+    !diagnostics.all.some((one) => one.at.file === at.file && one.message === NO_REQUEST)
+  )
     diagnostics.error(
       'missing_key',
       at,
-      'the case has no `request`',
+      NO_REQUEST,
       'give the body of a request, e.g. `request: { candidates: [{ product_id: p1 }] }`',
     );
   if (entriesIn(expect).length === 0 && itemsIn(always).length === 0)
@@ -97,14 +109,17 @@ function caseOf(
       'the case expects nothing',
       'add `expect:` or `always:`, e.g. `expect: { order: [p2, p1] }`',
     );
-  const time = timeOf(own('time') ?? part('time'), diagnostics);
-  if (request === undefined || pipeline === undefined || time === undefined) return [];
+  const rowTime = timeOf(part('time'), diagnostics);
+  const time = own('time') === undefined ? rowTime : timeOf(own('time'), diagnostics);
+  if (request === undefined || pipeline === undefined || time === undefined || rowTime === undefined)
+    return [];
   return [
     {
       name,
       test,
       pipeline: { value: textIn(pipeline) ?? '', at: pipeline.at },
       time,
+      rowTime,
       given: mergeGiven(part('given'), own('given'), (kind, of) => keysOf(kind, of, schemas)),
       request,
       expect,
@@ -114,11 +129,13 @@ function caseOf(
   ];
 }
 
+const NO_REQUEST = 'the case has no `request`';
+
 /** A case that expects an error expects nothing else, and a case that expects something expects no error. */
 function expectOf(above: Placed | undefined, own: Placed | undefined): Placed | undefined {
   const keys = entriesIn(own);
   if (keys.length === 0 || (above !== undefined && isError(above) !== isError(own))) return own ?? above;
-  return replaceKeys(above, own);
+  return mergeExpect(above, own);
 }
 
 function isError(expect: Placed | undefined): boolean {

@@ -12,11 +12,14 @@ export function mergeOver(above: Placed | undefined, over: Placed | undefined): 
   );
 }
 
-/** Like `mergeOver`, but a key of the case replaces the whole value of the same key. */
-export function replaceKeys(above: Placed | undefined, over: Placed | undefined): Placed | undefined {
+/**
+ * Merges `expect:` of a case. A key of the case replaces the whole value of the same key, and null removes it. The score
+ * alone may be null: it means that there is none.
+ */
+export function mergeExpect(above: Placed | undefined, over: Placed | undefined): Placed | undefined {
   if (over === undefined) return above;
   if (above?.kind !== 'map' || over.kind !== 'map') return over;
-  return mergeEntries(above, over, (_, value) => value);
+  return mergeEntries(above, over, (_, value, key) => (isNull(value) && key !== 'score' ? undefined : value));
 }
 
 /**
@@ -48,11 +51,11 @@ export function mergeGiven(
   return { ...merged, entries };
 }
 
-function isNull(value: Placed): boolean {
+export function isNull(value: Placed): boolean {
   return value.kind === 'scalar' && value.value === null;
 }
 
-type Merge = (above: Placed | undefined, over: Placed) => Placed | undefined;
+type Merge = (above: Placed | undefined, over: Placed, key: string) => Placed | undefined;
 
 function mergeEntries(
   above: Extract<Placed, { kind: 'map' }>,
@@ -62,7 +65,7 @@ function mergeEntries(
   const entries = new Map<string, PlacedEntry>(above.entries);
   for (const [key, { keyAt, value }] of over.entries) {
     const before = entries.get(key)?.value;
-    const merged = merge(before, value);
+    const merged = merge(before, value, key);
     if (merged === undefined) entries.delete(key);
     else entries.set(key, { keyAt, value: merged });
   }

@@ -17,6 +17,8 @@ export interface TestCase {
   readonly pipeline: Located<string>;
   /** Epoch milliseconds. */
   readonly time: number;
+  /** The event time of given rows that have none: the `time` of the file. Epoch milliseconds. */
+  readonly rowTime: number;
   readonly given: Placed | undefined;
   readonly request: Placed;
   readonly expect: Placed | undefined;

@@ -16,8 +16,25 @@ export interface CaseServices {
   readonly now: () => number;
 }
 
-/** Opens an empty store. @param time of the case, epoch milliseconds */
-export function openCase({ entities: types, views }: ProjectConfig, time: number): CaseServices {
+/** Opens empty stores. Cases run one after the other, so those of one point in time share a store. */
+export class CaseStores {
+  readonly #config: ProjectConfig;
+  readonly #byTime = new Map<number, CaseServices>();
+
+  constructor(config: ProjectConfig) {
+    this.#config = config;
+  }
+
+  /** An empty store. What was stored before for the same time is gone. @param time epoch milliseconds */
+  open(time: number): CaseServices {
+    let services = this.#byTime.get(time);
+    if (services === undefined) this.#byTime.set(time, (services = servicesOf(this.#config, time)));
+    services.store.clear();
+    return services;
+  }
+}
+
+function servicesOf({ entities: types, views }: ProjectConfig, time: number): CaseServices {
   const store = new CaseStore();
   const layouts = new LayoutRegistry(store, PREFIX);
   const now = (): number => time;

@@ -15,6 +15,10 @@ import type {
 export class CaseStore implements Store {
   readonly #records = new Map<string, Buffer>();
 
+  clear(): void {
+    this.#records.clear();
+  }
+
   read(keys: readonly string[]): Promise<(Buffer | null)[]> {
     return Promise.resolve(keys.map((key) => this.#records.get(key) ?? null));
   }

@@ -18,6 +18,7 @@ export interface CompiledCase {
 export interface CompiledCases {
   /** Undefined if the pipeline of the case has errors, or does not exist. */
   of(test: TestCase): CompiledCase | undefined;
+  readonly plans: readonly Plan[];
   close(): Promise<void>;
 }
 
@@ -32,16 +33,21 @@ const TIME_LIMIT = 10 * 60_000;
 
 /**
  * Compiles each pipeline once for each set of stubbed steps. Errors go to `diagnostics`; warnings are those of `validate`.
+ * @param pipelines names of pipelines that are compiled even if no case uses them
  */
 export async function compileCases(
   settings: Settings,
   cases: readonly TestCase[],
+  pipelines: readonly string[],
   diagnostics: Diagnostics,
 ): Promise<CompiledCases> {
   const compiled = new Map<string, CompiledCase>();
   const projects: CompiledProject[] = [];
   const found: Diagnostic[] = [];
-  for (const round of roundsOf(variantsOf(cases))) {
+  const tested = new Set(cases.map(({ pipeline }) => pipeline.value));
+  const untested = pipelines.filter((name) => !tested.has(name));
+  const others = untested.map((name) => ({ key: name, pipeline: name, stubs: new Map<string, Stub>() }));
+  for (const round of roundsOf([...variantsOf(cases), ...others])) {
     const project = await compileProject(settings.project, {
       ...settings,
       prefix: PREFIX,
@@ -58,6 +64,7 @@ export async function compileCases(
   diagnostics.addAll(distinct(found));
   return {
     of: (test) => compiled.get(keyOf(test)),
+    plans: [...compiled.values()].map(({ plan }) => plan),
     close: async () => {
       for (const project of projects) await project.close();
     },

@@ -1,11 +1,11 @@
 import { MillraceError } from '../../api/errors.js';
-import type { JsonValue } from '../../api/types.js';
-import type { ProjectConfig } from '../../config/project/model.js';
+import type { JsonObject, JsonValue } from '../../api/types.js';
 import { runPipeline } from '../../pipeline/run-pipeline.js';
-import { entriesIn, itemsIn, member, plain } from '../files/placed.js';
+import { EVENT_TIME } from '../../index/row-keys.js';
+import { entriesIn, itemsIn, member, plain, type Placed } from '../files/placed.js';
 import { stubbedEntries, stubbedOutput } from '../files/stubbed.js';
 import type { TestCase } from '../files/test-case.js';
-import { openCase, type CaseServices } from './case-services.js';
+import type { CaseServices, CaseStores } from './case-services.js';
 import type { CompiledCase } from './compile-cases.js';
 import { outcomeOf, type FailedRequest, type Outcome } from './outcome.js';
 import type { StubbedOutput } from './stub.js';
@@ -28,7 +28,9 @@ export class GivenError extends Error {
   }
 }
 
-/** A case whose data is stored. It can run any number of requests, one after the other. */
+/**
+ * A case whose data is stored. It can run any number of requests, one after the other, until the next case is opened.
+ */
 export class OpenCase {
   readonly #compiled: CompiledCase;
   readonly #services: CaseServices;
@@ -46,11 +48,13 @@ export class OpenCase {
   }
 
   /** Stores what the case gives. @throws GivenError */
-  static async open(compiled: CompiledCase, test: TestCase, config: ProjectConfig): Promise<OpenCase> {
-    const services = openCase(config, test.time);
+  static async open(compiled: CompiledCase, test: TestCase, stores: CaseStores): Promise<OpenCase> {
+    const services = stores.open(test.time);
     const store = async (part: 'entities' | 'features'): Promise<void> => {
       for (const [name, { value }] of entriesIn(member(test.given, part))) {
-        const items = itemsIn(value).map(plain);
+        const items = itemsIn(value).map((item) =>
+          part === 'entities' ? plain(item) : rowOf(item, test.rowTime),
+        );
         for (let first = 0; first < items.length; first += PORTION) {
           const portion = items.slice(first, first + PORTION);
           try {
@@ -88,6 +92,14 @@ export class OpenCase {
     if (outcome === undefined) throw new Error('the run was not observed');
     return outcome;
   }
+}
+
+/** A row without an event time has the time of the file. */
+function rowOf(row: Placed, time: number): JsonValue {
+  const value = plain(row);
+  return row.kind !== 'map' || row.entries.has(EVENT_TIME)
+    ? value
+    : { ...(value as JsonObject), [EVENT_TIME]: time };
 }
 
 export function isFailed(result: Outcome | FailedRequest): result is FailedRequest {
