@@ -21,6 +21,7 @@ import { explain } from '../runtime/http/routes/explain.js';
 import { rank } from '../runtime/http/routes/rank.js';
 import { EVENT_TYPES } from '../runtime/core/event-types.js';
 import type { Pipeline } from '../runtime/pipeline/types.js';
+import { PROPERTIES } from '../runtime/ranking-tests/properties/properties.js';
 import { STAGES } from '../runtime/pipeline/stages.js';
 import { SPANS } from '../runtime/tracing/spans.js';
 import { keyOf, type SettingRow } from '../runtime/settings/setting-row.js';
@@ -50,6 +51,13 @@ function errorTable(): string {
       title,
       remedy,
     ]),
+  );
+}
+
+function propertyTable(): string {
+  return markdownTable(
+    ['property', 'what holds'],
+    Array.from(PROPERTIES, ([name, { summary }]) => [`\`${name}\``, summary]),
   );
 }
 
@@ -288,6 +296,7 @@ const targets: readonly (readonly [path: string, marker: string, content: string
   ['docs/events.md', 'events', eventTable()],
   ['docs/errors.md', 'errors', errorTable()],
   ['docs/import.md', 'reject-reasons', rejectReasonTable()],
+  ['docs/testing.md', 'properties', propertyTable()],
   ['docs/errors.md', 'diagnostics', diagnosticTable()],
   ['docs/access.md', 'scopes', scopeTable()],
   ['docs/settings.md', 'settings', settingTable()],

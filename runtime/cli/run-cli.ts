@@ -12,6 +12,7 @@ import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
+import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
@@ -46,6 +47,7 @@ function makeProgram(context: CliContext, version: string): Command {
   for (const command of [
     serveCommand(context),
     validateCommand(context),
+    testCommand(context),
     settingsCommand(context),
     planCommand(context),
     entitiesCommand(context),

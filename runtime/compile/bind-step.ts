@@ -14,12 +14,16 @@ import type { NamedColumn, PlannedStep } from './plan.js';
 import { RecordedInputs } from './recorded-inputs.js';
 import { nameOf } from './step-order.js';
 
-/** What a step says in the YAML file, compiled. */
-export interface BoundStep {
+/** The condition of a step, compiled. */
+export interface BoundCondition {
   readonly when: PlannedStep['when'];
-  readonly options: BoundOptions;
   /** The kernels that compute `when`. */
   readonly prepare: readonly Kernel[];
+}
+
+/** What a step says in the YAML file, compiled. */
+export interface BoundStep extends BoundCondition {
+  readonly options: BoundOptions;
   /** The kernels that compute the options. */
   readonly inputs: readonly Kernel[];
   readonly computes: readonly NamedColumn[];
@@ -42,17 +46,15 @@ export async function bindStep(
   index: number,
   plugin: Plugin,
   use: NameUse,
-  { definition, names, reads, diagnostics }: OpenPipeline,
+  pipeline: OpenPipeline,
   files: OptionFiles,
 ): Promise<BoundStep | undefined> {
+  const { definition, names, reads, diagnostics } = pipeline;
   const environment = names.environment(use);
   const label = labelOf(index, definition);
   // A pipeline that scores has one candidate, so its values are values of the request.
   const requestScope = definition.task === 'rank' ? 'request' : 'any';
-
-  const condition =
-    step.when && compileText(step.when, { type: 'bool', scope: requestScope }, environment, diagnostics);
-  const prepare = [...(use.readsScore ? [names.score.copy] : []), ...(condition?.kernels ?? [])];
+  const condition = bindCondition(step, index, use, pipeline);
 
   const inputs: Kernel[] = [];
   const computes: NamedColumn[] = [];
@@ -78,13 +80,32 @@ export async function bindStep(
   }
   const value = checked && (await bindOptions(checked, files, bindOption, diagnostics));
 
-  if (checked === undefined || value === undefined) return undefined;
-  const bound = { options: { checked, value }, prepare, inputs, computes, recorded };
-  if (step.when === undefined) return { ...bound, when: undefined };
+  if (checked === undefined || value === undefined || condition === undefined) return undefined;
+  return { ...condition, options: { checked, value }, inputs, computes, recorded };
+}
+
+/**
+ * Compiles the condition of a step, if it has one.
+ * @returns undefined if it has errors, which are reported, or if the step waits for another
+ */
+export function bindCondition(
+  step: StepDefinition,
+  index: number,
+  use: NameUse,
+  { definition, names, diagnostics }: OpenPipeline,
+): BoundCondition | undefined {
+  const prepare = use.readsScore ? [names.score.copy] : [];
+  if (step.when === undefined) return { when: undefined, prepare };
+  const scope = definition.task === 'rank' ? 'request' : 'any';
+  const condition = compileText(step.when, { type: 'bool', scope }, names.environment(use), diagnostics);
   if (condition === undefined) return undefined;
-  const { slot, computed } = condition;
+  const { slot, computed, kernels } = condition;
+  const label = labelOf(index, definition);
   const computedWhen = computed ? { computes: { name: `${label}:when`, slot } } : {};
-  return { ...bound, when: { slot, text: step.when.value, ...computedWhen } };
+  return {
+    when: { slot, text: step.when.value, ...computedWhen },
+    prepare: [...(use.readsScore ? [names.score.copy] : []), ...kernels],
+  };
 }
 
 /** How explanations name what a step computes: its name, with its number if other steps have the same name. */

@@ -9,7 +9,7 @@ import { warnOfDeadParts } from './dead-parts.js';
 import { openPipeline } from './open-pipeline.js';
 import { finishReads } from './pipeline-reads.js';
 import type { Plan } from './plan.js';
-import type { PluginRegistry, StepSettings } from './step-tools.js';
+import type { PluginRegistry, StepSettings, StepTools } from './step-tools.js';
 import { shownColumns } from './shown-columns.js';
 
 /** What the project gives to the compilation of every pipeline. */
@@ -18,6 +18,8 @@ export interface CompileSettings extends StepSettings {
   readonly prefix: string;
   /** Whether to leave the params open, so that tuning can change them without compiling again. */
   readonly tunable?: boolean;
+  /** See `StepTools`. */
+  readonly stubs?: NonNullable<StepTools['stubs']>;
 }
 
 /**

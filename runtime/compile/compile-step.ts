@@ -3,6 +3,7 @@ import type { StepDefinition } from '../config/project/model.js';
 import { bindStep } from './bind-step.js';
 import { createComponent } from './create-component.js';
 import { rebuildOf } from './rebuild-step.js';
+import { compileStub } from './compile-stub.js';
 import { findPlugin } from './find-plugin.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { NameUse } from './name-use.js';
@@ -24,6 +25,13 @@ export async function compileStep(
 ): Promise<PlannedStep | undefined> {
   const plugin = findPlugin(step, pipeline, tools.plugins);
   if (plugin === undefined) return undefined;
+  const stub = tools.stubs?.get(nameOf(step));
+  if (stub !== undefined) {
+    const stubbed = await compileStub(step, index, plugin, stub, use, pipeline, tools);
+    return (
+      stubbed && Object.freeze({ ...stubbed, outputs: declareOutputs(step, stubbed.component, pipeline) })
+    );
+  }
   const bound = await bindStep(step, index, plugin, use, pipeline, tools.files);
   if (bound === undefined) return undefined;
   const created = await createComponent(step, plugin, bound.options, use, pipeline, tools, bound.recorded);

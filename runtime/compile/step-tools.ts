@@ -1,5 +1,5 @@
 import type { SinkPlugin } from '../api/ledger.js';
-import type { BuildContext, Plugin } from '../api/plugin.js';
+import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
 import type { Span } from '../config/yaml/source.js';
 import type { Caller } from '../outbound/http-connector.js';
 import type { OptionFiles } from './option-files.js';
@@ -23,9 +23,17 @@ export interface StepSettings {
   };
 }
 
+/**
+ * Makes the component that replaces the one of a step in tests of a ranking.
+ * @param outputs of the component that it replaces; undefined if that component cannot be created
+ */
+export type StubOf = (outputs: FeatureComponent['outputs'] | undefined) => FeatureComponent;
+
 /** What compiling a step needs from outside its pipeline. */
 export interface StepTools extends StepSettings {
   readonly plugins: PluginRegistry;
   /** Whether the plan is for tuning. */
   readonly tunable?: boolean;
+  /** By the name of a step: what replaces its component. */
+  readonly stubs?: ReadonlyMap<string, StubOf>;
 }

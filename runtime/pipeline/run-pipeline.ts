@@ -11,7 +11,7 @@ import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
 import { runComponents, type EffectErrorHandler } from './components/run-components.js';
 import { traceOf } from './components/trace.js';
-import { explain } from './explain/explain.js';
+import { explain, type FinishedRun } from './explain/explain.js';
 import type { Explanation } from './explain/explanation.js';
 import { unranked } from './components/unranked.js';
 import { fetchFeatures, unreadFeatures } from './features/fetch-features.js';
@@ -49,6 +49,8 @@ export interface PipelineServices {
   readonly onEffectError?: EffectErrorHandler;
   /** Counts requests, and the work that they leave behind. */
   readonly usage?: Usage;
+  /** Sees an explained request before its frame is released, instead of an explanation. */
+  readonly observe?: (run: FinishedRun) => void;
 }
 
 export interface PipelineRun {
@@ -108,9 +110,12 @@ export async function runPipeline(
 
     const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
     const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
-    const explanation = trace?.isRehearsal
-      ? await inTurns(explain({ ...finished, trace }), check)
-      : undefined;
+    const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
+    if (explained !== undefined) services.observe?.(explained);
+    const explanation =
+      explained === undefined || services.observe !== undefined
+        ? undefined
+        : await inTurns(explain(explained), check);
     const served = { ...ranked, page, degraded: report.degraded };
     leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () =>
       releaseFrame(plan, frame, ranked.steps),

@@ -15,6 +15,7 @@ import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
+import type { StepTools } from '../../compile/step-tools.js';
 import { registerPlugins } from '../container/plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
@@ -62,6 +63,11 @@ export interface CompileOptions extends Partial<
   readonly pipelines?: readonly string[];
   /** Compiles for tuning: params stay open, and no sink is compiled. */
   readonly tunable?: boolean;
+  /**
+   * Compiles for tests of rankings: no sink is compiled, and features of Feast are read from the store. By pipeline and
+   * name of the step: what replaces the component of a step.
+   */
+  readonly stubs?: ReadonlyMap<string, NonNullable<StepTools['stubs']>>;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
   /** What sinks may use of the process. By default they only can be checked. */
@@ -84,6 +90,7 @@ export async function compileProject(
     params = new Map<string, PipelineParams>(),
     pipelines: wanted,
     tunable = false,
+    stubs,
     optionFiles,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
@@ -94,7 +101,7 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
-  const { checkable } = loaded;
+  const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
@@ -110,12 +117,14 @@ export async function compileProject(
       if (wanted?.includes(written.name) === false) continue;
       const definition = withParams(written, params.get(written.name) ?? new Map<string, number>());
       await nextTurn(); // a service that reloads answers requests in between
-      const plan = await compilePipeline(definition, checkable, plugins, settings, diagnostics);
+      const own = stubs?.get(definition.name);
+      const how = own === undefined ? settings : { ...settings, stubs: own };
+      const plan = await compilePipeline(definition, checkable, plugins, how, diagnostics);
       if (plan !== undefined)
         pipelines.push({ name: definition.name, plan, describe: () => describePlan(plan) });
     }
     const http = httpConnector(sinkHosts, undefined, 'MILLRACE_SINK_HOSTS');
-    for (const definition of isWhole && !tunable ? sinksOf(checkable) : []) {
+    for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
       const caller = { pipeline: '', step: definition.name };
       const { findPackage } = services;
       const used = { ...sinkServices, http: http(caller), findPackage, files };
@@ -126,7 +135,7 @@ export async function compileProject(
   if (!diagnostics.hasErrors) for (const { plan } of pipelines) await warmComponents(plan, diagnostics);
   let closing: Promise<unknown[]> | undefined;
   return {
-    config: loaded.config,
+    config: stubs === undefined ? loaded.config : storedHere(loaded.config),
     pipelines,
     sinks,
     diagnostics: diagnostics.all,
@@ -136,6 +145,13 @@ export async function compileProject(
         pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
       )),
   };
+}
+
+/** The project as if Millrace stored the rows of all its views. */
+function storedHere<T extends ProjectConfig | undefined>(config: T): T {
+  if (config === undefined) return config;
+  const views = Array.from(config.views, ([name, { source: _, ...view }]) => [name, view] as const);
+  return { ...config, views: new Map(views) };
 }
 
 /** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */

@@ -17,9 +17,14 @@ export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}
  * Lists the files of a project with their sizes and times: YAML files, plugins, and the files that options name. This
  * is cheap. Missing files are left out, and links are followed.
  * @param named the files that options name
+ * @param folders further folders with YAML files
  */
-export async function listFiles(root: string, named: Iterable<string>): Promise<Snapshot> {
-  const yaml = await Promise.all(YAML_FOLDERS.map((folder) => yamlFiles(root, folder)));
+export async function listFiles(
+  root: string,
+  named: Iterable<string>,
+  folders: readonly string[] = [],
+): Promise<Snapshot> {
+  const yaml = await Promise.all([...YAML_FOLDERS, ...folders].map((folder) => yamlFiles(root, folder)));
   const paths = new Set([PROJECT_FILE, ...yaml.flat(), ...(await pluginFiles(root)), ...named]);
   const stamps = await Promise.all(
     Array.from(paths)

@@ -41,6 +41,11 @@ export const DIAGNOSTIC_CODES = {
   private_value: 'The ledger cannot record a private value.',
   ranking_only: 'The step needs candidates, but the pipeline scores one entity.',
   component_failed: 'A component cannot be created.',
+  unknown_pipeline: 'The project has no such pipeline.',
+  unknown_step: 'The pipeline has no such step.',
+  unknown_candidate: 'A test names an id that is not a candidate of its request.',
+  unknown_property: 'No property of tests has this name.',
+  contradiction: 'Two expectations of a test cannot both hold.',
   component_warning: 'A component starts, but reports a problem.',
 } as const satisfies Record<string, string>;
 

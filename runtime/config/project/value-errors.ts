@@ -55,7 +55,7 @@ function kindHelp(error: ErrorObject, place: Place): string | undefined {
       ? 'a space and `#` start a comment; quote a value that contains them'
       : undefined;
   }
-  if (!isMap(place.node) || /mapping/.test(expected)) return undefined;
+  if (!isMap(place.node) || /mapping|list/.test(expected)) return undefined;
   const entries = entriesOf(file, place.node);
   const [first] = entries;
   if (first === undefined || entries.length > 1) return undefined;

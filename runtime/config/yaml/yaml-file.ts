@@ -20,13 +20,14 @@ export interface ParsedFile {
 }
 
 /** The kinds of project files, by the key that declares the name. */
-export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink';
+export type FileKind = 'entity' | 'view' | 'pipeline' | 'sink' | 'test';
 
 const SCHEMAS: Readonly<Record<FileKind, SchemaName>> = {
   entity: 'entity',
   view: 'feature-view',
   pipeline: 'pipeline',
   sink: 'sink',
+  test: 'test',
 };
 
 /** Returns the name that the file should declare: `pipelines/search.yaml` → `search`. */
