@@ -5,6 +5,7 @@ import type { PipelineAnswer, RankingAnswer, ScoreAnswer } from '../../pipeline/
 import { explanationText } from '../explanation-text.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { loggedBody } from '../judge/logged-body.js';
+import { requestShape } from '../judge/request-shape.js';
 import { wholeOption } from '../judge/options.js';
 import { openTarget, type TargetFlags } from '../load/open-target.js';
 import type { DataTarget } from '../load/target.js';
@@ -20,6 +21,8 @@ interface Flags extends TargetFlags {
   readonly logged?: string;
   readonly ledger?: string;
   readonly judged?: string;
+  readonly all?: string;
+  readonly query?: string;
   readonly judgments?: string;
   readonly queryField?: string;
   readonly most: number;
@@ -32,9 +35,11 @@ export function rankCommand(context: CliContext): Command {
     .description('send requests to a pipeline and print the answers')
     .argument('<PIPELINE>', 'name of a pipeline, a file of pipelines/')
     .argument('[REQUEST.json...]', 'files with bodies: JSON, a list, or JSON lines; - for standard input')
+    .option('--all <WHERE>', 'instead, rank the entities of the index that meet a condition; true for all')
+    .option('--query <TEXT>', 'with --all, the query')
     .option('--judged <QUERY>', 'instead, rank the judged candidates of a query')
     .option('--judgments <FILE>', 'with --judged, the judgments [default: the files of judgments/]')
-    .option('--query-field <FIELD>', 'with --judged, the field of the request that gets the query')
+    .option('--query-field <FIELD>', 'with --judged or --query, the field of the request that gets it')
     .addOption(wholeOption('--most <N>', 'with --judged, the most candidates to print', 10))
     .option('--logged <ID>', 'instead, send the logged request with this request_id again')
     .option('--ledger <DIR>', 'with --logged, the folder of the ledger [default: that of the project]')
@@ -57,10 +62,7 @@ async function rankRequests(
     await printJudged(context, pipeline, flags.judged, flags);
     return;
   }
-  const requests =
-    flags.logged === undefined
-      ? await readRequests(context, files)
-      : [{ source: flags.logged, body: await loggedRequestOf(context, pipeline, flags.logged, flags) }];
+  const requests = await requestsOf(context, pipeline, files, flags);
   tellStrayErrors(context, await settingsOf(context, flags));
   const target = await openTarget(context, flags, 'pipelines');
   try {
@@ -74,12 +76,37 @@ async function rankRequests(
 }
 
 /** @throws UsageError unless the command line says in one way what to send */
-function checkSources(files: readonly string[], { logged, ledger, judged, judgments }: Flags): void {
-  const ways = [files.length > 0, logged !== undefined, judged !== undefined].filter(Boolean).length;
-  if (ways !== 1 || (ledger !== undefined && logged === undefined))
-    throw new UsageError('rank needs either files with requests, or --judged QUERY, or --logged ID');
+function checkSources(
+  files: readonly string[],
+  { logged, ledger, judged, judgments, all, query }: Flags,
+): void {
+  const ways = [files.length > 0, logged !== undefined, judged !== undefined, all !== undefined];
+  if (ways.filter(Boolean).length !== 1 || (ledger !== undefined && logged === undefined))
+    throw new UsageError(
+      'rank needs either files with requests, or --judged QUERY, --logged ID or --all WHERE',
+    );
   if (judgments !== undefined && judged === undefined)
     throw new UsageError('--judgments needs --judged QUERY');
+  if (query !== undefined && all === undefined) throw new UsageError('--query needs --all WHERE');
+}
+
+async function requestsOf(
+  context: CliContext,
+  pipeline: string,
+  files: readonly string[],
+  flags: Flags,
+): Promise<readonly SourcedRequest[]> {
+  const { logged, all, query, queryField } = flags;
+  if (logged !== undefined)
+    return [{ source: logged, body: await loggedRequestOf(context, pipeline, logged, flags) }];
+  if (all === undefined) return await readRequests(context, files);
+  const candidates = { from: 'index', where: all };
+  if (query === undefined) return [{ source: '--all', body: { candidates } }];
+  const { definition, config } = await readPipeline(context, flags, pipeline);
+  const shape = requestShape({ definition, project: { config } }, queryField);
+  return [
+    { source: '--all', body: { ...shape.bodyOf({ query, candidates: [], context: {} }, []), candidates } },
+  ];
 }
 
 async function printAnswer(

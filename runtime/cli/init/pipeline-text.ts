@@ -6,6 +6,7 @@ export const PIPELINE = 'search';
 /** A word of the title counts as much as this many of another text. */
 const TITLE_WEIGHT = 3;
 const LEAST_CANDIDATES = 1000;
+const MOST_CANDIDATES = 10_000;
 
 /** A step that searches texts, and the file of its statistics. */
 export interface TextStep {
@@ -50,7 +51,7 @@ export function pipelineText(guess: ProductGuess, longest: number): string {
     '  candidates: {}',
     '  query: optional(query)',
     '  user: optional(user)',
-    `limits: { candidates: ${Math.max(LEAST_CANDIDATES, longest)}, time: 500ms }`,
+    `limits: { candidates: ${candidatesOf(guess, longest)}, time: 2s }`,
     ...(featureLines(guess).length === 0 ? [] : ['features:', ...featureLines(guess)]),
     ...(params.length === 0
       ? []
@@ -71,6 +72,11 @@ export function pipelineText(guess: ProductGuess, longest: number): string {
     'log: { unit: user, candidates: page, features: models } # what the ledger keeps of each request',
     '',
   ].join('\n');
+}
+
+/** So many that a small catalogue can be ranked whole, without a search engine. */
+function candidatesOf({ rows }: ProductGuess, longest: number): number {
+  return Math.max(LEAST_CANDIDATES, longest, Math.min(rows, MOST_CANDIDATES));
 }
 
 interface Term {
