@@ -27,6 +27,10 @@ const LEAST_VECTOR = 4;
 const MOST_VECTOR = 4096;
 /** Names of numbers that are codes. Nobody computes with them. */
 const CODE = /(^|_)(ean\d*|gtin\d*|upc|isbn\d*|barcode|mpn|sku|zip|postcode|plz|phone|tel|code|nr|no|id)$/;
+/** Names of numbers that count from 1970, in seconds or finer. */
+const TIME_NAME = /(_at|_on|_date|_time|_timestamp|^date_\w+|^released?|^date|^timestamp|^published)$/;
+/** 1990 in seconds. A smaller number, such as a year, is no time. */
+const EARLIEST = 631_152_000;
 /** A larger exponent is a number all the same, but nobody ranks by it. */
 const LARGEST = 1e300;
 
@@ -48,6 +52,8 @@ export function typeOf(column: Column, name: string, isNested = false): GuessedT
   if (isMost(bools)) return { kind: 'bool' };
   if (isMost(yesNos) && plainNumbers === 0) return { kind: 'bool' };
   const number = numberType(column, isMost);
+  // Parquet has no text for a time.
+  if (number?.kind === 'int' && TIME_NAME.test(name) && column.least > EARLIEST) return { kind: 'timestamp' };
   if (number !== undefined)
     return column.leadingZeros > 0 || column.tooLarge > 0 || (isCode(name) && number.kind === 'int')
       ? { kind: 'string' }

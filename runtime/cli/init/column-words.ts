@@ -18,6 +18,8 @@ export const KEYS = [
   'object_id',
   'item',
   'article',
+  'artikelnummer',
+  'artikel_id',
   'product',
   'code',
   'handle',

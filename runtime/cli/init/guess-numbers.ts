@@ -1,7 +1,6 @@
 import { freeName } from './attribute-names.js';
-import type { Census } from './census.js';
-import { PRICE, QUALITY, RELEASED } from './column-words.js';
-import type { GuessedAttribute, GuessedNumber } from './product-guess.js';
+import { PRICE, QUALITY, RELEASED, STATISTICS } from './column-words.js';
+import type { GuessedNumber, Leaf } from './product-guess.js';
 
 /** More params need more judgments than most shops have. */
 const MOST_NUMBERS = 6;
@@ -16,9 +15,9 @@ export const STATISTICS_VIEW = 'product_stats';
 
 /** Finds the numbers that may say how good a product is: statistics first, then quality, price and age. */
 export function guessNumbers(
-  attributes: readonly GuessedAttribute[],
-  features: readonly GuessedAttribute[],
-  census: Census,
+  attributes: readonly Leaf[],
+  features: readonly Leaf[],
+  rows: number,
 ): readonly GuessedNumber[] {
   const used = new Set([
     ...TAKEN,
@@ -26,25 +25,27 @@ export function guessNumbers(
     ...attributes.flatMap(({ type }) => (type.kind === 'ref' ? [type.entity] : [])),
   ]);
   const numbers = attributes.filter(({ type }) => type.kind === 'int' || type.kind === 'float');
-  const ofQuality = numbers.filter(({ name }) => QUALITY.test(name));
+  const ofQuality = numbers.filter(
+    ({ name }) => QUALITY.test(name) || STATISTICS.test(name.replace(/^(stats|statistics)_/, '')),
+  );
   const ofPrice = numbers.filter(({ name }) => PRICE.test(name)).slice(0, 1);
   const released = attributes.find(({ name, type }) => type.kind === 'timestamp' && RELEASED.test(name));
-  const scaled = (one: GuessedAttribute, path: string, weight: number): readonly GuessedNumber[] => {
-    const expression = scale(one, path, census);
+  const scaled = (one: Leaf, path: string, weight: number): readonly GuessedNumber[] => {
+    const expression = scale(one, path, rows);
     return expression === undefined ? [] : [{ name: freeName(one.name, used), expression, weight }];
   };
   return [
     ...features.flatMap((one) =>
       scaled(one, `${STATISTICS_VIEW}:${one.name}`, 0.5).map((found) => ({ ...found, feature: one.name })),
     ),
-    ...ofQuality.flatMap((one) => scaled(one, `product.${one.name}`, 0.5)),
-    ...ofPrice.flatMap((one) => scaled(one, `product.${one.name}`, 0)),
+    ...ofQuality.flatMap((one) => scaled(one, one.path, 0.5)),
+    ...ofPrice.flatMap((one) => scaled(one, one.path, 0)),
     ...(released === undefined
       ? []
       : [
           {
             name: freeName('newness', used),
-            expression: `1 / (1 + max(age_days(product.${released.name}), 0) / 365)`,
+            expression: `1 / (1 + max(age_days(${released.path}), 0) / 365)`,
             weight: 0,
             comment: 'one year old: a half',
           },
@@ -53,9 +54,8 @@ export function guessNumbers(
 }
 
 /** Scales a number to at most 1; undefined if all products have the same, or few have one. */
-function scale({ from }: GuessedAttribute, path: string, census: Census): string | undefined {
-  const { least = 0, most = 0, filled = 0 } = census.columns.get(from) ?? {};
-  if (filled < LEAST_FILLED * census.rows) return undefined;
+function scale({ column: { least, most, filled } }: Leaf, path: string, rows: number): string | undefined {
+  if (filled < LEAST_FILLED * rows) return undefined;
   if (!(most > least) || most <= 0) return undefined;
   const top = (value: number): string => String(Number(value.toPrecision(3)));
   if (least >= 0 && most > LARGE) return `log1p(${path}) / ${top(Math.log1p(most))}`;

@@ -8,7 +8,7 @@ import type { Census, Column } from './census.js';
 import { typeOf, type GuessedType } from './column-type.js';
 import { KEYS, REFERENCES, STATISTICS, STOCK, TEXTS, TITLES } from './column-words.js';
 import { guessNumbers } from './guess-numbers.js';
-import type { GuessedAttribute, ProductGuess } from './product-guess.js';
+import type { GuessedAttribute, Leaf, ProductGuess } from './product-guess.js';
 
 /** More attributes are stored and not declared, the rarest first. */
 const MOST_ATTRIBUTES = 150;
@@ -45,8 +45,9 @@ export function guessProducts(census: Census, path: string, givenKey: string | u
   const attributes = mostFilled(withOneSpelling(declarable), census);
   const declared = new Set([...attributes, ...features].map(({ from }) => from));
   for (const { from, name } of attributes) names.set(from, name);
-  const title = titleOf(attributes, census);
-  const texts = textsOf(attributes, title);
+  const leaves = leavesOf(attributes, census);
+  const title = titleOf(leaves);
+  const texts = textsOf(leaves, title);
   return {
     rows: census.rows,
     key: { from: key.name, name: keyName, why: key.leadingZeros > 0 ? 'leading zeros' : undefined },
@@ -56,8 +57,8 @@ export function guessProducts(census: Census, path: string, givenKey: string | u
     features,
     title,
     texts,
-    numbers: guessNumbers(attributes, features, census),
-    stock: attributes.find(({ name, type }) => STOCK.test(name) && (isNumber(type) || type.kind === 'bool')),
+    numbers: guessNumbers(leaves, leavesOf(features, census), census.rows),
+    stock: leaves.find(({ name, type }) => STOCK.test(name) && (isNumber(type) || type.kind === 'bool')),
   };
 }
 
@@ -110,7 +111,7 @@ function guessColumn(
   const type = typeOf(column, name);
   if (type === undefined) return [];
   const reference = referenceOf(column, name, type, rows);
-  return [reference ?? { from, name, type }];
+  return [reference ?? { from, name, path: `product.${name}`, type }];
 }
 
 /** A text with few values, such as a brand, or an id of something else, such as `category_id`. */
@@ -128,7 +129,13 @@ function referenceOf(
   if (OWN_TYPES.includes(entity) || TYPE_KINDS.includes(entity) || !isRepeated || values < 2)
     return undefined;
   if (!isNamed && !(entity !== name && REFERENCES.test(entity))) return undefined;
-  return { from: column.name, name: entity, type: { kind: 'ref', entity }, values };
+  return {
+    from: column.name,
+    name: entity,
+    path: `product.${entity}`,
+    type: { kind: 'ref', entity },
+    values,
+  };
 }
 
 /** `brand` and `brand_id` spell one reference, so of the two columns the one with the name becomes a text. */
@@ -140,7 +147,7 @@ function withOneSpelling(all: readonly GuessedAttribute[]): GuessedAttribute[] {
   return all.map((one) => {
     if (!byId.has(one.name) || plainName(one.from) !== one.name) return one;
     const name = names.has(`${one.name}_name`) ? `${one.name}_text` : `${one.name}_name`;
-    return { from: one.from, name, type: { kind: 'string' } };
+    return { from: one.from, name, path: `product.${name}`, type: { kind: 'string' } };
   });
 }
 
@@ -151,16 +158,28 @@ function mostFilled(all: readonly GuessedAttribute[], census: Census): GuessedAt
   return all.filter((one) => kept.has(one));
 }
 
-function titleOf(attributes: readonly GuessedAttribute[], census: Census): GuessedAttribute | undefined {
-  const texts = attributes.filter(({ type }) => type.kind === 'string');
+/** The attributes that hold one value, and such fields of inline records. */
+function leavesOf(attributes: readonly GuessedAttribute[], census: Census): Leaf[] {
+  return attributes.flatMap((one): Leaf[] => {
+    const column = census.columns.get(one.from);
+    if (column === undefined) return [];
+    if (one.type.kind !== 'record') return [{ ...one, column }];
+    return one.type.fields.flatMap((field): Leaf[] => {
+      const inner = column.fields.columns.get(field.from);
+      const path = `${one.path}.${field.name}`;
+      const name = `${one.name}_${field.name}`;
+      return inner === undefined ? [] : [{ from: one.from, name, path, type: field.type, column: inner }];
+    });
+  });
+}
+
+function titleOf(leaves: readonly Leaf[]): Leaf | undefined {
+  const texts = leaves.filter(({ type }) => type.kind === 'string');
   const named = TITLES.map((word) => texts.find(({ name }) => name === word)).find(
     (one) => one !== undefined,
   );
   if (named !== undefined) return named;
-  const wordsOf = ({ from }: GuessedAttribute): number => {
-    const { words = 0, texts: count = 0 } = census.columns.get(from) ?? {};
-    return count === 0 ? 0 : words / count;
-  };
+  const wordsOf = ({ column: { words, texts: count } }: Leaf): number => (count === 0 ? 0 : words / count);
   const ending = texts.find(
     ({ name }) => /_(title|name)$/.test(name) && !REFERENCES.test(name.split('_')[0] ?? ''),
   );
@@ -169,18 +188,20 @@ function titleOf(attributes: readonly GuessedAttribute[], census: Census): Guess
   return ending ?? wordy[0] ?? texts.find((one) => wordsOf(one) >= 1);
 }
 
-function textsOf(
-  attributes: readonly GuessedAttribute[],
-  title: GuessedAttribute | undefined,
-): GuessedAttribute[] {
+function textsOf(leaves: readonly Leaf[], title: Leaf | undefined): Leaf[] {
   if (title === undefined) return [];
-  const others = attributes.filter(
-    (one) =>
-      one !== title &&
-      ((TEXTS.test(one.name) && (one.type.kind === 'string' || one.type.kind === 'texts')) ||
-        one.type.kind === 'ref'),
+  const isText = ({ type }: Leaf): boolean => type.kind === 'string' || type.kind === 'texts';
+  const others = leaves.filter(
+    (one) => one !== title && ((isSearched(one.name) && isText(one)) || one.type.kind === 'ref'),
   );
   return [title, ...others].slice(0, MOST_TEXTS);
+}
+
+/** Whether queries match such a text: a description, or the name of a brand. */
+function isSearched(name: string): boolean {
+  return (
+    TEXTS.test(name) || REFERENCES.test(name) || REFERENCES.test(name.replace(/_(name|title|label)$/, ''))
+  );
 }
 
 export function isNumber({ kind }: GuessedType): boolean {

@@ -5,6 +5,7 @@ import {
   writeTextStatistics,
   type FieldTexts,
 } from '../../../plugins/text_match/index.js';
+import { valueAt } from '../../dataset/import/read-values.js';
 import { idText } from '../../core/ids.js';
 import type { CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
@@ -96,7 +97,7 @@ export async function writeStatistics(
     try {
       const texts = textsOf(
         input,
-        fields.map(({ name }) => name),
+        fields.map(({ path }) => path.slice('product.'.length)),
       );
       await writeWhole(
         join(folder, statistics),
@@ -112,7 +113,7 @@ export async function writeStatistics(
 
 async function* textsOf(input: Input, names: readonly string[]): AsyncGenerator<readonly FieldTexts[]> {
   for await (const { rows } of input.chunks())
-    for (const { value } of rows) yield names.map((name) => value[name] as FieldTexts);
+    for (const { value } of rows) yield names.map((name) => valueAt(value, name) as FieldTexts);
 }
 
 function openLines({ stdin }: CliContext, path: string): Promise<Input> {

@@ -115,11 +115,8 @@ function stepLines({ as, fields, statistics }: TextStep): string[] {
   const [only, ...more] = fields;
   const search =
     more.length === 0
-      ? [`      field: product.${only?.name ?? ''}`]
-      : [
-          '      fields:',
-          ...fields.map(({ name }, at) => `        product.${name}: ${at === 0 ? TITLE_WEIGHT : 1}`),
-        ];
+      ? [`      field: ${only?.path ?? ''}`]
+      : ['      fields:', ...fields.map(({ path }, at) => `        ${path}: ${at === 0 ? TITLE_WEIGHT : 1}`)];
   return [
     '  - use: text_match',
     `    as: ${as} # ${as}:bm25, ${as}:overlap, ${as}:phrase`,
@@ -149,6 +146,6 @@ function numberLines({ name, expression }: GuessedNumber): string[] {
 
 function stockLines({ stock }: ProductGuess): string[] {
   if (stock === undefined) return [];
-  const where = stock.type.kind === 'bool' ? `not product.${stock.name}` : `product.${stock.name} <= 0`;
+  const where = stock.type.kind === 'bool' ? `not ${stock.path}` : `${stock.path} <= 0`;
   return ['  - use: bury # out of stock: last', '    as: stock', `    with: { where: ${where} }`];
 }

@@ -1,3 +1,4 @@
+import type { Column } from './census.js';
 import type { GuessedType } from './column-type.js';
 
 /** What is guessed about a file of products. */
@@ -28,8 +29,15 @@ export interface GuessedAttribute {
   readonly from: string;
   readonly name: string;
   readonly type: GuessedType;
+  /** Where expressions find it; for a field of an inline record, below the record. */
+  readonly path: string;
   /** For a reference: the number of different values. */
   readonly values?: number;
+}
+
+/** An attribute, or a field of an inline record, with its column. */
+export interface Leaf extends GuessedAttribute {
+  readonly column: Column;
 }
 
 /** A number that a pipeline can add to the score, as an expression that lies between 0 and 1 for the products. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { JsonObject, JsonValue } from '../../api/types.js';
-import { isMissing } from '../../dataset/import/read-values.js';
+import { isMissing, valueAt } from '../../dataset/import/read-values.js';
 import { idProblem, idText } from '../../core/ids.js';
 import type { CliContext } from '../context.js';
 import { UsageError } from '../failure.js';
@@ -118,7 +118,7 @@ export async function convertProducts(
 /** Keeps the first product with a short title, and the first whose title has no word of it. */
 function addExample(examples: Example[], guess: ProductGuess, product: JsonObject, id: string): void {
   if (examples.length === 2 || guess.title === undefined) return;
-  const title = product[guess.title.name];
+  const title = valueAt(product, guess.title.path.slice('product.'.length));
   if (typeof title !== 'string' || title.length > 100 || !/\p{L}{2}/u.test(title)) return;
   const [first] = examples;
   if (first === undefined || !shareWords(first.title, title)) examples.push({ id, title });

@@ -8,7 +8,7 @@ export function readmeText(project: NewProject): string {
   const hasJudgments = longest > 0;
   const statistics = textSteps(guess).map(
     ({ fields, statistics: file }) =>
-      `npx millrace text-stats ${fields.map((field) => `product.${field.name}`).join(' ')} --from ${DATA.products} --out ${file}`,
+      `npx millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products} --out ${file}`,
   );
   return [
     `# ${name}`,

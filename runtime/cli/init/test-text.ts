@@ -10,10 +10,13 @@ export function testText({
 }: NewProject): { readonly name: string; readonly text: string } | undefined {
   const [first, second] = examples;
   if (guess.title === undefined || first === undefined || second === undefined) return undefined;
-  const title = guess.title.name;
   const key = guess.key.name;
-  const entity = (one: Example): string =>
-    `      - { ${key}: ${quoted(one.id)}, ${title}: ${quoted(one.title)} }`;
+  // The title may be a field of a record.
+  const [field = '', inner] = guess.title.path.slice('product.'.length).split('.');
+  const entity = ({ id, title }: Example): string => {
+    const value = inner === undefined ? quoted(title) : `{ ${inner}: ${quoted(title)} }`;
+    return `      - { ${key}: ${quoted(id)}, ${field}: ${value} }`;
+  };
   const text = [
     `# The product whose title has the words of the query comes first, also if it is sent last.`,
     `test: ${NAME}`,
