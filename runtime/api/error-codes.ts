@@ -106,6 +106,12 @@ export const ERROR_CODES = {
     title: 'The body does not match the schema of the route',
     remedy: 'Each violation has the JSON pointer of the place and says what was expected there.',
   },
+  too_many_entities: {
+    status: 422,
+    title: 'The index holds too many entities to look at each',
+    remedy:
+      'Send the ids of a search engine or a database as candidates, or raise MILLRACE_INDEX_CANDIDATES (docs/candidates.md).',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

@@ -45,6 +45,7 @@ export function explanationText(explanation: Explanation, width: number): string
       width,
     ),
     wrap(reads + others, 0, width),
+    ...indexText(candidates.index, width),
     ...duplicatesText(candidates.duplicates, width),
     ...(explanation.unknown_fields.length === 0
       ? []
@@ -56,6 +57,13 @@ export function explanationText(explanation: Explanation, width: number): string
           ),
         ]),
   ].join('');
+}
+
+function indexText(index: Explanation['candidates']['index'], width: number): string[] {
+  if (index === undefined) return [];
+  const { where, scanned, matched, taken } = index;
+  const text = `Candidates from the index: ${scanned} looked at, ${matched} meet ${where}, the first ${taken} by id are ranked`;
+  return [wrap(text, 0, width)];
 }
 
 function duplicatesText({ count, ids }: Explanation['candidates']['duplicates'], width: number): string[] {

@@ -5,6 +5,7 @@ import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
+import { initCommand } from './commands/init.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
@@ -45,6 +46,7 @@ function makeProgram(context: CliContext, version: string): Command {
     .description('Runs ranking pipelines written in YAML.')
     .version(version, '--version');
   for (const command of [
+    initCommand(context),
     serveCommand(context),
     validateCommand(context),
     testCommand(context),

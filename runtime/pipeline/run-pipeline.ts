@@ -1,5 +1,7 @@
 import { MillraceError } from '../api/errors.js';
+import type { JsonObject } from '../api/types.js';
 import type { Plan } from '../compile/plan.js';
+import type { Deadline } from '../core/deadline.js';
 import { PLAIN_IDS, type IdHasher } from '../core/id-hasher.js';
 import { inTurns, soon } from '../core/pieces.js';
 import type { Usage } from '../core/usage.js';
@@ -24,6 +26,12 @@ import type { SourceReaders } from './hydrate/source-cells.js';
 import { answerPage } from './page/answer-page.js';
 import { leaveRecord } from './log/leave-record.js';
 import type { LoggedRun, RankingLog } from './log/ranking-log.js';
+import {
+  findInIndex,
+  wantedFromIndex,
+  type CandidateFilters,
+  type IndexedCandidates,
+} from './request/index-candidates.js';
 import { openRequest, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
@@ -38,6 +46,8 @@ export interface PipelineServices {
   readonly readers?: SourceReaders;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** For requests whose candidates come from the index; undefined if there can be none. */
+  readonly index?: { readonly filters: CandidateFilters; readonly most: number };
   /** How long feedback events count, in milliseconds; by default without end. */
   readonly historyRetention?: number;
   /** By code: the number of a kind of feedback in the plan; by default its code. */
@@ -82,9 +92,16 @@ export async function runPipeline(
   });
   try {
     check(); // the request may have waited beyond its deadline
-    opened = await stages.run('read', () =>
-      soon(openRequest(plan, body, context.requestId, services.now), check),
-    );
+    const wanted = wantedFromIndex(plan, body);
+    let indexed: IndexedCandidates | undefined;
+    const open = (sent: unknown): OpenedRequest | Promise<OpenedRequest> =>
+      soon(openRequest(plan, sent, context.requestId, services.now), check);
+    const openIndexed = async (from: NonNullable<typeof wanted>): Promise<OpenedRequest> => {
+      const search = await searchIndex(plan, services, body, from, deadline, context);
+      indexed = search.found;
+      return await open(search.body);
+    };
+    opened = await stages.run('read', () => (wanted === undefined ? open(body) : openIndexed(wanted)));
     const { request, frame } = opened;
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () =>
@@ -108,7 +125,10 @@ export async function runPipeline(
       answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
     );
 
-    const report = reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code);
+    const report = {
+      ...reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code),
+      ...(indexed === undefined ? {} : { indexed }),
+    };
     const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
     const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
     if (explained !== undefined) services.observe?.(explained);
@@ -137,6 +157,27 @@ export async function runPipeline(
     loss.end();
     stages.close();
   }
+}
+
+/** Finds the candidates in the index. The plan of a condition reads the store as any plan does. */
+async function searchIndex(
+  plan: Plan,
+  services: PipelineServices,
+  body: unknown,
+  wanted: NonNullable<ReturnType<typeof wantedFromIndex>>,
+  deadline: Deadline,
+  context: RequestContext,
+): ReturnType<typeof findInIndex> {
+  const { store, layouts, now, index } = services;
+  if (index === undefined) throw new Error('candidates cannot come from the index here');
+  const keep = async (filter: Plan, some: JsonObject): Promise<readonly string[]> => {
+    const { answer } = await runPipeline(filter, { store, layouts, now }, some, {
+      requestId: context.requestId,
+      deadline,
+    });
+    return (answer.ranked_candidates ?? []).map(({ candidate_id: id }) => id);
+  };
+  return await findInIndex(plan, body as JsonObject, wanted, { store, keep, ...index }, deadline);
 }
 
 function readsOf(

@@ -3,6 +3,7 @@ import type { StatusCounts } from '../index/status-counts.js';
 import type { Degradation } from './page/degraded.js';
 import type { PipelineAnswer } from './answer-types.js';
 import type { Explanation } from './explain/explanation.js';
+import type { IndexedCandidates } from './request/index-candidates.js';
 import type { StageTimes } from './stages.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 
@@ -33,6 +34,8 @@ export interface RunReport {
   readonly outside: { readonly roundTrips: number; readonly keysRead: number };
   /** Candidates ranked. */
   readonly candidates: number;
+  /** If the candidates came from the index: how many were looked at, met the condition, and were ranked. */
+  readonly indexed?: IndexedCandidates;
   /** Candidates that were dropped because their id occurred earlier. */
   readonly duplicates: number;
   /** Steps that failed and were skipped because of `on_error: skip`. */

@@ -21,6 +21,15 @@ export const TRAFFIC_SETTINGS = {
     expected: 'a number of milliseconds, 1 to 60000',
     parse: wholeNumber(1, 60_000),
   }),
+  indexCandidates: row({
+    env: 'MILLRACE_INDEX_CANDIDATES',
+    value: 'ENTITIES',
+    default: '10000',
+    description:
+      'Most entities of a type among which a request may look for its candidates (docs/candidates.md); 0 refuses such requests.',
+    expected: 'a number of entities, 0 to 1000000',
+    parse: wholeNumber(0, 1_000_000),
+  }),
   requestMs: row({
     env: 'MILLRACE_REQUEST_MS',
     value: 'MS',

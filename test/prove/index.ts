@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { repositoryPath } from '../support/repository.js';
-import type { Proof } from './proof.js';
+import type { Proof, ProofOptions } from './proof.js';
 import { PROOFS } from './proofs.js';
 
 const USAGE = `usage: npm run prove -- NAME … | all | nightly [--short] [--write]
@@ -13,6 +13,7 @@ nightly  every proof and torture script in the full form, and the tests on Node 
          not stop the others
 
 --short  a run of at most a minute for each, as in CI
+--data=DIR  real products and judgments, for the proofs that can use them
 --write  put the figures into the page of the proof
 
 `;
@@ -38,7 +39,8 @@ interface Outcome {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const flags = new Set(args.filter((arg) => arg.startsWith('--')));
+  const data = args.find((arg) => arg.startsWith('--data='))?.slice('--data='.length);
+  const flags = new Set(args.filter((arg) => arg.startsWith('--') && !arg.startsWith('--data=')));
   const names = args.filter((arg) => !arg.startsWith('--'));
   const unknown = [
     ...[...flags].filter((flag) => flag !== '--short' && flag !== '--write'),
@@ -59,7 +61,7 @@ async function main(args: readonly string[]): Promise<void> {
   const short = flags.has('--short') && !isNightly;
   const outcomes: Outcome[] = [];
   for (const proof of PROOFS.filter(({ name }) => isAll || names.includes(name)))
-    outcomes.push(await timed(proof.name, () => prove(proof, short, flags.has('--write'))));
+    outcomes.push(await timed(proof.name, () => prove(proof, { short, data }, flags.has('--write'))));
   if (isNightly) {
     for (const name of TORTURE) outcomes.push(await timed(name, () => torture(name)));
     for (const version of ['22', '24']) outcomes.push(await timed(`Node ${version}`, () => testOn(version)));
@@ -78,11 +80,11 @@ async function timed(name: string, run: () => Promise<readonly string[]>): Promi
   return { name, minutes: (performance.now() - began) / 60_000, missed };
 }
 
-async function prove(proof: Proof, short: boolean, write: boolean): Promise<readonly string[]> {
+async function prove(proof: Proof, options: ProofOptions, write: boolean): Promise<readonly string[]> {
   console.log(`--- ${proof.name}: ${proof.summary}`);
-  const { markdown, missed } = await proof.run({ short });
+  const { markdown, missed } = await proof.run(options);
   console.log(markdown);
-  if (write) await writeBlock(proof, markdown, short);
+  if (write) await writeBlock(proof, markdown, options.short);
   return missed;
 }
 

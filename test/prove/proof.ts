@@ -16,6 +16,8 @@ export interface Proof {
 export interface ProofOptions {
   /** A run of at most one minute, for CI: fewer repetitions, but the same bounds where few repetitions can verify them. */
   readonly short: boolean;
+  /** A folder with real products and judgments, for the proofs that can use it. */
+  readonly data?: string | undefined;
 }
 
 export interface ProofResult {

@@ -14,6 +14,7 @@ import { shutdown } from './shutdown.js';
 import { sinks } from './sinks.js';
 import { soak } from './soak.js';
 import { slowConnections } from './slow-connections.js';
+import { start } from './start.js';
 import { uploads } from './uploads.js';
 import { workers } from './workers.js';
 
@@ -37,4 +38,5 @@ export const PROOFS: readonly Proof[] = [
   loop,
   loopLightGbm,
   replay,
+  start,
 ];

@@ -2,6 +2,7 @@ import 'reflect-metadata'; // tsyringe requires this import before any of its ow
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
+import { EntityFilters } from '../../compile/compile-filter.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { fileSink } from '../../config/project/load-sinks.js';
 import { compileSink, type CompiledSink, type SinkServices } from '../../compile/compile-sink.js';
@@ -40,6 +41,8 @@ export interface CompiledPipeline {
 }
 
 export interface CompiledProject {
+  /** Compiles conditions on entities; undefined if the project has errors. */
+  readonly filters: EntityFilters | undefined;
   /** Undefined if the files could not be read; `diagnostics` says why. */
   readonly config: ProjectConfig | undefined;
   /** The pipelines without errors. */
@@ -101,6 +104,7 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
+  let filters: EntityFilters | undefined;
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
@@ -111,6 +115,7 @@ export async function compileProject(
       findPackage: packageFinder(checkable.root),
     };
     const settings = { prefix, files, services, tunable };
+    filters = new EntityFilters(checkable, plugins, { prefix, files, services });
     // If a plugin cannot be loaded, every step that uses it would only repeat that error.
     const isWhole = !diagnostics.all.some(({ code }) => code === 'plugin_failed');
     for (const written of isWhole ? checkable.pipelines : []) {
@@ -136,6 +141,7 @@ export async function compileProject(
   let closing: Promise<unknown[]> | undefined;
   return {
     config: stubs === undefined ? loaded.config : storedHere(loaded.config),
+    filters,
     pipelines,
     sinks,
     diagnostics: diagnostics.all,

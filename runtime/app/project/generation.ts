@@ -120,6 +120,9 @@ function wire(
       resident,
       sources,
       usage,
+      ...(compiled.filters === undefined
+        ? {}
+        : { index: { filters: compiled.filters, most: settings.indexCandidates } }),
       hasher: idHasherOf(settings),
       records: {
         ledger: services.resolve(TOKENS.ledger),

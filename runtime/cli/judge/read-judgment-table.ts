@@ -19,7 +19,10 @@ type TableShape = Pick<RequestShape, 'candidateKey' | 'fields' | 'carried'>;
 export async function readTable(
   { stdin }: CliContext,
   path: string,
-  format: InputFormat | undefined,
+  {
+    format,
+    isForeign,
+  }: { readonly format: InputFormat | undefined; readonly isForeign?: boolean | undefined },
   columns: Columns,
   shape: TableShape,
   judgments: JudgmentRows,
@@ -37,6 +40,7 @@ export async function readTable(
   const input = await openInput(path, {
     stdin,
     format,
+    ...(isForeign === true ? { isForeign } : {}),
     columnTypes: () => Promise.resolve(types),
     checkColumns: useColumns,
   });

@@ -16,6 +16,8 @@ export type JudgmentFormat = (typeof JUDGMENT_FORMATS)[number];
 export interface FileFlags {
   readonly format?: JudgmentFormat | undefined;
   readonly columns?: Columns | undefined;
+  /** Whether a CSV file may have another separator than the comma. */
+  readonly isForeign?: boolean;
 }
 
 /** What a request can take from the file: columns with these names are read. */
@@ -43,7 +45,7 @@ const EXTENSIONS: readonly (readonly [RegExp, JudgmentFormat])[] = [
 export async function readJudgments(
   context: CliContext,
   path: string,
-  { format: given, columns: names = {} }: FileFlags,
+  { format: given, columns: names = {}, isForeign }: FileFlags,
   shape: JudgedShape,
 ): Promise<Judgments> {
   const format = given ?? EXTENSIONS.find(([pattern]) => pattern.test(path))?.[1];
@@ -51,7 +53,7 @@ export async function readJudgments(
   let columns: readonly string[] | undefined;
   if (format === 'qrels') await readQrels(context, path, judgments);
   else if (format === 'libsvm') await readLibSvm(context, path, shape, judgments);
-  else columns = await readTable(context, path, format, names, shape, judgments);
+  else columns = await readTable(context, path, { format, isForeign }, names, shape, judgments);
   return { queries: judgments.queries(), columns, repeated: judgments.repeated };
 }
 

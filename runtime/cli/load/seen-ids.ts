@@ -21,6 +21,11 @@ export class SeenIds {
     return true;
   }
 
+  has(id: string): boolean {
+    const hash = hashOf(id);
+    return !Number.isNaN(this.#slots[slotOf(this.#slots, hash)]);
+  }
+
   #grow(): void {
     const slots = new Float64Array(2 * this.#slots.length).fill(NaN);
     for (const hash of this.#slots) if (!Number.isNaN(hash)) slots[slotOf(slots, hash)] = hash;

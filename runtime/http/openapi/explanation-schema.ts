@@ -77,11 +77,14 @@ const EXPLANATION: Schema = record(
     run_id: text,
     pipeline: text,
     route: text,
-    candidates: record({
-      sent: count,
-      duplicates: record({ count, ids: list(text) }),
-      left: count,
-    }),
+    candidates: record(
+      {
+        sent: count,
+        duplicates: record({ count, ids: list(text) }),
+        left: count,
+      },
+      { index: record({ where: text, scanned: count, matched: count, taken: count }) },
+    ),
     params: { ...byName(number), description: 'The values of the params of the pipeline, by name.' },
     degraded: list(record({ cause: { enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
     stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),

@@ -59,6 +59,10 @@ export function rank(pipeline: Pipeline): PostRoute {
           startAnswer(res);
           if (report.degraded.length > 0)
             res.setHeader('Millrace-Degraded', report.degraded.map(degradationText).join(', '));
+          if (report.indexed !== undefined) {
+            const { matched, taken } = report.indexed;
+            res.setHeader('Millrace-Index-Candidates', `matched=${matched}, taken=${taken}`);
+          }
           // Deprecated: the `skipped=` members of Millrace-Degraded contain the same information.
           if (report.skippedSteps.length > 0)
             res.setHeader('X-Millrace-Skipped-Steps', report.skippedSteps.join(', '));

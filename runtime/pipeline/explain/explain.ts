@@ -56,6 +56,7 @@ export function* explain(run: FinishedRun): Pieces<Explanation> {
         ids: [...new Set(request.duplicates)].slice(0, MOST_DUPLICATE_IDS),
       },
       left: ranking.rows.length,
+      ...(report.indexed === undefined ? {} : { index: report.indexed }),
     },
     params: Object.fromEntries(
       Array.from(plan.definition.params.values(), ({ name, value }) => [name, value]),

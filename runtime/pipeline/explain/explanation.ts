@@ -1,6 +1,7 @@
 import type { ComponentKind } from '../../api/plugin.js';
 import type { StatusName } from '../../api/status.js';
 import type { Degradation } from '../page/degraded.js';
+import type { IndexedCandidates } from '../request/index-candidates.js';
 import type { PipelineAnswer } from '../answer-types.js';
 import type { StageName } from '../stages.js';
 
@@ -18,6 +19,8 @@ export interface Explanation {
     readonly duplicates: { readonly count: number; readonly ids: readonly string[] };
     /** Candidates that remain after all filters. */
     readonly left: number;
+    /** If the candidates came from the index. */
+    readonly index?: IndexedCandidates;
   };
   /** The values of the params, by name. */
   readonly params: Readonly<Record<string, number>>;

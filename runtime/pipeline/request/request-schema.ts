@@ -1,6 +1,7 @@
 import type { ValueType } from '../../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../config/project/model.js';
 import type { ExpressionType } from '../../expression/environment.js';
+import { LONGEST_WHERE } from '../../compile/compile-filter.js';
 import type { Plan } from '../../compile/plan.js';
 import { ID_SCHEMA } from '../../core/ids.js';
 import { plainSchema } from '../../core/value-schema.js';
@@ -89,10 +90,11 @@ function candidatesSchema(
       : 'If candidates share an id, the first one is ranked.';
   return {
     candidates: {
-      type: 'array',
-      maxItems: limits.candidates,
-      description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates}`,
-      items: candidate,
+      description: `The ${candidateType.value}s to rank. Only ids are required; other attributes override the index. ${duplicates} Without a search engine: those of the index that meet a condition.`,
+      anyOf: [
+        { type: 'array', maxItems: limits.candidates, items: candidate },
+        fromIndexSchema(candidateType.value, limits.candidates),
+      ],
     },
     user_page: {
       type: ['integer', 'null'],
@@ -121,6 +123,28 @@ function candidatesSchema(
       maximum: limits.candidates,
       description: 'Size of a candidate page; defaults to the number of candidates sent.',
     },
+  };
+}
+
+function fromIndexSchema(entity: string, most: number): Schema {
+  return {
+    type: 'object',
+    required: ['from'],
+    properties: {
+      from: { const: 'index' },
+      where: {
+        type: ['string', 'null'],
+        maxLength: LONGEST_WHERE,
+        description: `A condition on a ${entity}, as an expression; by default all. One that is not known is left out.`,
+      },
+      limit: {
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: most,
+        description: 'The most candidates; of more, the first by id are ranked.',
+      },
+    },
+    additionalProperties: false,
   };
 }
 

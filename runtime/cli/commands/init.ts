@@ -1,0 +1,161 @@
+import { cp, readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Command } from 'commander';
+import { COMPILED } from '../../core/locations.js';
+import { NAME_PATTERN } from '../../api/types.js';
+import { plainName } from '../../dataset/import/name-fit.js';
+import { styleOf, printJson, type CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { exampleShop } from '../init/example-shop.js';
+import { firstCommit } from '../init/first-commit.js';
+import { guessProducts } from '../init/guess-products.js';
+import { loadData, writeStatistics } from '../init/load-data.js';
+import { projectFiles, SCHEMAS, type NewProject } from '../init/project-files.js';
+import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
+import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgments.js';
+import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
+import { count, judgmentsText, nextText, productsText } from '../init/told.js';
+import type { ProductGuess } from '../init/product-guess.js';
+import { writeWhole } from '../write-whole.js';
+
+interface Flags {
+  readonly from?: string;
+  readonly key?: string;
+  readonly judgments?: string;
+  readonly git: boolean;
+  readonly json?: boolean;
+}
+
+export function initCommand(context: CliContext): Command {
+  return new Command('init')
+    .description('make a project from a file of products: schemas, a pipeline, a test; load the products')
+    .argument('[DIR]', 'folder of the project; it is empty or does not exist', '.')
+    .option('--from <FILE>', 'products: .csv, .tsv, .jsonl, .json or .parquet [default: an example shop]')
+    .option('--key <COLUMN>', 'column with the id of a product [default: the likeliest]')
+    .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
+    .option('--no-git', 'do not commit the files to a new git repository')
+    .option('--json', 'print what was guessed as JSON')
+    .action((folder: string, flags: Flags) => makeProject(context, folder, flags));
+}
+
+/** What a project was made from, and what came of it. */
+interface Made {
+  readonly guess: ProductGuess;
+  readonly read: ReadProducts;
+  readonly split: SplitJudgments | undefined;
+  readonly written: number;
+}
+
+async function makeProject(context: CliContext, folder: string, flags: Flags): Promise<void> {
+  const inputs = [flags.from, flags.judgments].filter((file) => file !== undefined);
+  for (const file of inputs)
+    if (file !== '-' && !existsSync(file))
+      throw new CommandFailure(`cannot open ${file}: the file does not exist`);
+  const target = await openTargetFolder(context, folder, inputs);
+  let made: Made;
+  let kept: readonly string[];
+  try {
+    made = await writeProject(context, target, folder, flags);
+    kept = await target.finish();
+  } catch (error) {
+    await target.abandon();
+    throw error;
+  }
+  const commit = flags.git ? await firstCommit(target.path) : undefined;
+  tell(context, folder, flags, made, kept);
+  if (commit === 'in a repository')
+    context.stderr.write('commit the files, so that evaluate --against git:HEAD can compare with them\n');
+  if (commit === 'no git')
+    context.stderr.write(
+      'git could not commit the files, so evaluate --against git:HEAD does not work yet\n',
+    );
+}
+
+async function writeProject(
+  context: CliContext,
+  { work, path }: TargetFolder,
+  folder: string,
+  flags: Flags,
+): Promise<Made> {
+  const from = flags.from ?? (await exampleShop(work));
+  const census = await takeCensus(context, from);
+  const guess = guessProducts(census, from, flags.key);
+  const read = await convertProducts(context, from, guess, work);
+  if (read.products === 0)
+    throw new CommandFailure(`no row of ${from} is a product: ${read.refused.first ?? 'it is empty'}`);
+  const split =
+    flags.judgments === undefined ? undefined : await readSplit(context, flags.judgments, guess, read.ids);
+  if (split?.found === 0)
+    throw new CommandFailure(
+      `no id of ${flags.judgments ?? ''} is a ${guess.key.from} of ${from}; for example ${split.notFound ?? ''}`,
+      'name the column of the products that the judgments mean: --key COLUMN',
+    );
+  const schemas = await copySchemas(work);
+  const name = plainName(basename(path)).replace(/^[^a-z]+/, '');
+  const project: NewProject = {
+    name: NAME_PATTERN.test(name) ? name : 'shop',
+    guess,
+    longest: split?.longest ?? 0,
+    query: split?.example,
+    examples: read.examples,
+    schemas,
+  };
+  const files = projectFiles(project);
+  for (const [file, text] of files) await writeWhole(join(work, file), text);
+  const statistics = await writeStatistics(context, work, guess);
+  const judgments = split === undefined ? [] : await writeSplit(work, split, guess);
+  await loadData(context, work, guess);
+  return { guess, read, split, written: files.size + statistics.length + judgments.length };
+}
+
+/** Copies the JSON Schemas of this version, which the modelines name. @returns their names */
+async function copySchemas(work: string): Promise<readonly string[]> {
+  const shipped = join(COMPILED, 'schemas');
+  const files = (await readdir(shipped)).filter((file) => file.endsWith('.schema.json'));
+  for (const file of files) await cp(join(shipped, file), join(work, SCHEMAS, file));
+  return files.map((file) => file.replace('.schema.json', ''));
+}
+
+function tell(
+  context: CliContext,
+  folder: string,
+  flags: Flags,
+  { guess, read, split, written }: Made,
+  kept: readonly string[],
+): void {
+  if (flags.json === true) {
+    const { ids: _, examples: __, unfit, ...counts } = read;
+    printJson(context, {
+      key: guess.key,
+      attributes: guess.attributes,
+      features: guess.features,
+      undeclared: guess.undeclared,
+      texts: guess.texts.map(({ name }) => name),
+      numbers: guess.numbers,
+      ...counts,
+      unfit: Object.fromEntries(unfit),
+      ...(split === undefined
+        ? {}
+        : {
+            judgments: {
+              queries: split.queries.length,
+              train: split.train,
+              test: split.test,
+              candidates: split.candidates,
+              found: split.found,
+            },
+          }),
+      files: written,
+    });
+    return;
+  }
+  const { width } = styleOf(context, context.stdout);
+  context.stdout.write(productsText(flags.from ?? 'example shop', guess, read, width));
+  if (split !== undefined) context.stdout.write(judgmentsText(flags.judgments ?? '', split, width));
+  const left = kept.length === 0 ? '' : `; left ${kept.join(', ')} as it was`;
+  context.stdout.write(
+    `wrote ${written} files${left}; loaded ${count(read.products - read.repeated)} products (embedded)\n`,
+  );
+  context.stdout.write(nextText(folder, split?.example));
+}

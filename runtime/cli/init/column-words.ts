@@ -1,0 +1,77 @@
+/** Names of columns, as shops write them. `plainName` has made them lower case, with `_` between the words. */
+
+/** The columns that hold the id of a product, the most certain first. */
+export const KEYS = [
+  'product_id',
+  'sku',
+  'item_id',
+  'article_id',
+  'id',
+  'asin',
+  'doc_id',
+  'docid',
+  'movie_id',
+  'listing_id',
+  'offer_id',
+  'document_id',
+  'content_id',
+  'object_id',
+  'item',
+  'article',
+  'artikelnummer',
+  'artikel_id',
+  'product',
+  'code',
+  'handle',
+  'gtin',
+  'ean',
+  'isbn',
+  'url',
+];
+
+export const TITLES = [
+  'title',
+  'name',
+  'product_name',
+  'product_title',
+  'item_name',
+  'item_title',
+  'headline',
+  'label',
+  'subject',
+  'titel',
+  'bezeichnung',
+  'titre',
+  'nom',
+  'nombre',
+  'titulo',
+];
+
+/** Other texts that queries match. */
+export const TEXTS =
+  /^(short_|long_|full_|product_|item_)?(title|name|description|desc|summary|subtitle|details|features|bullet_points?|keywords|tags|categor(y|ies)(_names?)?|genres?|ingredients|abstract|body|text|beschreibung)$/;
+
+/** Texts with few values that become an entity type of their own. */
+export const REFERENCES =
+  /^(brand|manufacturer|maker|vendor|supplier|seller|merchant|store|shop|category|department|publisher|artist|author|designer|director|studio|genre|collection|series|franchise|team|marke|hersteller|lieferant|kategorie|marque)$/;
+
+/** What a name of a number may have around the word that says what it counts: `num_`, `_30d`, `_rate`. */
+const BEFORE = '^(?:(?:num|nr|n|no|total|avg|average|mean|product|item|user|customer)_)?(?:of_)?';
+const AFTER =
+  '(?:_(?:count|counts|rate|total|avg|average|mean|value|score|\\d+[a-z]*|last_\\w+|per_\\w+|daily|weekly|monthly))*$';
+
+/** Numbers that a job computes from what users did. */
+export const STATISTICS = new RegExp(
+  `${BEFORE}(?:ctr|cvr|clicks?|views?|pageviews?|impressions?|orders?|sales|sold|units_sold|purchases?|conversions?|carts?|add_to_carts?|revenue|wishlists?|downloads?|plays?)${AFTER}`,
+);
+
+/** Numbers of a catalogue that say how good or known a product is. */
+export const QUALITY = new RegExp(
+  `${BEFORE}(?:popularity|ratings?|stars|reviews?|votes?|likes|favou?rites|score|rank|sales_rank|margin|discount|quality)${AFTER}`,
+);
+
+export const PRICE = /(^|_)(price|preis|prix|precio|list_price|sale_price|cost)(_|$)/;
+export const STOCK =
+  /^(in_stock|is_in_stock|number_in_stock|stock|stock_(level|quantity|count)|inventory|availab(le|ility)|is_available|qty_in_stock|lager(bestand)?|on_hand)$/;
+export const RELEASED =
+  /(^|_)(released?|release_date|date_released|published|created|added|launched|launch_date|first_available|erschienen)(_|$)/;

@@ -1,0 +1,214 @@
+import { plainName } from '../../dataset/import/name-fit.js';
+import { TYPE_KINDS } from '../../config/project/parse-type.js';
+import { ROW_FIELDS } from '../../config/project/reserved-names.js';
+import { nearest } from '../../core/nearest.js';
+import { CommandFailure } from '../failure.js';
+import { attributeNames } from './attribute-names.js';
+import type { Census, Column } from './census.js';
+import { typeOf, type GuessedType } from './column-type.js';
+import { KEYS, REFERENCES, STATISTICS, STOCK, TEXTS, TITLES } from './column-words.js';
+import { guessNumbers } from './guess-numbers.js';
+import type { GuessedAttribute, Leaf, ProductGuess } from './product-guess.js';
+
+/** More attributes are stored and not declared, the rarest first. */
+const MOST_ATTRIBUTES = 150;
+const MOST_TEXTS = 8;
+/** A reference has at most this share of different values. */
+const MOST_SHARE = 0.5;
+/** Below this number of rows, the share of different values says nothing. */
+const FEW_ROWS = 30;
+const LONGEST_ID = 200;
+/** Types that a request has already. */
+const OWN_TYPES = ['product', 'user', 'query', 'request'];
+
+/**
+ * Guesses what the columns of a file of products are.
+ * @param path of the file, for messages
+ * @param givenKey the column of the id that the user names
+ * @throws CommandFailure if there are no products, or no column identifies them
+ */
+export function guessProducts(census: Census, path: string, givenKey: string | undefined): ProductGuess {
+  const columns = [...census.columns.values()];
+  if (census.rows === 0) throw new CommandFailure(`${path} has no rows`);
+  const key = keyOf(census, path, givenKey);
+  const keyName = attributeNames([key.name]).get(key.name) ?? key.name;
+  const others = columns.filter((column) => column !== key);
+  const names = new Map(
+    attributeNames(
+      others.map(({ name }) => name),
+      [keyName, ...ROW_FIELDS],
+    ),
+  );
+  const all = others.flatMap((column) => guessColumn(column, names, census.rows));
+  const features = all.filter(({ name, type }) => isNumber(type) && STATISTICS.test(name));
+  const declarable = all.filter((one) => !features.includes(one));
+  const attributes = mostFilled(withOneSpelling(declarable), census);
+  const declared = new Set([...attributes, ...features].map(({ from }) => from));
+  for (const { from, name } of attributes) names.set(from, name);
+  const leaves = leavesOf(attributes, census);
+  const title = titleOf(leaves);
+  const texts = textsOf(leaves, title);
+  return {
+    rows: census.rows,
+    key: { from: key.name, name: keyName, why: key.leadingZeros > 0 ? 'leading zeros' : undefined },
+    attributes,
+    undeclared: others.map(({ name }) => name).filter((name) => !declared.has(name)),
+    names,
+    features,
+    title,
+    texts,
+    numbers: guessNumbers(leaves, leavesOf(features, census), census.rows),
+    stock: leaves.find(({ name, type }) => STOCK.test(name) && (isNumber(type) || type.kind === 'bool')),
+  };
+}
+
+/** A column whose values differ, with a name that ids have, or else the first column whose values all differ. */
+function keyOf(census: Census, path: string, given: string | undefined): Column {
+  const columns = [...census.columns.values()];
+  if (given !== undefined) {
+    const found = census.columns.get(given);
+    if (found !== undefined) return found;
+    const near = nearest(given, census.columns.keys());
+    throw new CommandFailure(
+      `--key ${given}: ${path} has no such column; it has ${someOf(columns.map(({ name }) => name))}`,
+      near === undefined ? undefined : `did you mean ${near}?`,
+    );
+  }
+  const usable = columns.filter((column) => isId(column) && column.filled >= 0.9 * census.rows);
+  const named = KEYS.map((word) => usable.find(({ name }) => plainName(name) === word)).filter(
+    (one): one is Column => one !== undefined,
+  );
+  const ending = usable.filter(({ name }) => /_(id|sku|code|number|nr|no|key)$/.test(plainName(name)));
+  const wordy = usable.filter(({ words, filled }) => words <= filled * 1.2);
+  const found = [...named, ...ending, ...wordy].find((column) => isUnique(column));
+  // A catalogue may repeat some products.
+  const repeated = named.find(({ repeated: again, filled }) => again < filled / 2);
+  const key = found ?? repeated;
+  if (key !== undefined) return key;
+  throw new CommandFailure(
+    `no column of ${path} identifies a product: ${columns.length === 0 ? 'it has none' : 'each repeats its values, or lacks some'}`,
+    `name the column of the id: --key ${columns[0]?.name ?? 'COLUMN'}`,
+  );
+}
+
+function isId({ profile, objects, recordLists, longest, plain, wholes, filled }: Column): boolean {
+  if (objects > 0 || recordLists > 0 || (profile?.lists ?? 0) > 0 || (profile?.bools ?? 0) > 0) return false;
+  // Numbers with decimals are no ids.
+  return longest <= LONGEST_ID && (plain < filled || wholes === plain);
+}
+
+function isUnique({ repeated, filled }: Column): boolean {
+  return repeated <= filled * 0.001;
+}
+
+function guessColumn(
+  column: Column,
+  names: ReadonlyMap<string, string>,
+  rows: number,
+): readonly GuessedAttribute[] {
+  const from = column.name;
+  const name = names.get(from) ?? from;
+  const type = typeOf(column, name);
+  if (type === undefined) return [];
+  const reference = referenceOf(column, name, type, rows);
+  return [reference ?? { from, name, path: `product.${name}`, type }];
+}
+
+/** A text with few values, such as a brand, or an id of something else, such as `category_id`. */
+function referenceOf(
+  column: Column,
+  name: string,
+  type: GuessedType,
+  rows: number,
+): GuessedAttribute | undefined {
+  if (type.kind !== 'string' || column.longest > LONGEST_ID) return undefined;
+  const entity = name.replace(/_(id|code)$/, '');
+  const isNamed = REFERENCES.test(name);
+  const values = column.profile?.distinct.size ?? 0;
+  const isRepeated = rows < FEW_ROWS || values <= MOST_SHARE * column.filled;
+  if (OWN_TYPES.includes(entity) || TYPE_KINDS.includes(entity) || !isRepeated || values < 2)
+    return undefined;
+  if (!isNamed && !(entity !== name && REFERENCES.test(entity))) return undefined;
+  return {
+    from: column.name,
+    name: entity,
+    path: `product.${entity}`,
+    type: { kind: 'ref', entity },
+    values,
+  };
+}
+
+/** `brand` and `brand_id` spell one reference, so of the two columns the one with the name becomes a text. */
+function withOneSpelling(all: readonly GuessedAttribute[]): GuessedAttribute[] {
+  const names = new Set(all.map(({ name }) => name));
+  const byId = new Set(
+    all.flatMap(({ from, name, type }) => (type.kind === 'ref' && plainName(from) !== name ? [name] : [])),
+  );
+  return all.map((one) => {
+    if (!byId.has(one.name) || plainName(one.from) !== one.name) return one;
+    const name = names.has(`${one.name}_name`) ? `${one.name}_text` : `${one.name}_name`;
+    return { from: one.from, name, path: `product.${name}`, type: { kind: 'string' } };
+  });
+}
+
+/** The attributes that most products have, in the order of the file. */
+function mostFilled(all: readonly GuessedAttribute[], census: Census): GuessedAttribute[] {
+  const filled = ({ from }: GuessedAttribute): number => census.columns.get(from)?.filled ?? 0;
+  const kept = new Set([...all].sort((a, b) => filled(b) - filled(a)).slice(0, MOST_ATTRIBUTES));
+  return all.filter((one) => kept.has(one));
+}
+
+/** The attributes that hold one value, and such fields of inline records. */
+function leavesOf(attributes: readonly GuessedAttribute[], census: Census): Leaf[] {
+  return attributes.flatMap((one): Leaf[] => {
+    const column = census.columns.get(one.from);
+    if (column === undefined) return [];
+    if (one.type.kind !== 'record') return [{ ...one, column }];
+    return one.type.fields.flatMap((field): Leaf[] => {
+      const inner = column.fields.columns.get(field.from);
+      const path = `${one.path}.${field.name}`;
+      const name = `${one.name}_${field.name}`;
+      return inner === undefined ? [] : [{ from: one.from, name, path, type: field.type, column: inner }];
+    });
+  });
+}
+
+function titleOf(leaves: readonly Leaf[]): Leaf | undefined {
+  const texts = leaves.filter(({ type }) => type.kind === 'string');
+  const named = TITLES.map((word) => texts.find(({ name }) => name === word)).find(
+    (one) => one !== undefined,
+  );
+  if (named !== undefined) return named;
+  const wordsOf = ({ column: { words, texts: count } }: Leaf): number => (count === 0 ? 0 : words / count);
+  const ending = texts.find(
+    ({ name }) => /_(title|name)$/.test(name) && !REFERENCES.test(name.split('_')[0] ?? ''),
+  );
+  // Otherwise the shortest text of several words.
+  const wordy = texts.filter((one) => wordsOf(one) >= 1.5).sort((a, b) => wordsOf(a) - wordsOf(b));
+  return ending ?? wordy[0] ?? texts.find((one) => wordsOf(one) >= 1);
+}
+
+function textsOf(leaves: readonly Leaf[], title: Leaf | undefined): Leaf[] {
+  if (title === undefined) return [];
+  const isText = ({ type }: Leaf): boolean => type.kind === 'string' || type.kind === 'texts';
+  const others = leaves.filter(
+    (one) => one !== title && ((isSearched(one.name) && isText(one)) || one.type.kind === 'ref'),
+  );
+  return [title, ...others].slice(0, MOST_TEXTS);
+}
+
+/** Whether queries match such a text: a description, or the name of a brand. */
+function isSearched(name: string): boolean {
+  return (
+    TEXTS.test(name) || REFERENCES.test(name) || REFERENCES.test(name.replace(/_(name|title|label)$/, ''))
+  );
+}
+
+export function isNumber({ kind }: GuessedType): boolean {
+  return kind === 'int' || kind === 'float';
+}
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, 8).join(', ');
+  return names.length > 8 ? `${shown} and ${names.length - 8} more` : shown;
+}

@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import type { JsonObject } from '../../api/types.js';
+import {
+  buildTextStatistics,
+  writeTextStatistics,
+  type FieldTexts,
+} from '../../../plugins/text_match/index.js';
+import { valueAt } from '../../dataset/import/read-values.js';
+import { idText } from '../../core/ids.js';
+import type { CliContext } from '../context.js';
+import { CommandFailure } from '../failure.js';
+import { openInput, type Input } from '../input/open-input.js';
+import { loadRows } from '../load/load-rows.js';
+import { openTarget } from '../load/open-target.js';
+import { startProgress } from '../load/progress.js';
+import type { Send } from '../load/send-batch.js';
+import type { DataTarget } from '../load/target.js';
+import { writeWhole } from '../write-whole.js';
+import { STATISTICS_VIEW } from './guess-numbers.js';
+import { textSteps } from './pipeline-text.js';
+import type { ProductGuess } from './product-guess.js';
+import { DATA } from './project-files.js';
+
+/**
+ * Loads the files under `data/` into the store of a project.
+ * @throws CommandFailure if a row is refused, or the error that stopped the load
+ */
+export async function loadData(context: CliContext, folder: string, guess: ProductGuess): Promise<void> {
+  const flags = { project: folder, store: 'embedded', dataDir: join(folder, '.millrace') };
+  const target = await openTarget({ ...context, env: withoutSettings(context.env) }, flags, 'pipelines');
+  try {
+    await load(
+      context,
+      join(folder, DATA.products),
+      'products',
+      guess.key.name,
+      async (rows) => {
+        await target.upload('product', undefined, rows);
+        return { older: 0 };
+      },
+      target,
+    );
+    if (guess.features.length > 0)
+      await load(
+        context,
+        join(folder, DATA.statistics),
+        'statistics',
+        guess.key.name,
+        (rows) => target.push(STATISTICS_VIEW, rows),
+        target,
+      );
+  } finally {
+    await target.close();
+  }
+}
+
+/** The environment names the store and the project of something else. */
+export function withoutSettings(env: CliContext['env']): CliContext['env'] {
+  const kept = Object.entries(env).filter(([name]) => !/^(MILLRACE_|REDIS_)/.test(name));
+  return Object.fromEntries(kept);
+}
+
+async function load(
+  context: CliContext,
+  path: string,
+  what: string,
+  key: string,
+  send: Send,
+  target: DataTarget,
+): Promise<void> {
+  const input = await openLines(context, path);
+  try {
+    const progress = startProgress(context.stderr, `loading ${what}`, input.totalBytes);
+    const order = {
+      idOf: ({ value }: { readonly value: JsonObject }) => idText(value[key]),
+      isOrdered: () => false,
+    };
+    const report = await loadRows(input, order, send, progress, undefined, target.batches);
+    if (report.failure !== undefined) throw report.failure;
+    const [bad] = report.bad;
+    if (bad !== undefined)
+      throw new CommandFailure(`product ${bad.line} of the file is refused: ${bad.problem}`);
+  } finally {
+    await input.close();
+  }
+}
+
+/** Counts the words of the texts that the pipeline searches. */
+export async function writeStatistics(
+  context: CliContext,
+  folder: string,
+  guess: ProductGuess,
+): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const { fields, statistics } of textSteps(guess)) {
+    const input = await openLines(context, join(folder, DATA.products));
+    try {
+      const texts = textsOf(
+        input,
+        fields.map(({ path }) => path.slice('product.'.length)),
+      );
+      await writeWhole(
+        join(folder, statistics),
+        writeTextStatistics(await buildTextStatistics(texts, 'plural')),
+      );
+    } finally {
+      await input.close();
+    }
+    files.push(statistics);
+  }
+  return files;
+}
+
+async function* textsOf(input: Input, names: readonly string[]): AsyncGenerator<readonly FieldTexts[]> {
+  for await (const { rows } of input.chunks())
+    for (const { value } of rows) yield names.map((name) => valueAt(value, name) as FieldTexts);
+}
+
+function openLines({ stdin }: CliContext, path: string): Promise<Input> {
+  return openInput(path, { stdin, columnTypes: () => Promise.resolve(new Map<string, never>()) });
+}

@@ -1,0 +1,110 @@
+import { version } from '../../settings/version.js';
+import { typeText } from './column-type.js';
+import { STATISTICS_VIEW } from './guess-numbers.js';
+import { PIPELINE, pipelineText } from './pipeline-text.js';
+import { referredTypes, type GuessedAttribute, type ProductGuess } from './product-guess.js';
+import { readmeText } from './readme-text.js';
+import { testText } from './test-text.js';
+
+/** The folder of the JSON Schemas in a project, which modelines name. */
+export const SCHEMAS = '.millrace/schemas';
+/** The rows of the file as entities; `millrace entities load` reads it. */
+export const DATA = { products: 'data/product.jsonl', statistics: `data/${STATISTICS_VIEW}.jsonl` } as const;
+
+/** What is known of a new project before its files are written. */
+export interface NewProject {
+  /** The name of the project. */
+  readonly name: string;
+  readonly guess: ProductGuess;
+  /** The most candidates of a judged query; 0 without judgments. */
+  readonly longest: number;
+  /** A judged query, for the README. */
+  readonly query: string | undefined;
+  /** Two products with different titles, for a test. */
+  readonly examples: readonly Example[];
+  /** The names of the JSON Schemas that this version has, such as `pipeline`. */
+  readonly schemas: readonly string[];
+}
+
+export interface Example {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The files that a person reads and changes, by path. */
+export function projectFiles(project: NewProject): ReadonlyMap<string, string> {
+  const { guess, name } = project;
+  const test = testText(project);
+  const files: [string, string][] = [
+    ['package.json', packageText(name)],
+    ['.gitignore', IGNORED],
+    ['README.md', readmeText(project)],
+    ['millrace.yaml', modeline('project', 0) + `project: ${name}\nstore: embedded\n`],
+    ['schemas/entities/product.yaml', modeline('entity', 2) + productText(guess)],
+    ...referredTypes(guess).map((type): [string, string] => [
+      `schemas/entities/${type}.yaml`,
+      `${modeline('entity', 2)}entity: ${type}\n# attributes: { name: string }\n`,
+    ]),
+    ...(guess.features.length === 0
+      ? []
+      : ([
+          [`schemas/features/${STATISTICS_VIEW}.yaml`, modeline('feature-view', 2) + viewText(guess)],
+        ] as const)),
+    [`pipelines/${PIPELINE}.yaml`, modeline('pipeline', 1) + pipelineText(guess, project.longest)],
+    ...(test === undefined
+      ? []
+      : ([
+          [
+            `tests/${test.name}.yaml`,
+            (project.schemas.includes('test') ? modeline('test', 1) : '') + test.text,
+          ],
+        ] as const)),
+  ].map(([path = '', text = '']): [string, string] => [path, text]);
+  return new Map(files);
+}
+
+/** The line by which an editor finds the schema of a file. */
+export function modeline(schema: string, depth: number): string {
+  return `# yaml-language-server: $schema=${'../'.repeat(depth)}${SCHEMAS}/${schema}.schema.json\n`;
+}
+
+function packageText(name: string): string {
+  const content = {
+    name: name.replaceAll('_', '-'),
+    private: true,
+    type: 'module',
+    scripts: { dev: 'millrace serve', validate: 'millrace validate' },
+    dependencies: { millrace: `^${version}` },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+const IGNORED = `node_modules/
+# the store, the ledger and other files of this machine; the schemas are for editors
+.millrace/*
+!.millrace/schemas/
+data/
+`;
+
+function productText({ key, attributes }: ProductGuess): string {
+  return [
+    'entity: product',
+    'extends: ProductEntity',
+    ...(key.name === 'product_id' ? [] : [`key: ${key.name}`]),
+    ...(attributes.length === 0
+      ? []
+      : ['attributes:', ...attributes.map(({ name, type }) => `  ${name}: ${typeText(type)}`)]),
+    '',
+  ].join('\n');
+}
+
+function viewText({ features }: ProductGuess): string {
+  return [
+    `view: ${STATISTICS_VIEW}`,
+    'of: [product]',
+    '# ttl: 7d # then a value that no job has renewed is expired',
+    'features:',
+    ...features.map(({ name, type }: GuessedAttribute) => `  ${name}: ${typeText(type)}`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+import { PIPELINE, textSteps } from './pipeline-text.js';
+import { DATA, type NewProject } from './project-files.js';
+import { STATISTICS_VIEW } from './guess-numbers.js';
+
+/** The README of a new project: what each file is, and the commands for it. */
+export function readmeText(project: NewProject): string {
+  const { name, guess, query, longest } = project;
+  const hasJudgments = longest > 0;
+  const statistics = textSteps(guess).map(
+    ({ fields, statistics: file }) =>
+      `npx millrace text-stats ${fields.map(({ path }) => path).join(' ')} --from ${DATA.products} --out ${file}`,
+  );
+  return [
+    `# ${name}`,
+    '',
+    'A ranking made with Millrace. `millrace init` wrote these files and loaded the products.',
+    '',
+    '| file | what it is |',
+    '| --- | --- |',
+    `| \`pipelines/${PIPELINE}.yaml\` | how products are ranked |`,
+    '| `schemas/` | the attributes of products, and their types |',
+    '| `statistics/` | how often each word occurs in the products |',
+    ...(hasJudgments ? ['| `judgments/` | graded queries: to tune on, and to test on |'] : []),
+    '| `tests/` | what must hold for the ranking |',
+    '| `data/` | the products as they were loaded; not in git |',
+    '',
+    '```sh',
+    'npx millrace validate',
+    `npx millrace rank ${PIPELINE} --all true${query === undefined ? '' : ` --query ${shellWord(query)}`}`,
+    ...(hasJudgments
+      ? [
+          ...(query === undefined
+            ? []
+            : [`npx millrace rank ${PIPELINE} --judged ${shellWord(query)} --explain`]),
+          `npx millrace evaluate ${PIPELINE} --judgments judgments/train.csv`,
+          `npx millrace tune ${PIPELINE} --judgments judgments/train.csv --write`,
+          `npx millrace evaluate ${PIPELINE} --against git:HEAD --judgments judgments/test.csv`,
+        ]
+      : []),
+    'npx millrace serve',
+    '```',
+    '',
+    'New products, one JSON object a line:',
+    '',
+    '```sh',
+    `npx millrace entities load product ${DATA.products}`,
+    ...(guess.features.length === 0
+      ? []
+      : [`npx millrace features load ${STATISTICS_VIEW} ${DATA.statistics}`]),
+    ...statistics,
+    '```',
+    '',
+  ].join('\n');
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
