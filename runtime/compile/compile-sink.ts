@@ -48,6 +48,7 @@ export async function compileSink(
   const context: SinkContext = { ...services, name, format, warn: (message) => warn(name, message) };
   try {
     const sink = plugin.create(bound as never, context);
+    if (!isSink(sink, use, diagnostics)) return undefined;
     const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
     const key = JSON.stringify([use.value, take, format, queueBytes, checked.value, versions]);
     return { definition, key, sink };
@@ -56,6 +57,23 @@ export async function compileSink(
     for (const fault of faults) reportFault(fault, definition, checked, diagnostics);
     return undefined;
   }
+}
+
+/** Reports what `create` returned if it is no sink. */
+function isSink(made: unknown, use: SinkDefinition['use'], diagnostics: Diagnostics): boolean {
+  const { write } = (typeof made === 'object' && made !== null ? made : {}) as { readonly write?: unknown };
+  if (typeof write === 'function') return true;
+  const [found, help] =
+    made instanceof Promise
+      ? ['a promise', 'make the sink at once, and connect in its `write`']
+      : ['no object with `write`', 'return the sink from `create`'];
+  diagnostics.error(
+    'plugin_failed',
+    use.at,
+    `\`create\` of the sink \`${use.value}\` returned ${found}`,
+    help,
+  );
+  return false;
 }
 
 function findSink(

@@ -26,3 +26,5 @@ export * from './tree-nodes.js';
 export * from '../core/size.js';
 export * from './turns.js';
 export * from '../api/types.js';
+export * from '../api/store-engine.js';
+export * from '../api/version.js';

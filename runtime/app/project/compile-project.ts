@@ -13,16 +13,17 @@ import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js'
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
+import { placeOf } from '../../config/project/project-files.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
-import { registerPlugins } from '../container/plugins.js';
+import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
 import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
-import { SETTINGS, type Settings } from '../../settings/settings.js';
+import { SETTINGS, STORE_ENGINES, type Settings } from '../../settings/settings.js';
 
 /** A project with errors. */
 export class ProjectInvalidError extends DiagnosticsError {
@@ -46,7 +47,7 @@ export interface CompiledProject {
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The version of each file that options name, by path; undefined if the file could not be read. */
+  /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
@@ -54,7 +55,7 @@ export interface CompiledProject {
 
 /** The settings that compiling depends on, and what a caller changes in the pipelines. */
 export interface CompileOptions extends Partial<
-  Pick<Settings, 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
+  Pick<Settings, 'store' | 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
 > {
   /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
   readonly params?: ReadonlyMap<string, PipelineParams>;
@@ -64,6 +65,8 @@ export interface CompileOptions extends Partial<
   readonly tunable?: boolean;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** How long the module of a plugin may take to load, in milliseconds. */
+  readonly importMs?: number;
   /** What sinks may use of the process. By default they only can be checked. */
   readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
 }
@@ -85,6 +88,8 @@ export async function compileProject(
     pipelines: wanted,
     tunable = false,
     optionFiles,
+    importMs,
+    store = SETTINGS.store.default,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
@@ -94,11 +99,18 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
+  const pluginFiles = new Map<string, string>();
   const { checkable } = loaded;
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
-    const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
+    const plugins = await registerPlugins(
+      checkable.root,
+      { linked: linkedFolders, packages: checkable.packages, limitMs: importMs },
+      diagnostics,
+    );
+    for (const [path, version] of plugins.files) pluginFiles.set(path, version);
+    checkEngine(store, plugins, diagnostics);
     const services = {
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
@@ -130,12 +142,24 @@ export async function compileProject(
     pipelines,
     sinks,
     diagnostics: diagnostics.all,
-    files: files.versions,
+    files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
       (closing ??= closeComponents(
         pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
       )),
   };
+}
+
+/** Reports a store engine that neither Millrace nor a package of the project has. */
+function checkEngine(store: string, { stores }: ProjectPlugins, diagnostics: Diagnostics): void {
+  if ((STORE_ENGINES as readonly string[]).includes(store) || stores.has(store)) return;
+  const names = [...STORE_ENGINES, ...stores.keys()];
+  diagnostics.error(
+    'unknown_plugin',
+    placeOf(PROJECT_FILE),
+    `there is no store engine \`${store}\`: the setting \`store\` names it`,
+    `the engines of this project are ${names.join(', ')}`,
+  );
 }
 
 /** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */

@@ -8,7 +8,7 @@ import { RESERVED_ROUTES } from '../../http/routes.js';
 import { httpConnector } from '../../outbound/http-connector.js';
 import type { Settings } from '../../settings/settings.js';
 import { openLearnedStep, type LearnedStep } from '../../training/learned-step.js';
-import { registerPlugins } from '../container/plugins.js';
+import { registerPlugins } from '../plugins/register-plugins.js';
 import { compileProject, ProjectInvalidError } from './compile-project.js';
 
 /** A step whose model is trained, in its project. */
@@ -50,7 +50,11 @@ export async function openLearned(
     if (found.hasErrors) throw new ProjectInvalidError(found.all);
     return { lacks: 'pipeline', pipelines: checkable.pipelines.map(({ name }) => name) };
   }
-  const plugins = await registerPlugins(checkable.root, linkedFolders, found);
+  const plugins = await registerPlugins(
+    checkable.root,
+    { linked: linkedFolders, packages: checkable.packages },
+    found,
+  );
   const index = definition.components.findIndex((step) => nameOf(step) === stepName);
   const step = definition.components[index];
   if (step === undefined) {
