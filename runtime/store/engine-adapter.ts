@@ -1,4 +1,5 @@
 import { MillraceError } from '../api/errors.js';
+import { abortable } from '../core/abortable.js';
 import type { EngineStore } from '../api/store-engine.js';
 import { mergeSegment } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
@@ -160,23 +161,8 @@ export class EngineAdapter implements Store {
     const asked = ask().catch((error: unknown) => {
       throw error instanceof MillraceError || signal?.aborted === true ? error : unavailable(error);
     });
+    // The engine may not know the signal.
     return signal === undefined ? asked : abortable(asked, signal);
-  }
-}
-
-/** The engine may not know the signal. Its answer is then not waited for. */
-async function abortable<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([asked, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    aborted.catch(() => undefined);
-    asked.catch(() => undefined);
   }
 }
 

@@ -1,6 +1,7 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PluginServices } from '../../api/services.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { fileSink } from '../../config/project/load-sinks.js';
@@ -16,10 +17,12 @@ import { loadProject } from '../../config/project/load-project.js';
 import { placeOf } from '../../config/project/project-files.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
+import { LateReader } from '../plugins/late-reader.js';
+import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
 import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
-import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
+import { httpConnector, type Caller, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
@@ -49,6 +52,8 @@ export interface CompiledProject {
   readonly diagnostics: readonly Diagnostic[];
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
+  /** Reads the store for plugins, once it is bound to one. */
+  readonly reader: LateReader;
   /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
 }
@@ -65,10 +70,12 @@ export interface CompileOptions extends Partial<
   readonly tunable?: boolean;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** What plugins may use of the process. By default they are only checked. */
+  readonly pluginHost?: PluginHost;
   /** How long the module of a plugin may take to load, in milliseconds. */
   readonly importMs?: number;
   /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files' | 'ofPlugin'>;
 }
 
 /**
@@ -88,6 +95,7 @@ export async function compileProject(
     pipelines: wanted,
     tunable = false,
     optionFiles,
+    pluginHost: host = offlineHost(),
     importMs,
     store = SETTINGS.store.default,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
@@ -99,6 +107,7 @@ export async function compileProject(
   diagnostics.addAll(loaded.diagnostics);
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
+  const reader = new LateReader();
   const pluginFiles = new Map<string, string>();
   const { checkable } = loaded;
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
@@ -111,7 +120,10 @@ export async function compileProject(
     );
     for (const [path, version] of plugins.files) pluginFiles.set(path, version);
     checkEngine(store, plugins, diagnostics);
+    const ofPlugin = (plugin: string, user: Caller): PluginServices =>
+      pluginServices(host, reader, plugin, user);
     const services = {
+      ofPlugin,
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
@@ -130,7 +142,13 @@ export async function compileProject(
     for (const definition of isWhole && !tunable ? sinksOf(checkable) : []) {
       const caller = { pipeline: '', step: definition.name };
       const { findPackage } = services;
-      const used = { ...sinkServices, http: http(caller), findPackage, files };
+      const used = {
+        ...sinkServices,
+        http: http(caller),
+        findPackage,
+        files,
+        ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
+      };
       const sink = await compileSink(definition, plugins, used, diagnostics);
       if (sink !== undefined) sinks.push(sink);
     }
@@ -142,6 +160,7 @@ export async function compileProject(
     pipelines,
     sinks,
     diagnostics: diagnostics.all,
+    reader,
     files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
       (closing ??= closeComponents(

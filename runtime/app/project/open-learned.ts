@@ -5,9 +5,11 @@ import type { StepTools } from '../../compile/step-tools.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { loadProject } from '../../config/project/load-project.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
-import { httpConnector } from '../../outbound/http-connector.js';
+import { httpConnector, type Caller } from '../../outbound/http-connector.js';
 import type { Settings } from '../../settings/settings.js';
 import { openLearnedStep, type LearnedStep } from '../../training/learned-step.js';
+import { LateReader } from '../plugins/late-reader.js';
+import { offlineHost, pluginServices } from '../plugins/plugin-host.js';
 import { registerPlugins } from '../plugins/register-plugins.js';
 import { compileProject, ProjectInvalidError } from './compile-project.js';
 
@@ -64,7 +66,13 @@ export async function openLearned(
   const plugin = plugins.get(step.use.value);
   if (plugin === undefined || !TRAINED.includes(plugin.name))
     return { lacks: 'library', use: step.use.value };
-  const services = { http: httpConnector(modelHosts), findPackage: packageFinder(checkable.root) };
+  const host = offlineHost();
+  const reader = new LateReader();
+  const services = {
+    http: httpConnector(modelHosts),
+    findPackage: packageFinder(checkable.root),
+    ofPlugin: (used: string, user: Caller) => pluginServices(host, reader, used, user),
+  };
   const opened = await openLearnedStep(
     definition,
     index,

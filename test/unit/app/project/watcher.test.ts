@@ -145,6 +145,6 @@ describe('watching a project', () => {
     expect(reloads).to.equal(1);
     await write('plugins/source/index.js', 'compiled now');
     await looks(4);
-    expect(reloads).to.equal(1);
+    expect(reloads).to.equal(2);
   });
 });
