@@ -1,10 +1,12 @@
 import { MillraceError } from '../api/errors.js';
 import { abortable } from '../core/abortable.js';
 import type { EngineStore } from '../api/store-engine.js';
-import { mergeSegment } from './codec/feature-record.js';
+import { mergeSegment, recordForgetTime } from './codec/feature-record.js';
 import type { RecordBatch } from './codec/record-batch.js';
-import { versionOf } from './codec/versioned-record.js';
+import { expiryOf, versionOf } from './codec/versioned-record.js';
+import { isFeatureKey, isHistoryKey } from './keys.js';
 import {
+  CursorError,
   StoreWriteError,
   type Erasure,
   type KeyPage,
@@ -35,8 +37,13 @@ export function engineFaults(opened: unknown): string[] {
   return METHODS.filter((name) => typeof given[name] !== 'function').map((name) => `\`${name}\``);
 }
 
-/** Makes the store of Millrace from the engine of a package. */
+/**
+ * Makes the store of Millrace from the engine of a package. Engines know nothing of expiry: an expired record counts as
+ * missing here, and is removed when it is read.
+ */
 export class EngineAdapter implements Store {
+  #closed = false;
+
   constructor(private readonly engine: EngineStore) {}
 
   async read(keys: readonly string[], signal?: AbortSignal): Promise<(Buffer | null)[]> {
@@ -45,7 +52,7 @@ export class EngineAdapter implements Store {
       throw unavailable(
         new Error(`the engine answered ${keys.length} keys with ${String(found.length)} values`),
       );
-    return found.map((value) => (value === null ? null : bufferOf(value)));
+    return found.map((value, i) => this.#current(keys[i] ?? '', value));
   }
 
   async readInto(
@@ -59,7 +66,7 @@ export class EngineAdapter implements Store {
   }
 
   async write(records: readonly StoreRecord[]): Promise<void> {
-    await this.engine.write(records).catch((error: unknown) => {
+    await this.#open(() => this.engine.write(records)).catch((error: unknown) => {
       throw new StoreWriteError(
         messageOf(error),
         records.map(() => false),
@@ -70,7 +77,7 @@ export class EngineAdapter implements Store {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    await this.engine.remove(keys).catch((error: unknown) => {
+    await this.#open(() => this.engine.remove(keys)).catch((error: unknown) => {
       throw new StoreWriteError(
         messageOf(error),
         keys.map(() => false),
@@ -109,8 +116,10 @@ export class EngineAdapter implements Store {
   }
 
   async scan(start: string, cursor: string | undefined, count: number): Promise<KeyPage> {
-    const { keys, cursor: next } = await this.#answer(() => this.engine.scan(start, cursor, count));
-    return { keys, cursor: next };
+    const own = cursor?.startsWith(`${start}\n`) === true ? cursor.slice(start.length + 1) : undefined;
+    if (cursor !== undefined && own === undefined) throw new CursorError('the cursor is of another scan');
+    const { keys, cursor: next } = await this.#answer(() => this.engine.scan(start, own, count));
+    return { keys, cursor: next === undefined ? undefined : `${start}\n${next}` };
   }
 
   async erase(): Promise<Erasure> {
@@ -124,6 +133,7 @@ export class EngineAdapter implements Store {
   }
 
   close(): Promise<void> {
+    this.#closed = true;
     return this.engine.close();
   }
 
@@ -137,33 +147,58 @@ export class EngineAdapter implements Store {
     let failure: unknown;
     // In order: two changes of one batch may be of one key.
     for (const [index, item] of items.entries()) {
-      confirmed[index] = await this.engine
-        .update(item.key, (before) => {
-          const { after, outcome } = change(item, before === null ? null : bufferOf(before));
+      confirmed[index] = await this.#open(() =>
+        this.engine.update(item.key, (before) => {
+          const { after, outcome } = change(
+            item,
+            before === null || isExpired(item.key, before) ? null : bufferOf(before),
+          );
           outcomes[index] = outcome;
           return after;
-        })
-        .then(
-          () => true,
-          (error: unknown) => {
-            failure ??= error;
-            return false;
-          },
-        );
+        }),
+      ).then(
+        () => true,
+        (error: unknown) => {
+          failure ??= error;
+          return false;
+        },
+      );
     }
     if (!confirmed.includes(false)) return outcomes;
     throw new StoreWriteError(messageOf(failure), confirmed, 'store_unavailable', { cause: failure });
   }
 
+  /** A record that has not expired. */
+  #current(key: string, value: Uint8Array | null): Buffer | null {
+    if (value === null) return null;
+    if (!isExpired(key, value)) return bufferOf(value);
+    void this.#open(() => this.engine.update(key, (now) => (isExpired(key, now) ? null : undefined))).catch(
+      () => undefined, // the next read tries again
+    );
+    return null;
+  }
+
+  async #open<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Error('it is closed');
+    return ask();
+  }
+
   /** @throws MillraceError store_unavailable; the reason of the signal when it is aborted */
   async #answer<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    const asked = ask().catch((error: unknown) => {
+    const asked = this.#open(ask).catch((error: unknown) => {
       throw error instanceof MillraceError || signal?.aborted === true ? error : unavailable(error);
     });
     // The engine may not know the signal.
     return signal === undefined ? asked : abortable(asked, signal);
   }
+}
+
+/** Whether a record is missing, or may be forgotten. */
+function isExpired(key: string, value: Uint8Array | null): boolean {
+  if (value === null) return true;
+  if (isHistoryKey(key)) return expiryOf(bufferOf(value)) <= Date.now();
+  return isFeatureKey(key) && recordForgetTime(bufferOf(value)) <= Date.now();
 }
 
 function bufferOf(value: Uint8Array): Buffer {

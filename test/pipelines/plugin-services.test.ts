@@ -124,7 +124,7 @@ describe('the services of a plugin', () => {
     project = await start('rule', create, {
       'schemas/entities/product.yaml':
         'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
-      'schemas/features/stats.yaml': 'view: stats\nof: product\nfeatures: { ctr: float }\n',
+      'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
       'pipelines/ranking.yaml': 'pipeline: ranking\nrank: product\ncomponents:\n  - use: near\n',
     });
     await project.upload('product', { product_id: 'p1', price: 10 }, { product_id: 'p3', price: 1 });
@@ -167,7 +167,7 @@ components:
   - use: filter
     with: { keep: 'product.product_id != "p1"' }
   - use: pin
-    with: { pins: { p3: 1 } }
+    with: { positions: { 1: p3 } }
 `,
     });
     const pages = globalThis as unknown as { servedPages?: unknown[] };
@@ -199,7 +199,7 @@ components:
       ...packageOf(engine),
       'schemas/entities/product.yaml':
         'entity: product\nextends: ProductEntity\nattributes: { price: float }\n',
-      'schemas/features/stats.yaml': 'view: stats\nof: product\nfeatures: { ctr: float }\n',
+      'schemas/features/stats.yaml': 'view: stats\nof: [product]\nfeatures: { ctr: float }\n',
       'pipelines/ranking.yaml':
         'pipeline: ranking\nrank: product\nfeatures: [stats]\ncomponents:\n  - use: score\n    with: { value: "coalesce(product.price, 0) + coalesce(stats:ctr, 0)" }\n',
     };
