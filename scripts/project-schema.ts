@@ -1,6 +1,7 @@
 import { NAME_PATTERN } from '../runtime/api/types.js';
 import type { JsonObject, JsonValue } from '../runtime/api/types.js';
 import { MOST_EVENT_KINDS } from '../runtime/config/project/load-events.js';
+import { PACKAGE_NAME } from '../runtime/config/project/load-packages.js';
 import { EVENT_FIELDS } from '../runtime/config/project/reserved-names.js';
 import { PROJECT_FILE } from '../runtime/settings/setting-origin.js';
 import { SECTIONS, unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
@@ -26,6 +27,17 @@ const EVENTS: JsonObject = {
   examples: [{ impression: {}, click: {}, cart: {}, order: { revenue: 'float' } }],
 };
 
+/** The packages with plugins. The reader of the project checks them (load-packages.ts). */
+const PLUGINS: JsonObject = {
+  title: 'packages with plugins',
+  description:
+    'The npm packages whose plugins the project uses. They are found in node_modules. A reload applies a change.',
+  type: 'array',
+  items: { type: 'string', pattern: PACKAGE_NAME.source },
+  uniqueItems: true,
+  examples: [['@acme/millrace-geo']],
+};
+
 /** Creates the JSON Schema of millrace.yaml, for editors. Millrace itself checks the file with the settings table. */
 export function projectSchema(): JsonObject {
   const settings = [...FILE_SETTINGS].map(([key, row]) => [key, settingSchema(row)] as const);
@@ -42,6 +54,7 @@ export function projectSchema(): JsonObject {
         examples: ['shop'],
       },
       events: EVENTS,
+      plugins: PLUGINS,
       ...Object.fromEntries(settings.filter(([key]) => !key.includes('.'))),
       ...Object.fromEntries(SECTIONS.map((name) => [name, sectionSchema(name, settings)])),
     },
@@ -85,7 +98,11 @@ function typesOf(row: SettingRow<unknown>): JsonObject[] {
     ];
   switch (accepts?.kind) {
     case 'one_of':
-      return [{ enum: [...accepts.values] }, VARIABLE];
+      return [
+        { enum: [...accepts.values] },
+        ...(accepts.names === true ? [{ type: 'string', pattern: NAME_PATTERN.source }] : []),
+        VARIABLE,
+      ];
     case 'bool':
       return [{ type: 'boolean' }, VARIABLE];
     case 'whole_number': {

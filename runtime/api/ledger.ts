@@ -8,6 +8,7 @@
  */
 import { recognise } from './brand.js';
 import type { OutboundHttp } from './http-client.js';
+import type { PluginServices } from './services.js';
 import type { JsonObject } from './types.js';
 
 export const RECORD_KINDS = ['ranking', 'feedback', 'history'] as const;
@@ -75,7 +76,7 @@ export interface Sink {
 }
 
 /** What a sink may use of the runtime. */
-export interface SinkContext {
+export interface SinkContext extends Omit<PluginServices, 'store'> {
   /** The name of the sink: the name of its file in `sinks/`. */
   readonly name: string;
   readonly format: SinkFormat;

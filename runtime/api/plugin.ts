@@ -17,6 +17,7 @@ import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
+import type { PluginServices } from './services.js';
 import type { StatusName } from './status.js';
 import type { TraceContext } from './trace-context.js';
 import type { TreeCompiler } from './tree-ensemble.js';
@@ -39,7 +40,7 @@ export interface ProjectFile {
   readonly version: string;
 }
 
-export interface BuildContext {
+export interface BuildContext extends PluginServices {
   /** The step's `as:` name; without one, the name of the plugin. */
   readonly name: string;
   /** The entity type that the pipeline ranks or scores. */
@@ -243,9 +244,32 @@ export interface RankingEdit {
   order(): Int32Array;
 }
 
-/** Has effects outside the request. The response does not wait for it. */
+/** What was answered, for effects. Rows are candidates in input order, as in all columns. */
+export interface ServedPage {
+  readonly requestId: string;
+  /** The rank of the first candidate of the page, from 0. */
+  readonly start: number;
+  /** The rows of the page, best first. */
+  readonly rows: Int32Array;
+  /** The answered scores, in the order of `rows`. */
+  readonly scores: Float64Array;
+  /** The number of candidates that no filter removed. */
+  readonly total: number;
+  /** The rows of all these candidates in their final order, with pins. It sorts at the first call. */
+  order(): Int32Array;
+}
+
+/**
+ * Has effects outside the request. The response does not wait for it. It has one of the two methods, or both: `run` works
+ * at the place of the step, `served` after the page is made.
+ */
 export interface EffectComponent extends ComponentLife {
-  run(input: StepInput): void | Promise<void>;
+  run?(input: StepInput): void | Promise<void>;
+  /**
+   * Sees what is answered. `input.rows` are then the candidates that no filter removed. Events that it emits before it
+   * waits are in the ledger, but not in the answer.
+   */
+  served?(input: StepInput, page: ServedPage): void | Promise<void>;
 }
 
 export type Component = FeatureComponent | FilterComponent | RuleComponent | EffectComponent;

@@ -22,6 +22,7 @@ import type { HttpMetrics } from '../metrics/http-metrics.js';
 import { countKeys } from '../metrics/key-metrics.js';
 import { OutboundMetrics } from '../metrics/outbound-metrics.js';
 import { countSpans } from '../metrics/trace-metrics.js';
+import { PluginMetricsRegistry } from '../metrics/plugin-metrics.js';
 import { countReloads } from '../metrics/reload-metrics.js';
 import { countProcess } from '../metrics/process-metrics.js';
 import { countStore } from '../metrics/store-metrics.js';
@@ -85,9 +86,11 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const logger = overrides.logger ?? pino({ level: settings.logLevel });
   const findPackage = packageFinder(settings.project);
   const tracing = overrides.tracing ?? (await openTracing(settings, { findPackage, logger }));
+  const pluginMetrics = new PluginMetricsRegistry();
+  const host = { logger, metrics: pluginMetrics, now: overrides.clock ?? Date.now };
   const recording = overrides.records === true ? openRecording(settings, logger) : undefined;
   const compile = (): Promise<CompiledProject> =>
-    compileProject(settings.project, { ...settings, ...recording?.options }, outbound);
+    compileProject(settings.project, { ...settings, ...recording?.options, pluginHost: host }, outbound);
   const { services, first } = await start(settings, compile, {
     ...overrides,
     logger,
@@ -116,6 +119,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   countStore(metrics.registry, services.resolve(TOKENS.storeMonitor), new StoreCheck(store));
   countProcess(metrics.registry, () => reloader.current.version);
   outbound.register(metrics.registry);
+  pluginMetrics.register(metrics.registry);
   recording?.metrics.register(metrics.registry, () => recording.sinks.ledger.sinks());
   if (overrides.keys !== undefined) countKeys(metrics.registry, overrides.keys);
   countReloads(metrics.registry, reloader);

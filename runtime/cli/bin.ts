@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.js';
-import type { StrayKind } from '../app/container/stray-errors.js';
+import type { StrayKind } from '../app/plugins/stray-errors.js';
 import { version } from '../settings/version.js';
 
 // A closed pipe (millrace plan … | head) is not an error.

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { printable } from '../core/display-width.js';
-import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/container/stray-errors.js';
+import { strayPlugin, UNKNOWN_PLUGIN, type StrayKind } from '../app/plugins/stray-errors.js';
 import { readSettings } from '../config/project/read-settings.js';
 import type { SettingFlags, Settings } from '../settings/settings.js';
 import type { TerminalStream } from './load/progress.js';

@@ -31,7 +31,9 @@ export function componentFaults(created: unknown, kind: ComponentKind): Componen
     ];
   const component = created as Readonly<Record<string, unknown>>;
   const faults: ComponentFault[] = [];
-  if (typeof component[work] !== 'function') faults.push(withoutWork(component, kind));
+  const isServed =
+    kind === 'effect' && typeof component.served === 'function' && component[work] === undefined;
+  if (typeof component[work] !== 'function' && !isServed) faults.push(withoutWork(component, kind));
   if (kind === 'feature' || kind === 'model') faults.push(...outputFaults(component.outputs, kind));
   for (const name of ['warm', 'close'] as const)
     if (component[name] !== undefined && typeof component[name] !== 'function')

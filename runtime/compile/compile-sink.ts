@@ -1,6 +1,7 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { Sink, SinkContext, SinkPlugin } from '../api/ledger.js';
 import { OptionError } from '../api/plugin.js';
+import type { PluginServices } from '../api/services.js';
 import type { JsonObject, JsonValue } from '../api/types.js';
 import { checkOptions, type CheckedOptions } from '../config/project/check-options.js';
 import { isObject } from '../config/project/marks.js';
@@ -24,17 +25,19 @@ export interface CompiledSink {
 }
 
 /** What a sink may use of the process. */
-export type SinkServices = Omit<SinkContext, 'name' | 'format' | 'warn'> & {
+export type SinkServices = Omit<SinkContext, 'name' | 'format' | 'warn' | keyof PluginServices> & {
   /** The files that options name. */
   readonly files: OptionFiles;
   readonly warn: (sink: string, message: string) => void;
+  /** The services of the plugin of a sink, by its name. */
+  readonly ofPlugin: (plugin: string, sink: string) => PluginServices;
 };
 
 /** Makes a sink. @returns undefined if there were errors; they are in `diagnostics` */
 export async function compileSink(
   definition: SinkDefinition,
   plugins: PluginRegistry,
-  { warn, files, ...services }: SinkServices,
+  { warn, files, ofPlugin, ...services }: SinkServices,
   diagnostics: Diagnostics,
 ): Promise<CompiledSink | undefined> {
   const { name, use, take, format, queueBytes, with: options } = definition;
@@ -45,9 +48,17 @@ export async function compileSink(
   if (checked === undefined || hasSecrets) return undefined;
   const bound = await bindOptions(checked, files, noExpression, diagnostics);
   if (bound === undefined) return undefined;
-  const context: SinkContext = { ...services, name, format, warn: (message) => warn(name, message) };
+  const { store: _, ...own } = ofPlugin(plugin.name, name);
+  const context: SinkContext = {
+    ...own,
+    ...services,
+    name,
+    format,
+    warn: (message) => warn(name, message),
+  };
   try {
     const sink = plugin.create(bound as never, context);
+    if (!isSink(sink, use, diagnostics)) return undefined;
     const versions = checked.marks.map(({ text }) => files.versions.get(text.value));
     const key = JSON.stringify([use.value, take, format, queueBytes, checked.value, versions]);
     return { definition, key, sink };
@@ -56,6 +67,23 @@ export async function compileSink(
     for (const fault of faults) reportFault(fault, definition, checked, diagnostics);
     return undefined;
   }
+}
+
+/** Reports what `create` returned if it is no sink. */
+function isSink(made: unknown, use: SinkDefinition['use'], diagnostics: Diagnostics): boolean {
+  const { write } = (typeof made === 'object' && made !== null ? made : {}) as { readonly write?: unknown };
+  if (typeof write === 'function') return true;
+  const [found, help] =
+    made instanceof Promise
+      ? ['a promise', 'make the sink at once, and connect in its `write`']
+      : ['no object with `write`', 'return the sink from `create`'];
+  diagnostics.error(
+    'plugin_failed',
+    use.at,
+    `\`create\` of the sink \`${use.value}\` returned ${found}`,
+    help,
+  );
+  return false;
 }
 
 function findSink(

@@ -54,6 +54,7 @@ export async function createComponent(
     return input;
   };
 
+  const caller = { pipeline: definition.name, step: nameOf(step) };
   try {
     const build = recorded.recording({
       name: nameOf(step),
@@ -64,7 +65,8 @@ export async function createComponent(
         need(names.ofColumn(column), place, `the model's column \`${column}\`: `),
       needInteractions: (wanted) => reads.histories.need(wanted),
       trees: treeEngine,
-      http: services.http({ pipeline: definition.name, step: nameOf(step) }),
+      ...services.ofPlugin(plugin.name, caller),
+      http: services.http(caller),
       findPackage: (wanted) => services.findPackage(wanted),
     });
     const created: unknown = await plugin.create(value as never, build);

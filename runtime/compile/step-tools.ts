@@ -1,5 +1,6 @@
 import type { SinkPlugin } from '../api/ledger.js';
 import type { BuildContext, FeatureComponent, Plugin } from '../api/plugin.js';
+import type { PluginServices } from '../api/services.js';
 import type { Span } from '../config/yaml/source.js';
 import type { Caller } from '../outbound/http-connector.js';
 import type { OptionFiles } from './option-files.js';
@@ -20,6 +21,8 @@ export interface StepSettings {
   readonly files: OptionFiles;
   readonly services: Pick<BuildContext, 'findPackage'> & {
     readonly http: (caller: Caller) => BuildContext['http'];
+    /** The services of a plugin, by its name. @param user the step or the sink, for the log */
+    readonly ofPlugin: (plugin: string, user: Caller) => PluginServices;
   };
 }
 

@@ -12,6 +12,7 @@ import { TracedStore } from '../store/traced-store.js';
 import type { PipelineAnswer } from './answer-types.js';
 import { releaseFrame } from './components/release-frame.js';
 import { runComponents, type EffectErrorHandler } from './components/run-components.js';
+import { runServed } from './components/run-served.js';
 import { traceOf } from './components/trace.js';
 import { explain, type FinishedRun } from './explain/explain.js';
 import type { Explanation } from './explain/explanation.js';
@@ -32,6 +33,7 @@ import {
   type CandidateFilters,
   type IndexedCandidates,
 } from './request/index-candidates.js';
+import { pageStart } from './request/paging.js';
 import { openRequest, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
 import { StageRunner } from './stage-runner.js';
@@ -125,6 +127,11 @@ export async function runPipeline(
       answerPage(plan, frame, request, ranked.ranking, trace, loss.code, services.hasher ?? PLAIN_IDS, check),
     );
 
+    const { span } = stages;
+    const answered = { requestId: request.requestId, start: Math.max(0, pageStart(request.paging)), rows: page };
+    const steps = trace?.isRehearsal
+      ? ranked.steps
+      : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });
     const report = {
       ...reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code),
       ...(indexed === undefined ? {} : { indexed }),
@@ -138,7 +145,7 @@ export async function runPipeline(
         : await inTurns(explain(explained), check);
     const served = { ...ranked, page, degraded: report.degraded };
     leaveRecord(log, { ...opened, ...logged(trace?.runId), status: 'ok', served }, usage, () =>
-      releaseFrame(plan, frame, ranked.steps),
+      releaseFrame(plan, frame, steps),
     );
     return { answer, report, explanation };
   } catch (error) {

@@ -20,8 +20,8 @@ export interface ProjectFile {
   readonly name: string | undefined;
   /** The settings, by their keys. */
   readonly settings: ReadonlyMap<string, FileSetting>;
-  /** The text of the kinds of feedback, which belong to the project; undefined if there are none. */
-  readonly events: string | undefined;
+  /** The text of what a reload applies: the kinds of feedback and the packages with plugins. */
+  readonly applied: string;
 }
 
 /** Where the value of a setting comes from. */

@@ -1,4 +1,6 @@
 import { parseDuration } from '../api/duration.js';
+import { NAME_PATTERN } from '../api/types.js';
+import { nearest } from '../core/nearest.js';
 import { parseSize } from '../core/size.js';
 
 /**
@@ -39,7 +41,8 @@ export interface Parse<T> {
 }
 
 export type Accepted =
-  | { readonly kind: 'one_of'; readonly values: readonly string[] }
+  /** With `names`, it also accepts other names of the grammar, which are checked later. */
+  | { readonly kind: 'one_of'; readonly values: readonly string[]; readonly names?: true }
   | { readonly kind: 'whole_number'; readonly least: number; readonly most: number }
   | { readonly kind: 'bool' };
 
@@ -52,6 +55,15 @@ export function oneOf<const T extends string>(...values: readonly T[]): Parse<T>
   return Object.assign((text: string) => values.find((value) => value === text), {
     accepts: { kind: 'one_of', values } as const,
   });
+}
+
+/** Also accepts other names, unless they look like a misspelt value. */
+export function oneOfOrName(...values: readonly string[]): Parse<string> {
+  const parse = (text: string): string | undefined =>
+    values.includes(text) || (NAME_PATTERN.test(text) && nearest(text, values) === undefined)
+      ? text
+      : undefined;
+  return Object.assign(parse, { accepts: { kind: 'one_of', values, names: true } as const });
 }
 
 export function wholeNumber(least: number, most: number): Parse<number> {

@@ -14,12 +14,15 @@ import { PROCESS_SETTINGS } from './process-settings.js';
 import { RELOAD_SETTINGS } from './reload-settings.js';
 import { RESIDENT_SETTINGS } from './resident-settings.js';
 import { nameByOrigin, type Origin, type ProjectFile } from './setting-origin.js';
-import { bool, keyOf, oneOf, row, wholeNumber, type SettingRow } from './setting-row.js';
+import { bool, keyOf, oneOf, oneOfOrName, row, wholeNumber, type SettingRow } from './setting-row.js';
 import { topologyOf } from './redis-target.js';
 import { TRACE_SETTINGS } from './trace-settings.js';
 import { TRAFFIC_SETTINGS } from './traffic-settings.js';
 
 export type { SettingRow } from './setting-row.js';
+
+/** The store engines of Millrace itself. A package of plugins can bring others. */
+export const STORE_ENGINES = ['redis', 'embedded'] as const;
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -44,9 +47,9 @@ export const SETTINGS = {
     value: 'ENGINE',
     default: 'redis',
     description:
-      'Engine that stores entities and features: `redis`, or `embedded` (in this process and on disk).',
-    expected: 'redis or embedded',
-    parse: oneOf('redis', 'embedded'),
+      'Engine that stores entities and features: `redis`, or `embedded` (in this process and on disk). A package of plugins can bring others.',
+    expected: 'redis, embedded, or the name of an engine of a package',
+    parse: oneOfOrName(...STORE_ENGINES),
   }),
   ...REDIS_SETTINGS,
   dataDir: row({

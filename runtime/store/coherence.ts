@@ -22,6 +22,14 @@ export interface Coherence {
   close(): void;
 }
 
+/** For a store that other processes write to and that reports no writes: tables are neither read nor filled. */
+export const NO_NEWS: Coherence = {
+  start: () => undefined,
+  isCurrent: () => false,
+  renew: () => undefined,
+  close: () => undefined,
+};
+
 /** For a store that only this process writes to: `watchWrites` reports its own writes. */
 export const OWN_WRITES_ONLY: Coherence = {
   start: () => undefined,

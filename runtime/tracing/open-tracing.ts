@@ -33,7 +33,7 @@ function isSdkPreloaded(): boolean {
 
 /** The store, with the names of the semantic conventions for databases. A cluster or Sentinels have no one address. */
 function storeAttributes(settings: Settings): Attributes {
-  if (settings.store === 'embedded') return { 'db.system.name': 'millrace.embedded' };
+  if (settings.store !== 'redis') return { 'db.system.name': `millrace.${settings.store}` };
   const redis = redisSettings(settings);
   const topology = topologyOf(redis);
   return {

@@ -54,6 +54,7 @@ export async function openDataScorer(
   ).create(
     { ...options, model: file, inputs: Object.fromEntries(byName) },
     {
+      ...services.ofPlugin(plugin.name, { pipeline: definition.name, step: name }),
       name,
       candidateType: definition.candidateType.value,
       need: refuse,

@@ -19,6 +19,7 @@ import type {
 import type { Input } from '../../runtime/api/input.js';
 import { Status } from '../../runtime/api/status.js';
 import { NAME_PATTERN, type JsonObject, type JsonValue } from '../../runtime/api/types.js';
+import { FakeServices } from '../../runtime/testing/fake-services.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import type { SinkPlugin } from '../../runtime/api/ledger.js';
 import { createSink } from '../support/sink-ledger.js';
@@ -189,6 +190,7 @@ async function runAll(
       diagnostics,
     );
     const component = await plugin.create(options as never, {
+      ...new FakeServices().services,
       name: plugin.name,
       candidateType: 'product',
       need: (name) => input(step, 'number', 'candidate', fill, name),

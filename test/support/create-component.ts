@@ -2,6 +2,7 @@ import type { OutboundHttp } from '../../runtime/api/http-client.js';
 import type { BuildContext, Component, Plugin, WarmNotices } from '../../runtime/api/plugin.js';
 import type { Input } from '../../runtime/api/input.js';
 import { DEFAULT_EVENTS, eventNumbers } from '../../runtime/config/project/load-events.js';
+import { FakeServices } from '../../runtime/testing/fake-services.js';
 import { treeEngine } from '../../runtime/trees/tree-engine.js';
 import { addingServers } from './inference.js';
 import { findTestPackage } from './onnx-runtime.js';
@@ -25,6 +26,7 @@ export function createComponent(
     return need(name);
   };
   const build: BuildContext = {
+    ...new FakeServices().services,
     name: plugin.name,
     candidateType: 'product',
     need: find,

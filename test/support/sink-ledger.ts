@@ -7,6 +7,7 @@ import type { DropReason } from '../../runtime/ledger/record-sink.js';
 import type { Sink, SinkContext, SinkFormat, SinkPlugin } from '../../runtime/api/ledger.js';
 import { OptionFiles } from '../../runtime/compile/option-files.js';
 import { httpConnector } from '../../runtime/outbound/http-connector.js';
+import { FakeServices } from '../../runtime/testing/fake-services.js';
 import { AllowedHosts } from '../../runtime/settings/allowed-hosts.js';
 import { packageFinder } from '../../runtime/compile/find-package.js';
 import { bindOptions } from '../../runtime/compile/bind-options.js';
@@ -128,7 +129,9 @@ export async function createSink(
   const files = new OptionFiles(repositoryPath());
   const bound = checked && (await bindOptions(checked, files, () => undefined, diagnostics));
   if (bound === undefined) throw new Error(diagnostics.all.map(({ message }) => message).join('; '));
+  const { store: _, ...services } = new FakeServices().services;
   return plugin.create(bound as never, {
+    ...services,
     name: 'test',
     format: 'columns',
     instance: '00000000-0000-0000-0000-000000000000',

@@ -1,13 +1,18 @@
 import type { Logger } from 'pino';
+import { MillraceError } from '../../api/errors.js';
 import { redisSettings } from '../../settings/redis-settings.js';
-import type { Settings } from '../../settings/settings.js';
-import { OWN_WRITES_ONLY } from '../../store/coherence.js';
+import { PROJECT_FILE } from '../../settings/setting-origin.js';
+import { nameOf, STORE_ENGINES, type Settings } from '../../settings/settings.js';
+import { NO_NEWS, OWN_WRITES_ONLY } from '../../store/coherence.js';
+import { EngineAdapter, engineFaults } from '../../store/engine-adapter.js';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../store/redis/redis-store.js';
 import { markerKey } from '../../store/keys.js';
 import { RedisTracking } from '../../store/redis/tracking.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
+import { findStoreEngine } from '../plugins/find-store-engine.js';
+import { firstLine } from '../plugins/first-line.js';
 import type { MakeCoherence } from './tokens.js';
 
 /** A store, and the source of invalidations for writes of other processes. */
@@ -20,8 +25,8 @@ export interface StoreEngine {
 
 type OpenEngine = (settings: Settings, logger: Logger, monitor: StoreMonitor) => Promise<StoreEngine>;
 
-/** The store engines, by the values of the setting `store`. */
-const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
+/** The store engines of Millrace itself, by the values of the setting `store`. */
+const ENGINES: Readonly<Record<(typeof STORE_ENGINES)[number], OpenEngine>> = {
   redis: async (settings, logger, observer) => {
     const warn = (message: string): void => logger.warn(message);
     const { prefix } = settings;
@@ -44,10 +49,39 @@ const ENGINES: Readonly<Record<Settings['store'], OpenEngine>> = {
 
 /**
  * Opens the engine that the settings name. There is no fallback to another engine.
- * @throws MillraceError store_unavailable, data_folder_in_use
+ * @throws MillraceError store_unavailable, data_folder_in_use; invalid_setting if there is no such engine
  */
 export function openEngine(settings: Settings, logger: Logger, monitor: StoreMonitor): Promise<StoreEngine> {
-  return ENGINES[settings.store](settings, logger, monitor);
+  const own = STORE_ENGINES.find((name) => name === settings.store);
+  return own === undefined ? openPackagedEngine(settings, logger) : ENGINES[own](settings, logger, monitor);
+}
+
+/** Opens an engine that a package of the project brings. */
+async function openPackagedEngine(settings: Settings, logger: Logger): Promise<StoreEngine> {
+  const { store: name, project, linkedFolders, dataDir } = settings;
+  const plugin = await findStoreEngine(name, project, linkedFolders);
+  if (plugin === undefined)
+    throw new MillraceError(
+      'invalid_setting',
+      `${nameOf('store', settings)} is ${name}: no package under \`plugins:\` in ${PROJECT_FILE} has such an engine`,
+    );
+  const warn = (message: string): void => logger.warn({ store: name }, message);
+  const opened = await plugin
+    .open({ dataDir, env: (variable) => process.env[variable], warn })
+    .catch((error: unknown) => {
+      throw new MillraceError(
+        'store_unavailable',
+        `the store ${name} cannot be opened: ${firstLine(error)}`,
+        {
+          cause: error,
+        },
+      );
+    });
+  const faults = engineFaults(opened);
+  if (faults.length > 0)
+    throw new MillraceError('invalid_setting', `the store ${name} has no ${faults.join(', no ')}`);
+  const store = new EngineAdapter(opened);
+  return plugin.isShared === true ? { store, isShared: true, coherence: () => NO_NEWS } : onlyWriter(store);
 }
 
 /** A store that no other process writes to. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { strayPlugin, type StrayKind } from '../container/stray-errors.js';
+import { strayPlugin, type StrayKind } from '../plugins/stray-errors.js';
 import { describeError } from '../../core/describe-error.js';
 import { StrayMetrics } from '../../metrics/stray-metrics.js';
 import type { Settings } from '../../settings/settings.js';

@@ -1,6 +1,7 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PluginServices } from '../../api/services.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { EntityFilters } from '../../compile/compile-filter.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
@@ -14,17 +15,20 @@ import { DiagnosticsError } from '../../config/diagnostics/diagnostics-error.js'
 import { LinkedFolders } from '../../settings/linked-folders.js';
 import { DEFAULT_EVENTS } from '../../config/project/load-events.js';
 import { loadProject } from '../../config/project/load-project.js';
+import { placeOf } from '../../config/project/project-files.js';
 import type { ProjectConfig } from '../../config/project/model.js';
 import { withParams, type PipelineParams } from '../../config/project/param-values.js';
 import type { StepTools } from '../../compile/step-tools.js';
-import { registerPlugins } from '../container/plugins.js';
+import { LateReader } from '../plugins/late-reader.js';
+import { offlineHost, pluginServices, type PluginHost } from '../plugins/plugin-host.js';
+import { registerPlugins, type ProjectPlugins } from '../plugins/register-plugins.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
 import { AllowedHosts } from '../../settings/allowed-hosts.js';
-import { httpConnector, type OutboundObserver } from '../../outbound/http-connector.js';
+import { httpConnector, type Caller, type OutboundObserver } from '../../outbound/http-connector.js';
 import { describePlan } from '../../pipeline/explain/describe.js';
 import type { PlanDescription } from '../../pipeline/types.js';
 import { PROJECT_FILE } from '../../settings/setting-origin.js';
-import { SETTINGS, type Settings } from '../../settings/settings.js';
+import { SETTINGS, STORE_ENGINES, type Settings } from '../../settings/settings.js';
 
 /** A project with errors. */
 export class ProjectInvalidError extends DiagnosticsError {
@@ -50,15 +54,17 @@ export interface CompiledProject {
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The version of each file that options name, by path; undefined if the file could not be read. */
+  /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
+  /** Reads the store for plugins, once it is bound to one. */
+  readonly reader: LateReader;
   /** Closes the components, once; returns the errors. */
   close(): Promise<unknown[]>;
 }
 
 /** The settings that compiling depends on, and what a caller changes in the pipelines. */
 export interface CompileOptions extends Partial<
-  Pick<Settings, 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
+  Pick<Settings, 'store' | 'prefix' | 'modelHosts' | 'sinkHosts' | 'linkedFolders'>
 > {
   /** By pipeline: values that replace those under `params:`. The caller checks them with `paramProblem`. */
   readonly params?: ReadonlyMap<string, PipelineParams>;
@@ -73,8 +79,12 @@ export interface CompileOptions extends Partial<
   readonly stubs?: ReadonlyMap<string, NonNullable<StepTools['stubs']>>;
   /** Contents by path that replace those of files that options name. */
   readonly optionFiles?: ReadonlyMap<string, Buffer>;
+  /** What plugins may use of the process. By default they are only checked. */
+  readonly pluginHost?: PluginHost;
+  /** How long the module of a plugin may take to load, in milliseconds. */
+  readonly importMs?: number;
   /** What sinks may use of the process. By default they only can be checked. */
-  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files'>;
+  readonly sinkServices?: Omit<SinkServices, 'http' | 'findPackage' | 'files' | 'ofPlugin'>;
 }
 
 /**
@@ -95,6 +105,9 @@ export async function compileProject(
     tunable = false,
     stubs,
     optionFiles,
+    pluginHost: host = offlineHost(),
+    importMs,
+    store = SETTINGS.store.default,
     sinkServices = { instance: '', folder: '', keepMs: Infinity, keepBytes: Infinity, warn: () => undefined },
   }: CompileOptions = {},
   outbound?: OutboundObserver,
@@ -105,12 +118,23 @@ export async function compileProject(
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
   let filters: EntityFilters | undefined;
+  const reader = new LateReader();
+  const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
-    const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
+    const plugins = await registerPlugins(
+      checkable.root,
+      { linked: linkedFolders, packages: checkable.packages, limitMs: importMs },
+      diagnostics,
+    );
+    for (const [path, version] of plugins.files) pluginFiles.set(path, version);
+    checkEngine(store, plugins, diagnostics);
+    const ofPlugin = (plugin: string, user: Caller): PluginServices =>
+      pluginServices(host, reader, plugin, user);
     const services = {
+      ofPlugin,
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
     };
@@ -132,7 +156,13 @@ export async function compileProject(
     for (const definition of isWhole && !tunable && stubs === undefined ? sinksOf(checkable) : []) {
       const caller = { pipeline: '', step: definition.name };
       const { findPackage } = services;
-      const used = { ...sinkServices, http: http(caller), findPackage, files };
+      const used = {
+        ...sinkServices,
+        http: http(caller),
+        findPackage,
+        files,
+        ofPlugin: (plugin: string) => ofPlugin(plugin, caller),
+      };
       const sink = await compileSink(definition, plugins, used, diagnostics);
       if (sink !== undefined) sinks.push(sink);
     }
@@ -145,7 +175,8 @@ export async function compileProject(
     pipelines,
     sinks,
     diagnostics: diagnostics.all,
-    files: files.versions,
+    reader,
+    files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
       (closing ??= closeComponents(
         pipelines.flatMap(({ plan }) => plan.steps.map(({ component }) => component)),
@@ -158,6 +189,18 @@ function storedHere<T extends ProjectConfig | undefined>(config: T): T {
   if (config === undefined) return config;
   const views = Array.from(config.views, ([name, { source: _, ...view }]) => [name, view] as const);
   return { ...config, views: new Map(views) };
+}
+
+/** Reports a store engine that neither Millrace nor a package of the project has. */
+function checkEngine(store: string, { stores }: ProjectPlugins, diagnostics: Diagnostics): void {
+  if ((STORE_ENGINES as readonly string[]).includes(store) || stores.has(store)) return;
+  const names = [...STORE_ENGINES, ...stores.keys()];
+  diagnostics.error(
+    'unknown_plugin',
+    placeOf(PROJECT_FILE),
+    `there is no store engine \`${store}\`: the setting \`store\` names it`,
+    `the engines of this project are ${names.join(', ')}`,
+  );
 }
 
 /** The sinks of a project. If it has none, and logs its rankings or the rows of a view, they go to files. */

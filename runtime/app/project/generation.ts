@@ -111,6 +111,7 @@ function wire(
   const forget = services.resolve(TOKENS.forget);
   const resident = services.resolve(TOKENS.resident);
   const codes = services.resolve(TOKENS.eventCodes);
+  compiled.reader.bind({ entities, online, types: config.entities });
   const version = projectVersion(config, compiled.files);
   const usage = new Usage();
   const pipelines = plans.map((plan) =>

@@ -5,10 +5,12 @@ import type { StepTools } from '../../compile/step-tools.js';
 import { Diagnostics, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { loadProject } from '../../config/project/load-project.js';
 import { RESERVED_ROUTES } from '../../http/routes.js';
-import { httpConnector } from '../../outbound/http-connector.js';
+import { httpConnector, type Caller } from '../../outbound/http-connector.js';
 import type { Settings } from '../../settings/settings.js';
 import { openLearnedStep, type LearnedStep } from '../../training/learned-step.js';
-import { registerPlugins } from '../container/plugins.js';
+import { LateReader } from '../plugins/late-reader.js';
+import { offlineHost, pluginServices } from '../plugins/plugin-host.js';
+import { registerPlugins } from '../plugins/register-plugins.js';
 import { compileProject, ProjectInvalidError } from './compile-project.js';
 
 /** A step whose model is trained, in its project. */
@@ -50,7 +52,11 @@ export async function openLearned(
     if (found.hasErrors) throw new ProjectInvalidError(found.all);
     return { lacks: 'pipeline', pipelines: checkable.pipelines.map(({ name }) => name) };
   }
-  const plugins = await registerPlugins(checkable.root, linkedFolders, found);
+  const plugins = await registerPlugins(
+    checkable.root,
+    { linked: linkedFolders, packages: checkable.packages },
+    found,
+  );
   const index = definition.components.findIndex((step) => nameOf(step) === stepName);
   const step = definition.components[index];
   if (step === undefined) {
@@ -60,7 +66,13 @@ export async function openLearned(
   const plugin = plugins.get(step.use.value);
   if (plugin === undefined || !TRAINED.includes(plugin.name))
     return { lacks: 'library', use: step.use.value };
-  const services = { http: httpConnector(modelHosts), findPackage: packageFinder(checkable.root) };
+  const host = offlineHost();
+  const reader = new LateReader();
+  const services = {
+    http: httpConnector(modelHosts),
+    findPackage: packageFinder(checkable.root),
+    ofPlugin: (used: string, user: Caller) => pluginServices(host, reader, used, user),
+  };
   const opened = await openLearnedStep(
     definition,
     index,

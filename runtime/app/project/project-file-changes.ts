@@ -6,9 +6,9 @@ import { placeOf } from './reloader.js';
 
 /** Reports changes of millrace.yaml. The process keeps the settings that it started with. */
 export class ProjectFileChanges {
-  /** The content that the last report was about, and its kinds of feedback. */
+  /** The content that the last report was about, and what a reload applied of it. */
   #told: string | undefined;
-  #events: string | undefined;
+  #applied: string | undefined;
   readonly #inUse: ProjectFile | undefined;
 
   constructor(
@@ -17,20 +17,20 @@ export class ProjectFileChanges {
   ) {
     this.#inUse = settings.sources.file;
     this.#told = this.#inUse?.content;
-    this.#events = this.#inUse?.events;
+    this.#applied = this.#inUse?.applied;
   }
 
   /**
    * Reads the file and logs how it differs from the settings in use. Each content is reported once.
-   * @returns whether `events:` has changed since the last call
+   * @returns whether a part that a reload applies has changed since the last call
    */
   async tell(): Promise<boolean> {
     if (this.#inUse === undefined) return false;
     const { file, diagnostics } = await loadProjectFile(this.settings.project, process.env);
     if (file.content === this.#told) return false;
     this.#told = file.content;
-    const hasNewEvents = file.events !== this.#events;
-    this.#events = file.events;
+    const isNew = file.applied !== this.#applied;
+    this.#applied = file.applied;
     const keys = changedKeys(this.#inUse, file);
     for (const one of diagnostics) this.logger.warn(placeOf(one), one.message);
     if (diagnostics.length > 0)
@@ -43,7 +43,7 @@ export class ProjectFileChanges {
         { file: PROJECT_FILE, keys },
         `${PROJECT_FILE} has changed: restart the service to apply the changed keys`,
       );
-    return hasNewEvents;
+    return isNew;
   }
 }
 

@@ -10,9 +10,6 @@ const PLUGINS = 'plugins';
 /** Stamps by path, relative to the project. The stamp of a file changes when the file changes. */
 export type Snapshot = ReadonlyMap<string, string>;
 
-/** True if a file belongs to a plugin. */
-export const isOfPlugin = (path: string): boolean => path.startsWith(`${PLUGINS}/`);
-
 /**
  * Lists the files of a project with their sizes and times: YAML files, plugins, and the files that options name. This
  * is cheap. Missing files are left out, and links are followed.

@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/settings.js';
 import type { CompiledProject } from './compile-project.js';
 import type { ProjectFileChanges } from './project-file-changes.js';
 import type { Reload } from './reloader.js';
-import { isOfPlugin, listFiles, versionOfFile, type Snapshot } from './snapshot.js';
+import { listFiles, versionOfFile, type Snapshot } from './snapshot.js';
 
 export interface WatcherOptions {
   /** The project's folder. */
@@ -19,8 +19,6 @@ export interface WatcherOptions {
    * that a reload applies has changed.
    */
   readonly onProjectFileChanged: () => boolean | Promise<boolean>;
-  /** Called with plugins whose code changed: a loaded module keeps its code until a restart. */
-  readonly onPluginsChanged: (paths: readonly string[]) => void;
 }
 
 /** The service that reloads when the files of its project change. */
@@ -49,11 +47,6 @@ export async function watchProject({
         files: watched.files,
         reload: () => watched.reload(),
         onProjectFileChanged: () => watched.fileChanges.tell(),
-        onPluginsChanged: (files) =>
-          watched.logger.warn(
-            { files },
-            'plugins are loaded once: restart the service to load their new code',
-          ),
       },
       loaded,
     );
@@ -112,15 +105,11 @@ export class ProjectWatcher {
     const changed = [...new Set([...versions.keys(), ...this.#tried.keys()])].filter(
       (path) => versions.get(path) !== this.#tried.get(path),
     );
-    // Node cannot load a module again. It can load the files of a new plugin.
-    const stuck = changed.filter((path) => isOfPlugin(path) && this.#tried.has(path));
     this.#tried = versions;
     this.#known = now;
-    if (stuck.length > 0) this.#options.onPluginsChanged(stuck);
     const ofSettings = changed.filter((path) => path === PROJECT_FILE);
     const isOfProject = ofSettings.length > 0 && (await this.#options.onProjectFileChanged());
-    if (isOfProject || changed.length > stuck.length + ofSettings.length)
-      this.#reloaded(await this.#options.reload());
+    if (isOfProject || changed.length > ofSettings.length) this.#reloaded(await this.#options.reload());
   }
 
   /** After a failure the previous version stays in service, and its files are still watched. */

@@ -27,8 +27,10 @@ const NAME_KEY = 'project';
 
 /** The key of the kinds of feedback. They are a part of the project, not a setting: a reload applies a change. */
 export const EVENTS_KEY = 'events';
+/** The key of the npm packages with plugins. A reload applies a change. */
+export const PLUGINS_KEY = 'plugins';
 /** The keys that are not settings. */
-const PROJECT_KEYS: readonly string[] = [NAME_KEY, EVENTS_KEY];
+const PROJECT_KEYS: readonly string[] = [NAME_KEY, EVENTS_KEY, PLUGINS_KEY];
 const KEYS: readonly string[] = [...PROJECT_KEYS, ...FILE_SETTINGS.keys()];
 
 /**
@@ -47,7 +49,7 @@ export async function loadProjectFile(
   const found = { folder, content: source?.text };
   if (source === undefined || root === undefined)
     return {
-      file: { ...found, name: undefined, settings: new Map(), events: undefined },
+      file: { ...found, name: undefined, settings: new Map(), applied: '' },
       diagnostics: diagnostics.all,
     };
   const place = { file: source, folder, diagnostics };
@@ -60,8 +62,8 @@ export async function loadProjectFile(
     } else if (!PROJECT_KEYS.includes(entry.key)) reportUnknown(entry, source, diagnostics);
   }
   const name = readName(source, root, folder, diagnostics);
-  const events = textAt(source, memberOf(source, root, EVENTS_KEY));
-  return { file: { ...found, name, settings, events }, diagnostics: diagnostics.all };
+  const applied = [EVENTS_KEY, PLUGINS_KEY].map((key) => textAt(source, memberOf(source, root, key)) ?? '');
+  return { file: { ...found, name, settings, applied: applied.join('\n') }, diagnostics: diagnostics.all };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Environment } from '../yaml/interpolate.js';
 import { loadEntities, PREDEFINED_TYPES } from './load-entities.js';
 import { loadEvents } from './load-events.js';
 import { hideSecrets } from './hide-secrets.js';
+import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
 import { checkViewKeys, loadViews } from './load-views.js';
@@ -57,6 +58,7 @@ export async function loadProject(
   const entityNames = new Set([...entities.keys(), ...declaredNames(entityFiles, parsedEntities)]);
   const viewNames = declaredNames(viewFiles, parsedViews);
   const events = await loadEvents(root, environment, entityNames, diagnostics);
+  const packages = await loadPackages(root, environment, diagnostics);
   const known = { entities, entityNames, viewNames, reservedRoutes };
   const pipelines = loadPipelines(parse(pipelineFiles, 'pipeline'), known, context);
   for (const file of sinkFiles) hideSecrets(file);
@@ -70,7 +72,7 @@ export async function loadProject(
   const wrong = new Set(
     diagnostics.all.flatMap(({ severity, at }) => (severity === 'error' ? at.file.path : [])),
   );
-  const whole = { root: resolve(root), entities, views, pipelines, sinks, events };
+  const whole = { root: resolve(root), entities, views, pipelines, sinks, events, packages };
   const schemasSound = ![...wrong].some((path) => path.startsWith('schemas/'));
   const sound = <T extends { readonly file: SourceFile }>(all: readonly T[]): T[] =>
     all.filter(({ file }) => !wrong.has(file.path));

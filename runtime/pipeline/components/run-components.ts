@@ -158,7 +158,7 @@ export async function runStep(
       }
       case 'effect': {
         // The request does not wait for an effect, and an effect cannot fail it.
-        const running = (step.component as EffectComponent).run(view);
+        const running = (step.component as EffectComponent).run?.(view);
         if (!(running instanceof Promise)) return report(step, { before });
         deadline.usage?.hold(running);
         const pending = running.catch((error: unknown) => {

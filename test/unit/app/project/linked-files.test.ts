@@ -125,7 +125,6 @@ describe('links of a project', () => {
             return { outcome: 'succeeded', files: await files() };
           },
           onProjectFileChanged: () => false,
-          onPluginsChanged: () => undefined,
         },
         await versionsOf(root, await listFiles(root, [])),
       );

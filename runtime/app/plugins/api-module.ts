@@ -1,5 +1,6 @@
 import Module, * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { inheritVersion } from './module-version.js';
 
 /** The module that plugins import. */
 const SPECIFIER = 'millrace/api';
@@ -10,7 +11,8 @@ let installed = false;
 
 /**
  * Resolves `millrace/api` to the running copy, for every module that is loaded later. A project therefore needs no
- * `node_modules` for its plugins. A project with another copy of Millrace gets this copy, too.
+ * `node_modules` for its plugins. A project with another copy of Millrace gets this copy, too. The modules of changed
+ * plugins are imported again with what they import by relative paths.
  */
 export function resolveApiToThisCopy(): void {
   if (installed) return;
@@ -18,8 +20,11 @@ export function resolveApiToThisCopy(): void {
   const { registerHooks } = nodeModule as unknown as Partial<SynchronousHooks>;
   if (registerHooks !== undefined) {
     registerHooks({
-      resolve: (specifier, context, next) =>
-        specifier === SPECIFIER ? { url: API.href, shortCircuit: true } : next(specifier, context),
+      resolve: (specifier, context, next) => {
+        if (specifier === SPECIFIER) return { url: API.href, shortCircuit: true };
+        const resolved = next(specifier, context);
+        return { ...resolved, url: inheritVersion(specifier, context.parentURL, resolved.url) };
+      },
     });
     return;
   }
@@ -47,8 +52,8 @@ interface SynchronousHooks {
   registerHooks(hooks: {
     resolve(
       specifier: string,
-      context: unknown,
-      next: (specifier: string, context: unknown) => Resolved,
+      context: { readonly parentURL?: string },
+      next: (specifier: string, context: object) => Resolved,
     ): Resolved;
   }): unknown;
 }

@@ -1,10 +1,11 @@
-/** Checks that a plugin folder exports a plugin. */
+/** Checks what the module of a plugin folder, or of a package, exports. */
 import { isDeepStrictEqual } from 'node:util';
 import { isNode, parseDocument, type Document, type Pair, type Scalar } from 'yaml';
 import type { SinkPlugin } from '../../api/ledger.js';
 import type { ComponentKind, Plugin } from '../../api/plugin.js';
-import type { JsonObject } from '../../api/types.js';
+import { NAME_PATTERN, type JsonObject } from '../../api/types.js';
 import { schemaFaults, type SchemaFault } from '../../config/project/check-schema.js';
+import { nameHelp } from '../../config/project/marks.js';
 import { nearest } from '../../core/nearest.js';
 import type { SourceFile, Span } from '../../config/yaml/source.js';
 
@@ -19,9 +20,11 @@ export interface PluginFault {
 
 /** The information about a plugin's folder when its module is loaded. */
 export interface PluginSource {
-  /** The folder's name. */
-  readonly name: string;
-  /** The start of index.js. */
+  /** The folder's name, which is also the plugin's. Undefined for a plugin of a package. */
+  readonly name: string | undefined;
+  /** What messages begin with, to tell the plugins of a package apart. */
+  readonly about?: string;
+  /** Where errors are reported: the start of index.js, or the package in millrace.yaml. */
   readonly index: Span;
   /** options.schema.json with its content, if it exists. */
   readonly schema: { readonly file: SourceFile; readonly value: unknown } | undefined;
@@ -61,21 +64,30 @@ export function checkPlugin(
   if (typeof plugin !== 'object' || plugin === null)
     return wrong(`its \`plugin\` is ${described(plugin)}`, PLUGIN_HELP);
   const given = plugin as Given;
-  const faults = [...kindFaults(given, index), ...commonFaults(given, source, 'plugin')];
+  const faults = [...kindFaults(given, source), ...commonFaults(given, source, 'plugin')];
   return faults.length === 0 ? { surface: 'component', plugin: plugin as Plugin } : faults;
 }
 
+/** How messages name what a plugin is. */
+export type Surface = 'plugin' | 'sink' | 'store engine';
+
 const PLUGIN_HELP = 'write: export const plugin = definePlugin({ … })';
 
-type Given = Readonly<Record<string, unknown>>;
+export type Given = Readonly<Record<string, unknown>>;
 
 /** The faults of what components and sinks have in common. */
-function commonFaults(given: Given, source: PluginSource, what: 'plugin' | 'sink'): PluginFault[] {
-  const { index, name } = source;
+export function commonFaults(given: Given, source: PluginSource, what: Surface): PluginFault[] {
+  const { index, name, about = '' } = source;
   const faults: PluginFault[] = [];
   const fault = (message: string, help?: string): void =>
-    void faults.push({ at: index, message, ...(help === undefined ? {} : { help }) });
-  if (given.name !== name)
+    void faults.push({ at: index, message: about + message, ...(help === undefined ? {} : { help }) });
+  if (name === undefined) {
+    if (typeof given.name !== 'string' || !NAME_PATTERN.test(given.name))
+      fault(
+        `the ${what}'s \`name\` is ${described(given.name)}: expected a name such as \`near_by\``,
+        typeof given.name === 'string' ? nameHelp(given.name) : undefined,
+      );
+  } else if (given.name !== name)
     fault(
       `the ${what}'s \`name\` is ${described(given.name)}, and its folder is \`${name}\``,
       'give both the same name',
@@ -85,16 +97,18 @@ function commonFaults(given: Given, source: PluginSource, what: 'plugin' | 'sink
       `the ${what}'s \`summary\` is ${described(given.summary)}: expected a text of one line`,
       `say what the ${what} does`,
     );
-  if (typeof given.create !== 'function')
-    fault(`the ${what}'s \`create\` is ${described(given.create)}: expected a function`);
-  if (!source.isShipped) faults.push(...optionsFaults(given.options, source, what));
+  const method = what === 'store engine' ? 'open' : 'create';
+  if (typeof given[method] !== 'function')
+    fault(`the ${what}'s \`${method}\` is ${described(given[method])}: expected a function`);
+  if (!source.isShipped && what !== 'store engine')
+    faults.push(...optionsFaults(given.options, source, what));
   return faults;
 }
 
-function kindFaults(given: Given, index: Span): PluginFault[] {
+export function kindFaults(given: Given, { index, about = '' }: PluginSource): PluginFault[] {
   const faults: PluginFault[] = [];
   const fault = (message: string, help?: string): void =>
-    void faults.push({ at: index, message, ...(help === undefined ? {} : { help }) });
+    void faults.push({ at: index, message: about + message, ...(help === undefined ? {} : { help }) });
   if (!KINDS.some((kind) => kind === given.kind)) {
     const guess = typeof given.kind === 'string' ? nearest(given.kind, KINDS) : undefined;
     fault(
@@ -109,14 +123,14 @@ function kindFaults(given: Given, index: Span): PluginFault[] {
 
 function optionsFaults(
   options: unknown,
-  { index, schema }: PluginSource,
-  what: 'plugin' | 'sink',
+  { index, schema, about = '' }: PluginSource,
+  what: Surface,
 ): PluginFault[] {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || options instanceof Promise)
     return [
       {
         at: index,
-        message: `the ${what}'s \`options\` are ${described(options)}: expected a JSON Schema, the content of options.schema.json`,
+        message: `${about}the ${what}'s \`options\` are ${described(options)}: expected a JSON Schema, the content of options.schema.json`,
         ...(options instanceof Promise ? { help: 'the schema is awaited or read with readFileSync' } : {}),
       },
     ];
@@ -125,7 +139,7 @@ function optionsFaults(
   return schemaFaults(options as JsonObject).map((one) => {
     const { message, help, path } = one;
     const at = file === undefined ? index : placeIn(file, one);
-    const where = file === undefined && path.length > 0 ? `options at /${path.join('/')}: ` : '';
+    const where = file === undefined && path.length > 0 ? `${about}options at /${path.join('/')}: ` : about;
     return { at, message: `${where}${message}`, ...(help === undefined ? {} : { help }) };
   });
 }
@@ -150,7 +164,7 @@ function oneLine(text: string, start: number, end: number): number {
 }
 
 /** Formats a value for messages. */
-function described(value: unknown): string {
+export function described(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   if (typeof value === 'string') return `\`${value.length > 60 ? `${value.slice(0, 60)}…` : value}\``;

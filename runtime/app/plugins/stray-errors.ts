@@ -2,6 +2,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMPILED, SHIPPED_PLUGINS } from '../../core/locations.js';
+import { PACKAGE_FOLDERS } from './load-package.js';
 
 /** Why nothing caught an error: a callback threw it, or nothing awaited the promise that was rejected. */
 export type StrayKind = 'exception' | 'rejection';
@@ -21,7 +22,8 @@ const RUNTIME = join(COMPILED, 'runtime');
  * apply only to projects with their own plugins.
  */
 export function strayPlugin(project: string, kind: StrayKind, error: unknown): string | undefined {
-  const own = pluginFolders(join(resolve(project), 'plugins'));
+  const packages = Array.from(PACKAGE_FOLDERS, ([path, name]) => ({ name, paths: [path] }));
+  const own = [...pluginFolders(join(resolve(project), 'plugins')), ...packages];
   const files = error instanceof Error ? filesIn(error.stack ?? '') : [];
   const folders = [...own, ...pluginFolders(SHIPPED_PLUGINS)];
   for (const file of files) {

@@ -1,0 +1,10 @@
+/** The module `millrace/testing`: what the tests of a plugin need. It works with any test runner. */
+export type { ConformanceTest } from './conformance-test.js';
+export { createStep, type StepSetup } from './create-step.js';
+export * from './fake-http.js';
+export * from './fake-services.js';
+export * from './fake-step.js';
+export * from './model-tests.js';
+export * from './sink-tests.js';
+export * from './step-tests.js';
+export * from './store-tests.js';
