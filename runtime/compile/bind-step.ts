@@ -8,6 +8,7 @@ import type { Kernel } from '../expression/environment.js';
 import { bindOptions } from './bind-options.js';
 import { compileText, inputOf } from './compile-input.js';
 import type { NameUse } from './name-use.js';
+import { written, type StepExpression } from './meaning/written.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { OptionFiles } from './option-files.js';
 import type { NamedColumn, PlannedStep } from './plan.js';
@@ -24,6 +25,7 @@ export interface BoundStep {
   readonly inputs: readonly Kernel[];
   readonly computes: readonly NamedColumn[];
   readonly recorded: RecordedInputs;
+  readonly written: readonly StepExpression[];
 }
 
 export interface BoundOptions {
@@ -54,6 +56,10 @@ export async function bindStep(
     step.when && compileText(step.when, { type: 'bool', scope: requestScope }, environment, diagnostics);
   const prepare = [...(use.readsScore ? [names.score.copy] : []), ...(condition?.kernels ?? [])];
 
+  const expressions: StepExpression[] =
+    step.when === undefined || condition === undefined
+      ? []
+      : [{ ...written(step.when, condition), where: 'when' }];
   const inputs: Kernel[] = [];
   const computes: NamedColumn[] = [];
   const recorded = new RecordedInputs();
@@ -67,6 +73,7 @@ export async function bindStep(
     const compiled = compileText(text, { type, scope }, environment, diagnostics);
     if (compiled === undefined) return undefined;
     const { slot, computed, kernels } = compiled;
+    expressions.push({ ...written(text, compiled), where: path });
     if (computed) computes.push({ name: `${label}:with.${path.join('.')}`, slot });
     inputs.push(...kernels);
     return recorded.addOption(path, text.value, inputOf(compiled, text.value, reads.layout));
@@ -79,7 +86,7 @@ export async function bindStep(
   const value = checked && (await bindOptions(checked, files, bindOption, diagnostics));
 
   if (checked === undefined || value === undefined) return undefined;
-  const bound = { options: { checked, value }, prepare, inputs, computes, recorded };
+  const bound = { options: { checked, value }, prepare, inputs, computes, recorded, written: expressions };
   if (step.when === undefined) return { ...bound, when: undefined };
   if (condition === undefined) return undefined;
   const { slot, computed } = condition;

@@ -65,6 +65,12 @@ export async function createComponent(
       needInteractions: (wanted) => reads.histories.need(wanted),
       trees: treeEngine,
       http: services.http({ pipeline: definition.name, step: nameOf(step) }),
+      ...(definition.task === 'rank' ? { pageSize: definition.page.maxSize } : {}),
+      // A step that waits is compiled again, so it warns then. A param can get a value for which there is no warning.
+      warn: (place, message, help) => {
+        if (use.waitsFor === undefined && checked.params.size === 0)
+          diagnostics.warning('no_effect', checked.locate(place), message, help);
+      },
       findPackage: (wanted) => services.findPackage(wanted),
     });
     const created: unknown = await plugin.create(value as never, build);

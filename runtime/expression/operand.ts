@@ -20,6 +20,8 @@ export interface ConstantOperand extends OperandBase {
   readonly value: number | string;
   /** For a param: the values that tuning may give it. */
   readonly range?: { readonly low: number; readonly high: number } | undefined;
+  /** For a value that was computed from params: the operation, which other values of the params would change. */
+  readonly computed?: Operand;
 }
 
 export interface SourceOperand extends OperandBase {

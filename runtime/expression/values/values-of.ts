@@ -45,7 +45,10 @@ function ownValues(operand: Operand, known: KnownValues): Values {
   switch (operand.tag) {
     case 'constant':
       // A param can get another value without a change of the expression.
-      if (namesIn(operand.node).length > 0) return rangeOf(operand) ?? anyOf(operand.type);
+      if (namesIn(operand.node).length > 0) {
+        if (operand.computed !== undefined) return valuesOf(operand.computed, known);
+        return rangeOf(operand) ?? anyOf(operand.type);
+      }
       return exactly(operand.value);
     case 'source':
       return sourceValues(operand, known);

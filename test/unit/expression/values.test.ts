@@ -1,20 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compileExpression } from '../../../runtime/expression/compile.js';
 import { valuesOf } from '../../../runtime/expression/values/values-of.js';
 import type { Values } from '../../../runtime/expression/values/values.js';
 import { Frame } from '../../../runtime/frame/frame.js';
-import { Missing, type Outcome, type Single } from '../../support/interpreter.js';
+import { compiled, expectWithin } from './expect-within.js';
 import { COLUMNS, expressions, request } from './random-expression.js';
 import { fill, results, Table } from './table.js';
 
 const NOW = Date.UTC(2026, 1, 1, 6);
-
-function compiled(text: string, table: Table) {
-  const result = compileExpression(text, table, { type: 'any', scope: 'any' });
-  if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('; '));
-  return result.expression;
-}
 
 describe('the values that an expression can have', () => {
   for (const [kind, text] of Object.entries(expressions(['candidate', 'request']))) {
@@ -67,28 +60,3 @@ describe('the values that an expression can have', () => {
       expect(valuesOf(compiled(text, table).root)).to.include(values);
     });
 });
-
-function expectWithin(outcome: Outcome, values: Values): void {
-  if (outcome instanceof Missing) {
-    expect(values.known, 'a value that is always known').not.to.equal('always');
-    return;
-  }
-  expect(values.known, 'a value that is never known').not.to.equal('never');
-  if (Array.isArray(outcome)) {
-    for (const element of outcome as readonly (Single | undefined)[])
-      if (element !== undefined) expectSingle(element, values);
-    return;
-  }
-  expectSingle(outcome as Single, values);
-}
-
-function expectSingle(value: Single, { low, high, whole, texts, letters }: Values): void {
-  if (typeof value === 'string') {
-    if (texts !== undefined) expect([...texts]).to.include(value);
-    if (letters === 'lower') expect(value).not.to.match(/[A-Z]/);
-    if (letters === 'upper') expect(value).not.to.match(/[a-z]/);
-    return;
-  }
-  expect(Number(value)).to.be.within(low, high);
-  if (whole) expect(Number(value) % 1).to.equal(0);
-}
