@@ -17,6 +17,7 @@ import type { OutboundHttp } from './http-client.js';
 import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
+import type { ServerProbe } from './server-probe.js';
 import type { StatusName } from './status.js';
 import type { TraceContext } from './trace-context.js';
 import type { TreeCompiler } from './tree-ensemble.js';
@@ -174,6 +175,8 @@ export interface WarmNotices {
 
 /** Optional methods of every component. */
 export interface ComponentLife {
+  /** For `millrace validate --connect`: how to ask the server that the component uses. */
+  readonly probe?: ServerProbe;
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
   warm?(notices: WarmNotices): void | Promise<void>;
   /** Called once, when no request uses the component any more. */

@@ -45,7 +45,7 @@ function makeProgram(context: CliContext, version: string): Command {
     .version(version, '--version');
   for (const command of [
     serveCommand(context),
-    validateCommand(context),
+    validateCommand(context, version),
     settingsCommand(context),
     planCommand(context),
     entitiesCommand(context),

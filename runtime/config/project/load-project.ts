@@ -9,6 +9,7 @@ import { hideSecrets } from './hide-secrets.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
 import { checkViewKeys, loadViews } from './load-views.js';
+import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from './model.js';
 import { nearest } from '../../core/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
@@ -64,6 +65,7 @@ export async function loadProject(
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
+  await warnOfMisnamedFolders(root, diagnostics);
   if (pipelineFiles.length === 0 && !diagnostics.hasErrors)
     await reportNoPipelines(root, entityFiles.length + viewFiles.length > 0, diagnostics);
 
