@@ -29,6 +29,7 @@ import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
 import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
+import { refreshEditorSchemas } from './project/editor-schemas.js';
 import { compareGenerations } from './project/compare-generations.js';
 import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
@@ -86,8 +87,11 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const findPackage = packageFinder(settings.project);
   const tracing = overrides.tracing ?? (await openTracing(settings, { findPackage, logger }));
   const recording = overrides.records === true ? openRecording(settings, logger) : undefined;
-  const compile = (): Promise<CompiledProject> =>
-    compileProject(settings.project, { ...settings, ...recording?.options }, outbound);
+  const compile = async (): Promise<CompiledProject> => {
+    const compiled = await compileProject(settings.project, { ...settings, ...recording?.options }, outbound);
+    if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
+    return compiled;
+  };
   const { services, first } = await start(settings, compile, {
     ...overrides,
     logger,

@@ -9,6 +9,7 @@ import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
+import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
@@ -48,6 +49,7 @@ function makeProgram(context: CliContext, version: string): Command {
     validateCommand(context, version),
     settingsCommand(context),
     planCommand(context),
+    schemasCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),

@@ -1,6 +1,8 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SinkPlugin } from '../../api/ledger.js';
+import type { Plugin } from '../../api/plugin.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { compilePipeline } from '../../compile/compile-pipeline.js';
 import { fileSink } from '../../config/project/load-sinks.js';
@@ -46,6 +48,13 @@ export interface CompiledProject {
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What the project declares, without pipelines and sinks whose files have errors. */
+  readonly declared: {
+    /** Undefined if the files in schemas/ have errors. */
+    readonly config: ProjectConfig | undefined;
+    readonly plugins: readonly Plugin[];
+    readonly sinks: readonly SinkPlugin[];
+  };
   /** The version of each file that options name, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Closes the components, once; returns the errors. */
@@ -95,10 +104,16 @@ export async function compileProject(
   const pipelines: CompiledPipeline[] = [];
   const sinks: CompiledSink[] = [];
   const { checkable } = loaded;
+  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [] };
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
     const plugins = await registerPlugins(checkable.root, linkedFolders, diagnostics);
+    declared = {
+      config: checkable,
+      plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
+      sinks: [...plugins.sinks.values()],
+    };
     const services = {
       http: httpConnector(modelHosts, outbound),
       findPackage: packageFinder(checkable.root),
@@ -130,6 +145,7 @@ export async function compileProject(
     pipelines,
     sinks,
     diagnostics: diagnostics.all,
+    declared,
     files: files.versions,
     close: () =>
       (closing ??= closeComponents(
