@@ -64,10 +64,21 @@ export function optionSchema(
     const value = changed['additionalProperties'];
     const fitting = names.filter(({ kind }) => KINDS[keys.type].includes(kind));
     changed['properties'] = Object.fromEntries(
-      fitting.map(({ name, description: about }) => [name, { description: about, ...value }]),
+      fitting.map(({ name, description: about }) => [name, described(value, about)]),
     );
   }
   return isScalar(changed) ? orName(changed, takesParams) : changed;
+}
+
+/** Editors show the description of the branch that matches, so every branch gets it. */
+function described(schema: JsonObject, description: string): JsonObject {
+  const branches = Object.entries(schema).map(([key, value]) => [
+    key,
+    (key === 'oneOf' || key === 'anyOf') && Array.isArray(value)
+      ? value.map((one: JsonValue) => (isObject(one) ? described(one, description) : one))
+      : value,
+  ]);
+  return { ...(Object.fromEntries(branches) as JsonObject), description };
 }
 
 /** Keywords whose value is not a schema. */

@@ -172,8 +172,13 @@ function optionsByUse(
 ): JsonObject[] {
   return plugins.map(({ name, options }) => ({
     if: { properties: { use: { const: name } }, required: ['use'] },
-    then: { properties: { with: optionSchema(options, names, takesParams) } },
+    then: { properties: { with: optionSchema(untitled(options), names, takesParams) } },
   }));
+}
+
+/** The title of an options schema repeats the name of the plugin. */
+function untitled(options: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(options).filter(([key]) => key !== 'title'));
 }
 
 /** The schema without the keyword `millrace`, which only Millrace reads. */
