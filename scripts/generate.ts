@@ -31,7 +31,7 @@ import { registeredMetrics } from './metric-registry.js';
 import { ruleFile } from './observe/alerts.js';
 import { dashboard } from './observe/dashboard.js';
 import { optionTypes } from './option-types.js';
-import { projectSchema } from './project-schema.js';
+import { projectSchema } from '../runtime/editor/project-schema.js';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

@@ -12,7 +12,7 @@ import type { TableChange as Change } from './options.generated.js';
 /** Changes the scores of the candidates that meet a condition. */
 export class Boost implements RuleComponent {
   /** A factor leaves a score of 0 as it is. */
-  readonly scoring: 'changes' | 'keeps';
+  readonly scoring: 'changes' | 'scales';
   readonly #where: Input<'number'> | undefined;
   readonly #change: Change;
   readonly #amount: Amount;
@@ -20,7 +20,7 @@ export class Boost implements RuleComponent {
   /** @param where the condition; undefined: all candidates */
   constructor(where: Input<'number'> | undefined, change: Change, amount: Amount) {
     this.#where = where;
-    this.scoring = change === 'add' ? 'changes' : 'keeps';
+    this.scoring = change === 'add' ? 'changes' : 'scales';
     this.#change = change;
     this.#amount = amount;
   }

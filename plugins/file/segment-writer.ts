@@ -1,4 +1,4 @@
-import { access } from 'node:fs';
+import { access, constants, promises } from 'node:fs';
 import { mkdir, open, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
@@ -6,9 +6,11 @@ import {
   SEGMENT_BYTES,
   SEGMENT_MS,
   segmentFiles,
+  ProbeError,
   segmentPath,
   SinkError,
   type RecordBatch,
+  type ServerProbe,
   type Sink,
 } from 'millrace/api';
 
@@ -39,6 +41,7 @@ const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
  * reader finds whole frames up to the end.
  */
 export class SegmentWriter implements Sink {
+  readonly probe: ServerProbe;
   readonly #options: SegmentWriterOptions;
   #segment: Segment | undefined;
   #number = 0;
@@ -48,6 +51,7 @@ export class SegmentWriter implements Sink {
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
+    this.probe = { server: options.folder, ask: () => askFolder(options.folder) };
   }
 
   write(batch: RecordBatch): Promise<void> {
@@ -198,4 +202,21 @@ function failure(error: unknown, path: string): SinkError {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Whether segments can be written into a folder, or into the folder that it will be made in. */
+async function askFolder(folder: string): Promise<string> {
+  for (let path = folder; ; path = dirname(path)) {
+    try {
+      await promises.access(path, constants.W_OK);
+      return path === folder ? 'the folder can be written to' : 'the folder is made with the first record';
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && path !== dirname(path);
+      if (!isMissing)
+        throw new ProbeError(
+          `${path} cannot be written to`,
+          'change its permissions, or `ledger: dir` in millrace.yaml',
+        );
+    }
+  }
 }

@@ -3,10 +3,12 @@ import type { Absent } from './options.generated.js';
 
 /** Removes the candidates whose condition is false. An option says what happens if the condition is absent. */
 export class Filter implements FilterComponent {
+  readonly condition: { readonly input: Input<'number'>; readonly absent: Absent };
   readonly #keep: Input<'number'>;
   readonly #absent: Absent;
 
   constructor(keep: Input<'number'>, absent: Absent) {
+    this.condition = { input: keep, absent };
     this.#keep = keep;
     this.#absent = absent;
   }

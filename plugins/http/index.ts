@@ -5,6 +5,7 @@ import {
   OptionError,
   openOutboundClient,
   type OutboundAnswer,
+  ProbeError,
   parseDuration,
   parseSize,
   type Sink,
@@ -30,7 +31,24 @@ export const sink = defineSink<Options>({
     const [base = url, query] = url.split('?', 2);
     const path = query === undefined ? '' : `?${query}`;
     const client = openOutboundClient(http, { url: base, headers, connections: 1 });
+    const ask = async (signal: AbortSignal): Promise<string> => {
+      const { status } = await client.request({
+        method: 'GET',
+        path,
+        signal,
+        timeoutMs,
+        maxBytes: ANSWER_BYTES,
+      });
+      if (status === 401 || status === 403)
+        throw new ProbeError(
+          `it refuses the request with ${status}`,
+          'check the credentials under `headers`',
+        );
+      if (status >= 500) throw new ProbeError(`it answers ${status}`, 'check the log of that server');
+      return `it answers; a GET gave ${status}`;
+    };
     return {
+      probe: { server: base, ask },
       batchBytes: parseSize(options.batch) ?? 0,
       async write(batch, signal) {
         const answer = await client.request({

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type * as kafkajs from 'kafkajs';
 import type { KafkaConfig, Message, Producer, SASLOptions } from 'kafkajs';
-import { type RecordBatch, type Sink, SinkError, type SinkMessage } from 'millrace/api';
+import { type RecordBatch, type ServerProbe, type Sink, SinkError, type SinkMessage } from 'millrace/api';
 import type { Options } from './options.generated.js';
 
 /** kafkajs is a CommonJS package. */
@@ -28,6 +28,7 @@ const BATCH_BYTES = 256 * 1024;
  */
 export class TopicWriter implements Sink {
   readonly batchBytes = BATCH_BYTES;
+  readonly probe: ServerProbe;
   readonly #options: Options;
   readonly #timeoutMs: number;
   readonly #path: string;
@@ -38,6 +39,7 @@ export class TopicWriter implements Sink {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#path = path;
+    this.probe = { server: options.brokers.join(', '), ask: () => this.#ask() };
   }
 
   async write(batch: RecordBatch, signal: AbortSignal): Promise<void> {
@@ -65,6 +67,21 @@ export class TopicWriter implements Sink {
     this.#producer = undefined;
     // It may not have connected, or have lost its connection.
     await producer?.then((one) => one.disconnect()).catch(() => undefined);
+  }
+
+  async #ask(): Promise<string> {
+    const { Kafka } = await this.#package();
+    const admin = new Kafka(configOf(this.#options, this.#timeoutMs)).admin({ retry: { retries: 0 } });
+    const { topic } = this.#options;
+    try {
+      await admin.connect();
+      const topics = await admin.listTopics();
+      return topics.includes(topic)
+        ? `it answers and has the topic ${topic}`
+        : `it answers and has no topic ${topic}; the broker may create it`;
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
   }
 
   async #send(batch: RecordBatch): Promise<void> {

@@ -24,6 +24,10 @@ export const plugin = definePlugin<Options>({
     }
     if (model !== undefined) return fromFile(options, model, build);
     const terms = (weights ?? []).map(({ input, value }) => term(input, value, options.missing ?? 'absent'));
+    if (terms.every(({ weight }) => weight === 0)) {
+      const score = `the score is ${options.bias ?? 0} for every candidate`;
+      build.warn(['weights'], `all weights are 0, so ${score}`, 'give an input a weight that is not 0');
+    }
     return new LinearModel(terms, options.bias ?? 0);
   },
 });

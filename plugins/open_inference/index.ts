@@ -40,7 +40,7 @@ export const plugin = definePlugin<Options>({
     if (version !== undefined) checkSegment('version', version);
     const { url, headers, connections } = options;
     const client = openOutboundClient(build.http, { url, headers, connections, reserved: ['accept'] });
-    const server = new ModelServer(client, model, version, { timeoutMs, maxBytes });
+    const server = new ModelServer(client, url, model, version, { timeoutMs, maxBytes });
     return new RemoteModel(server, inputs, outputs, check, version);
   },
 });

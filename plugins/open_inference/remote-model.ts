@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type {
   ModelComponent,
+  ServerProbe,
   StepInput,
   StepOutput,
   Tensor,
@@ -19,6 +20,7 @@ import { ServerNotReady, type ModelServer } from './server.js';
 export class RemoteModel implements ModelComponent {
   readonly outputs: Readonly<Record<string, 'number'>>;
   readonly version?: string;
+  readonly probe: ServerProbe;
   readonly #server: ModelServer;
   readonly #inputs: TensorInputs;
   readonly #outputs: TensorOutputs;
@@ -33,6 +35,13 @@ export class RemoteModel implements ModelComponent {
   ) {
     this.outputs = outputs.declared;
     if (version !== undefined) this.version = version;
+    this.probe = {
+      server: server.address,
+      ask: async () => {
+        checkMetadata(await server.metadata(), inputs, outputs);
+        return `the model ${server.model} is ready`;
+      },
+    };
     this.#server = server;
     this.#inputs = inputs;
     this.#outputs = outputs;

@@ -22,7 +22,14 @@ export class ModelServer {
   readonly #path: string;
   readonly #limits: ServerLimits;
 
-  constructor(client: OutboundClient, model: string, version: string | undefined, limits: ServerLimits) {
+  constructor(
+    client: OutboundClient,
+    /** For messages. */
+    readonly address: string,
+    readonly model: string,
+    version: string | undefined,
+    limits: ServerLimits,
+  ) {
     this.#client = client;
     this.#path = `/v2/models/${encodeURIComponent(model)}`;
     if (version !== undefined) this.#path += `/versions/${encodeURIComponent(version)}`;

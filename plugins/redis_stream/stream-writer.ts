@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { RecordBatch, Sink, SinkMessage } from 'millrace/api';
+import { ProbeError, type RecordBatch, type ServerProbe, type Sink, type SinkMessage } from 'millrace/api';
 import type { Options } from './options.generated.js';
 
 type Field = string | Buffer;
@@ -10,6 +10,7 @@ type Field = string | Buffer;
  */
 export class StreamWriter implements Sink {
   readonly batchBytes: number;
+  readonly probe: ServerProbe;
   readonly #options: Options;
   readonly #timeoutMs: number;
   #client: Redis | undefined;
@@ -20,6 +21,8 @@ export class StreamWriter implements Sink {
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.batchBytes = batchBytes;
+    const { protocol, host } = new URL(options.url);
+    this.probe = { server: `${protocol}//${host}`, ask: () => this.#ask() };
   }
 
   async write(batch: RecordBatch, signal: AbortSignal): Promise<void> {
@@ -44,6 +47,25 @@ export class StreamWriter implements Sink {
       throw this.#cause ?? error;
     } finally {
       stop?.();
+    }
+  }
+
+  async #ask(): Promise<string> {
+    const { stream } = this.#options;
+    const client = this.#open();
+    try {
+      await client.connect();
+      const type = await client.type(stream);
+      if (type === 'none') return `it answers; the first record creates the stream ${stream}`;
+      if (type === 'stream') return `it answers and has the stream ${stream}`;
+      throw new ProbeError(
+        `the key ${stream} is a ${type}, not a stream`,
+        'choose another name for `stream`',
+      );
+    } catch (error) {
+      throw error instanceof ProbeError ? error : (this.#cause ?? error);
+    } finally {
+      client.disconnect();
     }
   }
 

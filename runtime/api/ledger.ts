@@ -6,6 +6,7 @@
  * The runtime keeps the queue, makes the batches, retries with a growing pause, counts what is dropped, and closes the
  * sink. A sink only has to write one batch at a time.
  */
+import type { ServerProbe } from './server-probe.js';
 import { recognise } from './brand.js';
 import type { OutboundHttp } from './http-client.js';
 import type { PluginServices } from './services.js';
@@ -69,6 +70,8 @@ export interface Sink {
    *   runtime writes the same batch again
    */
   write(batch: RecordBatch, signal: AbortSignal): Promise<void>;
+  /** For `millrace validate --connect`: how to ask the server that the sink writes to. */
+  readonly probe?: ServerProbe;
   /** Closes the file that is being written. The next batch starts another. */
   rotate?(): Promise<void>;
   /** Called once, after the last `write` has ended. */

@@ -18,6 +18,7 @@ import type { EntityIdentifier, Identifier } from './identifiers.js';
 import type { Input } from './input.js';
 import type { InteractionEvents, InteractionsInput, InteractionsWanted } from './interactions.js';
 import type { PluginServices } from './services.js';
+import type { ServerProbe } from './server-probe.js';
 import type { StatusName } from './status.js';
 import type { TraceContext } from './trace-context.js';
 import type { TreeCompiler } from './tree-ensemble.js';
@@ -67,6 +68,14 @@ export interface BuildContext extends PluginServices {
   readonly trees: TreeCompiler;
   /** Makes clients of other servers, if the operator allows their hosts. */
   readonly http: OutboundHttp;
+  /** The most candidates that a page of an answer can have; undefined for a pipeline that scores. */
+  readonly pageSize?: number;
+  /**
+   * Warns, at an option, of a value that can only be a mistake: one line without a full stop.
+   * @param place the option, as in OptionError
+   * @param help what to do about it
+   */
+  warn(place: readonly (string | number)[], message: string, help?: string): void;
   /**
    * The path of the main file of an optional npm package, installed beside the project or beside Millrace. Undefined
    * if it is not installed.
@@ -167,6 +176,8 @@ export interface WarmNotices {
 
 /** Optional methods of every component. */
 export interface ComponentLife {
+  /** For `millrace validate --connect`: how to ask the server that the component uses. */
+  readonly probe?: ServerProbe;
   /** Called once, before the component serves: run a model once, open a connection. A failure is an error at load. */
   warm?(notices: WarmNotices): void | Promise<void>;
   /** Called once, when no request uses the component any more. */
@@ -197,6 +208,11 @@ export interface ModelComponent extends FeatureComponent {
 
 /** Removes candidates from the ranking. */
 export interface FilterComponent extends ComponentLife {
+  /**
+   * For warnings: the input by which it decides. It removes every row for which the input is false, and with `drop`
+   * also every row for which the input is absent. Undefined: it decides in another way.
+   */
+  readonly condition?: { readonly input: Input; readonly absent: 'keep' | 'drop' };
   /** Decides for each of `input.rows` whether it is kept. */
   select(input: StepInput): Selection | Promise<Selection>;
 }
@@ -214,10 +230,10 @@ export interface Selection {
 export interface RuleComponent extends ComponentLife {
   /**
    * What the rule does to scores, for warnings and for the header `Millrace-Degraded`. `sets`: it gives each candidate
-   * a new score and reports those that it left without one. `changes`: it changes existing scores. `keeps`: it leaves
-   * a score of 0 as it is. Undefined: it may do anything.
+   * a new score and reports those that it left without one. `changes`: it changes existing scores. `scales`: it
+   * multiplies them, so a score of 0 stays 0. `keeps`: it changes no score. Undefined: it may do anything.
    */
-  readonly scoring?: 'sets' | 'changes' | 'keeps';
+  readonly scoring?: 'sets' | 'changes' | 'scales' | 'keeps';
   apply(input: StepInput, ranking: RankingEdit): RuleReport | Promise<RuleReport>;
 }
 

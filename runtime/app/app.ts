@@ -30,6 +30,7 @@ import { countResident } from '../metrics/resident-metrics.js';
 import type { Pipeline } from '../pipeline/types.js';
 import { compileProject, ProjectInvalidError, type CompiledProject } from './project/compile-project.js';
 import { createGeneration, type Generation } from './project/generation.js';
+import { refreshEditorSchemas } from './project/editor-schemas.js';
 import { compareGenerations } from './project/compare-generations.js';
 import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
@@ -89,8 +90,12 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   const pluginMetrics = new PluginMetricsRegistry();
   const host = { logger, metrics: pluginMetrics, now: overrides.clock ?? Date.now };
   const recording = overrides.records === true ? openRecording(settings, logger) : undefined;
-  const compile = (): Promise<CompiledProject> =>
-    compileProject(settings.project, { ...settings, ...recording?.options, pluginHost: host }, outbound);
+  const compile = async (): Promise<CompiledProject> => {
+    const options = { ...settings, ...recording?.options, pluginHost: host };
+    const compiled = await compileProject(settings.project, options, outbound);
+    if (settings.reload === 'watch') await refreshEditorSchemas(settings.project, compiled, logger);
+    return compiled;
+  };
   const { services, first } = await start(settings, compile, {
     ...overrides,
     logger,

@@ -10,6 +10,7 @@ import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
+import { schemasCommand } from './commands/schemas.js';
 import { serveCommand } from './commands/serve.js';
 import { settingsCommand } from './commands/settings.js';
 import { storeCommand } from './commands/store.js';
@@ -48,10 +49,11 @@ function makeProgram(context: CliContext, version: string): Command {
   for (const command of [
     initCommand(context),
     serveCommand(context),
-    validateCommand(context),
+    validateCommand(context, version),
     testCommand(context),
     settingsCommand(context),
     planCommand(context),
+    schemasCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),

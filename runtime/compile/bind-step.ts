@@ -8,6 +8,7 @@ import type { Kernel } from '../expression/environment.js';
 import { bindOptions } from './bind-options.js';
 import { compileText, inputOf } from './compile-input.js';
 import type { NameUse } from './name-use.js';
+import { written, type StepExpression } from './meaning/written.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { OptionFiles } from './option-files.js';
 import type { NamedColumn, PlannedStep } from './plan.js';
@@ -19,6 +20,7 @@ export interface BoundCondition {
   readonly when: PlannedStep['when'];
   /** The kernels that compute `when`. */
   readonly prepare: readonly Kernel[];
+  readonly written: readonly StepExpression[];
 }
 
 /** What a step says in the YAML file, compiled. */
@@ -56,6 +58,7 @@ export async function bindStep(
   const requestScope = definition.task === 'rank' ? 'request' : 'any';
   const condition = bindCondition(step, index, use, pipeline);
 
+  const optionTexts: StepExpression[] = [];
   const inputs: Kernel[] = [];
   const computes: NamedColumn[] = [];
   const recorded = new RecordedInputs();
@@ -69,6 +72,7 @@ export async function bindStep(
     const compiled = compileText(text, { type, scope }, environment, diagnostics);
     if (compiled === undefined) return undefined;
     const { slot, computed, kernels } = compiled;
+    optionTexts.push({ ...written(text, compiled), where: path });
     if (computed) computes.push({ name: `${label}:with.${path.join('.')}`, slot });
     inputs.push(...kernels);
     return recorded.addOption(path, text.value, inputOf(compiled, text.value, reads.layout));
@@ -81,7 +85,8 @@ export async function bindStep(
   const value = checked && (await bindOptions(checked, files, bindOption, diagnostics));
 
   if (checked === undefined || value === undefined || condition === undefined) return undefined;
-  return { ...condition, options: { checked, value }, inputs, computes, recorded };
+  const expressions = [...condition.written, ...optionTexts];
+  return { ...condition, options: { checked, value }, inputs, computes, recorded, written: expressions };
 }
 
 /**
@@ -95,7 +100,7 @@ export function bindCondition(
   { definition, names, diagnostics }: OpenPipeline,
 ): BoundCondition | undefined {
   const prepare = use.readsScore ? [names.score.copy] : [];
-  if (step.when === undefined) return { when: undefined, prepare };
+  if (step.when === undefined) return { when: undefined, prepare, written: [] };
   const scope = definition.task === 'rank' ? 'request' : 'any';
   const condition = compileText(step.when, { type: 'bool', scope }, names.environment(use), diagnostics);
   if (condition === undefined) return undefined;
@@ -105,6 +110,7 @@ export function bindCondition(
   return {
     when: { slot, text: step.when.value, ...computedWhen },
     prepare: [...(use.readsScore ? [names.score.copy] : []), ...kernels],
+    written: [{ ...written(step.when, condition), where: 'when' }],
   };
 }
 

@@ -37,6 +37,7 @@ export async function compileStep(
   const created = await createComponent(step, plugin, bound.options, use, pipeline, tools, bound.recorded);
   if (created === undefined) return undefined;
 
+  pipeline.written.set(index, bound.written);
   const { names } = pipeline;
   const { component, needs } = created;
   const outputs = declareOutputs(step, component, pipeline);

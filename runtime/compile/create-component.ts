@@ -67,6 +67,12 @@ export async function createComponent(
       trees: treeEngine,
       ...services.ofPlugin(plugin.name, caller),
       http: services.http(caller),
+      ...(definition.task === 'rank' ? { pageSize: definition.page.maxSize } : {}),
+      // A step that waits is compiled again, so it warns then. A param can get a value for which there is no warning.
+      warn: (place, message, help) => {
+        if (use.waitsFor === undefined && checked.params.size === 0)
+          diagnostics.warning('no_effect', checked.locate(place), message, help);
+      },
       findPackage: (wanted) => services.findPackage(wanted),
     });
     const created: unknown = await plugin.create(value as never, build);

@@ -2,15 +2,17 @@ import type { RuleComponent } from '../api/plugin.js';
 import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import type { PipelineDefinition } from '../config/project/model.js';
 import { keyBefore } from '../config/yaml/source.js';
+import { warnOfMeaning } from './meaning/warn-of-meaning.js';
 import type { OpenPipeline } from './open-pipeline.js';
 import type { PlannedStep } from './plan.js';
 
 /** Warns of parts of a pipeline that have no effect: its author has most likely forgotten a step or a name. */
 export function warnOfDeadParts(
-  { definition, reads, names, diagnostics }: OpenPipeline,
+  pipeline: OpenPipeline,
   steps: readonly PlannedStep[],
   unusedDefinitions: readonly string[],
 ): void {
+  const { definition, reads, names, diagnostics } = pipeline;
   reads.bindings.warnOfUnused(diagnostics);
   for (const name of unusedDefinitions) {
     const at = definition.define.get(name)?.at ?? definition.at;
@@ -33,11 +35,14 @@ export function warnOfDeadParts(
     );
   }
   if (definition.task === 'rank' && !steps.some(givesScore)) warnOfNoScore(definition, steps, diagnostics);
+  else warnOfMeaning(pipeline, steps);
 }
 
 /** Whether a step can change the scores, which are 0 at the start. */
 function givesScore({ kind, component }: PlannedStep): boolean {
-  return kind === 'rule' && (component as RuleComponent).scoring !== 'keeps';
+  if (kind !== 'rule') return false;
+  const { scoring } = component as RuleComponent;
+  return scoring !== 'keeps' && scoring !== 'scales';
 }
 
 function warnOfNoScore(

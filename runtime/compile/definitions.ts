@@ -8,6 +8,7 @@ import {
   type NameProblem,
 } from '../expression/environment.js';
 import { ANYTHING, compileText } from './compile-input.js';
+import { written, type WrittenExpression } from './meaning/written.js';
 import type { NameUse } from './name-use.js';
 import type { NamedColumn } from './plan.js';
 
@@ -41,6 +42,14 @@ export class Definitions {
     return [...this.#used].flatMap(([name, state]) =>
       typeof state === 'string' ? [] : [{ name, slot: state.slot }],
     );
+  }
+
+  /** The texts of the definitions that are used, with what they mean. */
+  get written(): WrittenExpression[] {
+    return [...this.#used].flatMap(([name, state]) => {
+      const text = this.#texts.get(name);
+      return typeof state === 'string' || text === undefined ? [] : [written(text, state)];
+    });
   }
 
   /** The definitions that are not used. */

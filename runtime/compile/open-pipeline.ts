@@ -2,6 +2,7 @@ import type { Diagnostics } from '../config/diagnostics/diagnostics.js';
 import { eventNumbers } from '../config/project/load-events.js';
 import type { PipelineDefinition, ProjectConfig } from '../config/project/model.js';
 import { FUNCTIONS } from '../expression/functions/registry.js';
+import type { StepExpression } from './meaning/written.js';
 import { PipelineNames } from './pipeline-names.js';
 import { openReads, type PipelineReads } from './pipeline-reads.js';
 import { StepOrder } from './step-order.js';
@@ -14,6 +15,8 @@ export interface OpenPipeline {
   readonly reads: PipelineReads;
   /** What names mean. It learns the outputs of each step that is compiled. */
   readonly names: PipelineNames;
+  /** The expressions of the steps that are compiled, by the index of the step. */
+  readonly written: Map<number, readonly StepExpression[]>;
   /** See `BuildContext.eventKinds`. */
   readonly eventKinds: ReadonlyMap<string, number>;
   /** The problems of this pipeline. */
@@ -42,5 +45,12 @@ export function openPipeline(
   const reads = openReads(definition, config, diagnostics);
   const order = new StepOrder(definition.components, (use) => plugins.get(use)?.kind);
   const names = new PipelineNames(definition, reads, order, diagnostics, isTunable);
-  return { definition, reads, names, eventKinds: eventNumbers(config.events), diagnostics };
+  return {
+    definition,
+    reads,
+    names,
+    written: new Map(),
+    eventKinds: eventNumbers(config.events),
+    diagnostics,
+  };
 }

@@ -47,7 +47,10 @@ export class Params {
     const param = this.#params.get(name);
     if (param === undefined) throw new Error(`there is no param ${name}`);
     if (use !== undefined) this.use(name);
-    if (use === undefined || this.#layout === undefined) return { constant: param.value };
+    if (use === undefined || this.#layout === undefined) {
+      const { value, range } = param;
+      return { constant: value, ...(range && { range: { low: range.min, high: range.max } }) };
+    }
     const slot = this.#slots.get(name) ?? this.#layout.variable(param.value);
     this.#slots.set(name, slot);
     return { type: { kind: 'number' }, scope: 'request', slot };

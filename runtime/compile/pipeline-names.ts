@@ -10,6 +10,7 @@ import {
 } from '../expression/environment.js';
 import { FrameLayout } from '../frame/frame-layout.js';
 import { Definitions } from './definitions.js';
+import type { WrittenExpression } from './meaning/written.js';
 import type { NameUse } from './name-use.js';
 import { Params } from './params.js';
 import type { PipelineReads } from './pipeline-reads.js';
@@ -100,6 +101,11 @@ export class PipelineNames {
   /** The definitions that are used. */
   get definitions(): NamedColumn[] {
     return this.#definitions.columns;
+  }
+
+  /** The expressions of the definitions that are used. */
+  get writtenDefinitions(): WrittenExpression[] {
+    return this.#definitions.written;
   }
 
   /** The kernels of definitions that were first used after the last call. */

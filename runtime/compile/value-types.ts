@@ -18,6 +18,7 @@ export function expressionType(type: ValueType, throughList: boolean): Expressio
 function elementType(type: ValueType): ElementType | undefined {
   switch (type.kind) {
     case 'int':
+      return { kind: 'number', whole: true };
     case 'float':
       return { kind: 'number' };
     case 'bool':

@@ -92,6 +92,12 @@ export function childrenOf(node: ExpressionNode): readonly ExpressionNode[] {
   }
 }
 
+/** Whether the part is written as a number, a text or a truth value. */
+export function isLiteral(node: ExpressionNode): boolean {
+  if (node.kind === 'unary') return node.op === '-' && node.operand.kind === 'number';
+  return node.kind === 'number' || node.kind === 'text' || node.kind === 'bool';
+}
+
 /** The names that an expression uses, in written order, including duplicates. */
 export function namesIn(node: ExpressionNode): ReferenceNode[] {
   if (node.kind === 'name' || node.kind === 'path' || node.kind === 'feature') return [node];

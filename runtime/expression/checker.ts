@@ -81,7 +81,7 @@ export class Checker implements Checking {
       this.problem(found.problem, spanOf(node, found.segment), found.message, help);
       return undefined;
     }
-    if ('constant' in found) return constant(node, NUMBER, found.constant);
+    if ('constant' in found) return { ...constant(node, NUMBER, found.constant), range: found.range };
     if (this.#candidateHelp !== undefined && found.scope === 'candidate') {
       this.problem(
         'expression_scope',
@@ -91,7 +91,8 @@ export class Checker implements Checking {
       );
       return undefined;
     }
-    return { tag: 'source', node, type: found.type, scope: found.scope, slot: found.slot };
+    const { type, scope, slot, root } = found;
+    return { tag: 'source', node, type, scope, slot, meaning: root };
   }
 
   #resolve(node: ReferenceNode): Source | NamedNumber | NameProblem {

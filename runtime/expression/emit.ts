@@ -33,6 +33,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
       type: root.type,
       scope: root.scope,
       slot,
+      root,
       computed,
       kernels: Object.freeze(kernels),
     });
@@ -45,6 +46,7 @@ export function emit(root: Operand, layout: FrameLayout, perCandidate: boolean):
     type: root.type,
     scope: 'candidate',
     slot,
+    root,
     computed,
     kernels: Object.freeze(kernels),
   });

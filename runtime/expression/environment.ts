@@ -1,33 +1,24 @@
 import type { DiagnosticCode } from '../config/diagnostics/diagnostic-codes.js';
-import type { Frame } from '../frame/frame.js';
 import type { FrameLayout, Scope } from '../frame/frame-layout.js';
+import type { ElementType, ExpressionType, Kernel } from './expression-type.js';
+import type { Operand } from './operand.js';
 
-/** The type of one value, or of one element of a list. */
-export type ElementType =
-  { readonly kind: 'number' | 'bool' | 'text' | 'time' } | { readonly kind: 'ref'; readonly entity: string };
-
-/**
- * The type of an expression. `time` is in epoch milliseconds. `ref` is the id of an entity: it can be compared with a
- * text, and with a ref of the same entity type. Lists come from paths through lists and from names of list type.
- *
- * Columns: number, bool, time → number; text, ref → text; list of number, bool, time → numbers; list of text, ref →
- * texts; vector → vector.
- */
-export type ExpressionType =
-  | ElementType
-  | { readonly kind: 'list'; readonly of: ElementType }
-  | { readonly kind: 'vector'; readonly size: number };
+export type { ElementType, ExpressionType, Kernel };
 
 /** A resolved name: a column of the frame. */
 export interface Source {
   readonly type: ExpressionType;
   readonly scope: Scope;
   readonly slot: number;
+  /** The expression that computes it, for what can be said of its values; undefined if no expression does. */
+  readonly root?: Operand;
 }
 
 /** A resolved name: a number that is fixed when the pipeline is compiled. It counts as a literal. */
 export interface NamedNumber {
   readonly constant: number;
+  /** The values that tuning may give it. */
+  readonly range?: { readonly low: number; readonly high: number };
 }
 
 /** A name that was not resolved: the message, for the place of the name or of one segment of a path. */
@@ -50,11 +41,9 @@ export interface Environment {
   feature(view: string, feature: string): Source | NameProblem;
 }
 
-/** A computation on whole columns. Its slots are fixed when the plan is made. */
-export type Kernel = (frame: Frame) => void;
-
 /** A compiled expression: run the kernels in order, then read `slot`. */
 export interface CompiledExpression extends Source {
+  readonly root: Operand;
   /** Whether it computes a value. False for a literal, and for a second name of an existing value. */
   readonly computed: boolean;
   readonly kernels: readonly Kernel[];

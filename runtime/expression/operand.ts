@@ -1,6 +1,6 @@
 import type { Scope } from '../frame/frame-layout.js';
 import type { ExpressionNode } from './ast.js';
-import type { ExpressionType, Kernel } from './environment.js';
+import type { ExpressionType, Kernel } from './expression-type.js';
 
 /** Makes the kernel that computes the column `out` from the columns `args`. */
 export type BuildKernel = (out: number, args: readonly number[]) => Kernel;
@@ -18,11 +18,17 @@ interface OperandBase {
 export interface ConstantOperand extends OperandBase {
   readonly tag: 'constant';
   readonly value: number | string;
+  /** For a param: the values that tuning may give it. */
+  readonly range?: { readonly low: number; readonly high: number } | undefined;
+  /** For a value that was computed from params: the operation, which other values of the params would change. */
+  readonly computed?: Operand;
 }
 
 export interface SourceOperand extends OperandBase {
   readonly tag: 'source';
   readonly slot: number;
+  /** For a definition: its expression. */
+  readonly meaning?: Operand | undefined;
 }
 
 export interface OperationOperand extends OperandBase {
@@ -31,6 +37,10 @@ export interface OperationOperand extends OperandBase {
   readonly build: BuildKernel;
 }
 
-export function constant(node: ExpressionNode, type: ExpressionType, value: number | string): Operand {
+export function constant(
+  node: ExpressionNode,
+  type: ExpressionType,
+  value: number | string,
+): ConstantOperand {
   return { tag: 'constant', node, type, scope: 'request', value };
 }

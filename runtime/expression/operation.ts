@@ -1,4 +1,4 @@
-import type { ExpressionNode } from './ast.js';
+import { namesIn, type ExpressionNode } from './ast.js';
 import { evaluate } from './emit.js';
 import type { ExpressionType } from './environment.js';
 import { constant, type BuildKernel, type Operand } from './operand.js';
@@ -15,5 +15,7 @@ export function operation(
   if (args.length === 0 || args.some((arg) => arg.tag !== 'constant')) return result;
   const value = evaluate(result);
   // An operation without a value, such as 1 / 0, is kept: only a cell can have a status.
-  return value === undefined ? result : constant(node, type, value);
+  if (value === undefined) return result;
+  const folded = constant(node, type, value);
+  return namesIn(node).length === 0 ? folded : { ...folded, computed: result };
 }

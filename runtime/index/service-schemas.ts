@@ -65,15 +65,20 @@ export class ServiceSchemas {
   }
 
   /** Publishes the schemas of this service and compares them with those of other services. Never rejects. */
-  async use({ entities, views }: DeclaredSchemas): Promise<void> {
-    this.#own = new Map([
-      ...Array.from(entities.values(), (type) => [`entity ${type.name}`, entityLayout(type)] as const),
-      ...Array.from(views.values())
-        .filter(({ source }) => source === undefined)
-        .map((view) => [`view ${view.name}`, viewLayout(view)] as const),
-    ]);
+  async use(schemas: DeclaredSchemas): Promise<void> {
+    this.#own = layoutsOf(schemas);
     this.#timer ??= setInterval(() => void this.#say(), SAY_EVERY).unref();
     await this.#say();
+  }
+
+  /**
+   * Compares the schemas with those of running services, without publishing them.
+   * @throws MillraceError with a code of STORE_READ_FAILURES
+   */
+  async look(schemas: DeclaredSchemas): Promise<void> {
+    this.#own = layoutsOf(schemas);
+    const [record = null] = await this.#parts.store.read([this.#key]);
+    await this.#compare(this.#othersIn(record, Date.now()));
   }
 
   /** Removes the entry of this service. Never rejects. */
@@ -104,13 +109,11 @@ export class ServiceSchemas {
 
   /** Replaces the entry of this service in the record; returns the current entries of other services. */
   async #change(own: () => Service[]): Promise<Service[]> {
-    const { store, instance } = this.#parts;
+    const { store } = this.#parts;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const [before = null] = await store.read([this.#key]);
       const now = Date.now();
-      const others = servicesOf(before).filter(
-        (one) => one.instance !== instance && Math.abs(now - one.seen) < HOLDS_FOR,
-      );
+      const others = this.#othersIn(before, now);
       const text = Buffer.from(JSON.stringify([...others, ...own()]));
       const after = newVersioned(VERSIONED_HEAD + text.length, now + FORGOTTEN_AFTER);
       text.copy(after, VERSIONED_HEAD);
@@ -118,6 +121,14 @@ export class ServiceSchemas {
       if (outcome === 'stored') return others;
     }
     throw new Error('others change the record all the time');
+  }
+
+  /** The current entries of other services in the record. */
+  #othersIn(record: Buffer | null, now: number): Service[] {
+    const { instance } = this.#parts;
+    return servicesOf(record).filter(
+      (one) => one.instance !== instance && Math.abs(now - one.seen) < HOLDS_FOR,
+    );
   }
 
   async #compare(others: readonly Service[]): Promise<void> {
@@ -167,6 +178,16 @@ export class ServiceSchemas {
     });
     return found.length > 0 ? found : [`${subject} has another key there`];
   }
+}
+
+/** The layouts of the records of a project, by `entity NAME` or `view NAME`. */
+function layoutsOf({ entities, views }: DeclaredSchemas): Map<string, RecordLayout> {
+  return new Map([
+    ...Array.from(entities.values(), (type) => [`entity ${type.name}`, entityLayout(type)] as const),
+    ...Array.from(views.values())
+      .filter(({ source }) => source === undefined)
+      .map((view) => [`view ${view.name}`, viewLayout(view)] as const),
+  ]);
 }
 
 /** A short hash of the schemas of some types and views, for messages. */

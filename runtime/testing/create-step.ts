@@ -73,6 +73,7 @@ export async function createBound(
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
     http,
+    warn: () => undefined,
     findPackage: () => undefined,
   };
   const created: unknown = await plugin.create(options as never, build);

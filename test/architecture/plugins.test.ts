@@ -199,6 +199,7 @@ async function runAll(
       needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
       trees: treeEngine,
       http: addingServers,
+      warn: () => undefined,
       findPackage: findTestPackage,
     });
     outcomes.push(await run(component, step));

@@ -35,6 +35,7 @@ export function createComponent(
     needInteractions: ({ of, with: by }) => ({ history: 0, ids: of.slot, facet: by.text }),
     trees: treeEngine,
     http,
+    warn: () => undefined,
     findPackage: findTestPackage,
   };
   return plugin.create(options as never, build);

@@ -8,6 +8,7 @@ import { EngineAdapter, engineFaults } from '../../store/engine-adapter.js';
 import { openEmbeddedStore } from '../../store/embedded/embedded-store.js';
 import { connectRedisStore } from '../../store/redis/redis-store.js';
 import { markerKey } from '../../store/keys.js';
+import { serverVersion } from '../../store/redis/server-version.js';
 import { RedisTracking } from '../../store/redis/tracking.js';
 import type { StoreMonitor } from '../../store/store-monitor.js';
 import type { Store } from '../../store/store.js';
@@ -21,19 +22,29 @@ export interface StoreEngine {
   readonly coherence: MakeCoherence;
   /** Whether other services may use it at the same time. */
   readonly isShared: boolean;
+  /** The engine and its version, for people. */
+  version(): Promise<string>;
 }
 
-type OpenEngine = (settings: Settings, logger: Logger, monitor: StoreMonitor) => Promise<StoreEngine>;
+type OpenEngine = (
+  settings: Settings,
+  logger: Logger,
+  monitor: StoreMonitor,
+  openWithin: number | undefined,
+) => Promise<StoreEngine>;
 
 /** The store engines of Millrace itself, by the values of the setting `store`. */
 const ENGINES: Readonly<Record<(typeof STORE_ENGINES)[number], OpenEngine>> = {
-  redis: async (settings, logger, observer) => {
+  redis: async (settings, logger, observer, openWithin) => {
     const warn = (message: string): void => logger.warn(message);
     const { prefix } = settings;
-    const store = await connectRedisStore({ ...redisSettings(settings), warn, observer, prefix });
+    const target = redisSettings(settings);
+    const limits = { ...target.limits, ...(openWithin === undefined ? {} : { openWithin }) };
+    const store = await connectRedisStore({ ...target, limits, warn, observer, prefix });
     return {
       store,
       isShared: true,
+      version: () => serverVersion(store.masters),
       coherence: (prefixes) =>
         new RedisTracking(store.masters, {
           prefixes,
@@ -49,11 +60,19 @@ const ENGINES: Readonly<Record<(typeof STORE_ENGINES)[number], OpenEngine>> = {
 
 /**
  * Opens the engine that the settings name. There is no fallback to another engine.
+ * @param openWithin how long to try to connect to a server, in milliseconds
  * @throws MillraceError store_unavailable, data_folder_in_use; invalid_setting if there is no such engine
  */
-export function openEngine(settings: Settings, logger: Logger, monitor: StoreMonitor): Promise<StoreEngine> {
+export function openEngine(
+  settings: Settings,
+  logger: Logger,
+  monitor: StoreMonitor,
+  openWithin?: number,
+): Promise<StoreEngine> {
   const own = STORE_ENGINES.find((name) => name === settings.store);
-  return own === undefined ? openPackagedEngine(settings, logger) : ENGINES[own](settings, logger, monitor);
+  return own === undefined
+    ? openPackagedEngine(settings, logger)
+    : ENGINES[own](settings, logger, monitor, openWithin);
 }
 
 /** Opens an engine that a package of the project brings. */
@@ -81,10 +100,16 @@ async function openPackagedEngine(settings: Settings, logger: Logger): Promise<S
   if (faults.length > 0)
     throw new MillraceError('invalid_setting', `the store ${name} has no ${faults.join(', no ')}`);
   const store = new EngineAdapter(opened);
-  return plugin.isShared === true ? { store, isShared: true, coherence: () => NO_NEWS } : onlyWriter(store);
+  if (plugin.isShared !== true) return onlyWriter(store, name);
+  return { store, isShared: true, coherence: () => NO_NEWS, version: () => Promise.resolve(name) };
 }
 
 /** A store that no other process writes to. */
-export function onlyWriter(store: Store): StoreEngine {
-  return { store, isShared: false, coherence: () => OWN_WRITES_ONLY };
+export function onlyWriter(store: Store, engine = 'embedded'): StoreEngine {
+  return {
+    store,
+    isShared: false,
+    coherence: () => OWN_WRITES_ONLY,
+    version: () => Promise.resolve(engine),
+  };
 }

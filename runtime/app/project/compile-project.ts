@@ -1,6 +1,8 @@
 import 'reflect-metadata'; // tsyringe requires this import before any of its own modules is loaded
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SinkPlugin } from '../../api/ledger.js';
+import type { Plugin } from '../../api/plugin.js';
 import type { PluginServices } from '../../api/services.js';
 import { closeComponents, warmComponents } from '../../compile/component-life.js';
 import { EntityFilters } from '../../compile/compile-filter.js';
@@ -54,6 +56,13 @@ export interface CompiledProject {
   /** The sinks without errors. They have not connected. */
   readonly sinks: readonly CompiledSink[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What the project declares, without pipelines and sinks whose files have errors. */
+  readonly declared: {
+    /** Undefined if the files in schemas/ have errors. */
+    readonly config: ProjectConfig | undefined;
+    readonly plugins: readonly Plugin[];
+    readonly sinks: readonly SinkPlugin[];
+  };
   /** The version of each file that options name, and of the code of packages, by path; undefined if the file could not be read. */
   readonly files: ReadonlyMap<string, string | undefined>;
   /** Reads the store for plugins, once it is bound to one. */
@@ -121,6 +130,7 @@ export async function compileProject(
   const reader = new LateReader();
   const pluginFiles = new Map<string, string>();
   const checkable = stubs === undefined ? loaded.checkable : storedHere(loaded.checkable);
+  let declared: CompiledProject['declared'] = { config: checkable, plugins: [], sinks: [] };
   const files = new OptionFiles(checkable?.root ?? root, linkedFolders, optionFiles);
   // The pipelines without errors are compiled even if others have some, so that all errors are reported at once.
   if (checkable !== undefined) {
@@ -133,6 +143,11 @@ export async function compileProject(
     checkEngine(store, plugins, diagnostics);
     const ofPlugin = (plugin: string, user: Caller): PluginServices =>
       pluginServices(host, reader, plugin, user);
+    declared = {
+      config: checkable,
+      plugins: [...plugins.names()].flatMap((name) => plugins.get(name) ?? []),
+      sinks: [...plugins.sinks.values()],
+    };
     const services = {
       ofPlugin,
       http: httpConnector(modelHosts, outbound),
@@ -176,6 +191,7 @@ export async function compileProject(
     sinks,
     diagnostics: diagnostics.all,
     reader,
+    declared,
     files: new Map([...files.versions, ...pluginFiles]),
     close: () =>
       (closing ??= closeComponents(

@@ -1,57 +1,120 @@
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
+import { parseDuration } from '../../api/duration.js';
 import { compileProject } from '../../app/app.js';
+import { checkConnections } from '../../app/connect/check-connections.js';
 import { checkEntityTypes } from '../../app/container/resident.js';
 import { checkSettings } from '../../config/project/read-settings.js';
 import type { ProjectConfig } from '../../config/project/model.js';
-import { distinct } from '../../config/diagnostics/diagnostics.js';
+import { distinct, type Diagnostic } from '../../config/diagnostics/diagnostics.js';
 import { diagnosticsJson, renderDiagnostics } from '../../config/diagnostics/render.js';
+import { sarifLog } from '../../config/diagnostics/sarif.js';
 import { checkLogSalt } from '../../pipeline/log/log-hasher.js';
 import type { SettingFlags } from '../../settings/settings.js';
 import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context.js';
-import { CommandFailure } from '../failure.js';
+import { connectionsText } from '../connections-text.js';
+import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
+import { writeWhole } from '../write-whole.js';
 
-type Flags = SettingFlags & { readonly json?: boolean };
+type Flags = SettingFlags & {
+  readonly json?: boolean;
+  readonly sarif?: string;
+  readonly connect?: boolean;
+  readonly timeout?: string;
+};
 
-export function validateCommand(context: CliContext): Command {
+/** @param version of Millrace */
+export function validateCommand(context: CliContext, version: string): Command {
   const validate = new Command('validate')
     .description('check a project as start-up does, and report all errors')
     .option('--json', 'print the errors and warnings as JSON')
-    .action((flags: Flags) => checkProject(context, flags));
+    .option('--sarif <FILE>', 'also write the errors and warnings as SARIF 2.1.0; - for standard output')
+    .option('--connect', 'also ask the store, the model servers and the sinks whether they are ready')
+    .option('--timeout <TIME>', 'with --connect: how long each of them may take; by default 5s')
+    .action((flags: Flags) => checkProject(context, flags, version));
   return addSettingFlags(validate, ['project']);
 }
 
-async function checkProject(context: CliContext, flags: Flags): Promise<void> {
+async function checkProject(context: CliContext, flags: Flags, version: string): Promise<void> {
+  const timeoutMs = timeLimit(flags);
+  if (flags.sarif === '-' && flags.json === true)
+    throw new UsageError('--json and --sarif - both write to standard output; give --sarif a file');
   const { settings, diagnostics: ofSettings } = await checkSettings(context.env, flags);
   tellStrayErrors(context, settings);
   const { project } = settings;
-  const compiled = await compileProject(project, settings);
-  await compiled.close();
+  const { ledgerDir: folder, ledgerKeep: keepMs, ledgerBytes: keepBytes } = settings;
+  const sinkServices = { instance: 'validate', folder, keepMs, keepBytes, warn: () => undefined };
+  const compiled = await compileProject(project, { ...settings, sinkServices });
   const { config, pipelines } = compiled;
   // millrace.yaml is read for its settings, and again for its part of the project.
   const diagnostics = distinct([...ofSettings, ...compiled.diagnostics]);
-  if (config !== undefined) {
-    checkEntityTypes(settings, config);
-    checkLogSalt(config.pipelines, settings);
-  }
   const errors = diagnostics.filter((d) => d.severity === 'error').length;
-  if (flags.json === true) {
-    printJson(context, {
-      ok: errors === 0,
-      errors,
-      warnings: diagnostics.length - errors,
-      diagnostics: diagnosticsJson(diagnostics),
-    });
-  } else {
-    if (diagnostics.length > 0)
-      context.stdout.write(`${renderDiagnostics(diagnostics, styleOf(context, context.stdout))}\n\n`);
-    if (errors === 0 && config !== undefined)
-      context.stdout.write(
-        `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
-          `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
-      );
+  try {
+    if (config !== undefined) {
+      checkEntityTypes(settings, config);
+      checkLogSalt(config.pipelines, settings);
+    }
+    if (flags.sarif !== undefined) await writeSarif(context, flags.sarif, diagnostics, project, version);
+    const connections =
+      flags.connect === true && errors === 0
+        ? await checkConnections(compiled, settings, timeoutMs)
+        : undefined;
+    if (flags.json === true) {
+      printJson(context, {
+        ok: errors === 0 && connections?.some(({ state }) => state === 'failed') !== true,
+        errors,
+        warnings: diagnostics.length - errors,
+        diagnostics: diagnosticsJson(diagnostics),
+        ...(connections === undefined ? {} : { connections }),
+      });
+    } else if (flags.sarif !== '-') {
+      if (diagnostics.length > 0)
+        context.stdout.write(`${renderDiagnostics(diagnostics, styleOf(context, context.stdout))}\n\n`);
+      if (errors === 0 && config !== undefined)
+        context.stdout.write(
+          `ok: ${counted(pipelines.length, 'pipeline')}, ${entityTypes(config)}, ` +
+            `${counted(config.views.size, 'feature view')}${sinksText(config)} in ${project}\n`,
+        );
+      if (connections !== undefined)
+        context.stdout.write(`\n${connectionsText(connections, styleOf(context, context.stdout).width)}`);
+    }
+    if (errors > 0) throw new CommandFailure('');
+    const failed = connections?.filter(({ state }) => state === 'failed') ?? [];
+    if (failed.length > 0) throw new CommandFailure(`${counted(failed.length, 'server')} cannot be used`);
+  } finally {
+    await compiled.close();
   }
-  if (errors > 0) throw new CommandFailure('');
+}
+
+/** The time that `--connect` gives each server, in milliseconds. */
+function timeLimit({ timeout, connect }: Flags): number {
+  if (timeout === undefined) return 5_000;
+  if (connect !== true) throw new UsageError('--timeout needs --connect');
+  const ms = parseDuration(timeout);
+  if (ms !== undefined && ms >= 1) return ms;
+  throw new UsageError(`--timeout: expected a time such as 5s, found ${timeout}`);
+}
+
+async function writeSarif(
+  context: CliContext,
+  target: string,
+  diagnostics: readonly Diagnostic[],
+  project: string,
+  version: string,
+): Promise<void> {
+  const log = sarifLog(diagnostics, { version, uriOf: (path) => uriOf(join(project, path)) });
+  const text = `${JSON.stringify(log, null, 2)}\n`;
+  if (target === '-') context.stdout.write(text);
+  else await writeWhole(target, text);
+}
+
+/** A URI relative to the working directory, as code hosts expect it; of another folder the whole `file:` URL. */
+function uriOf(path: string): string {
+  const from = relative(process.cwd(), path);
+  if (from.startsWith('..') || isAbsolute(from)) return pathToFileURL(path).href;
+  return from.split(sep).map(encodeURIComponent).join('/');
 }
 
 /** Counts the types that have a file, and separately the built-in types without a file. */

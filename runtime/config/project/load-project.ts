@@ -10,6 +10,7 @@ import { loadPackages } from './load-packages.js';
 import { loadPipelines } from './load-pipelines.js';
 import { loadSinks } from './load-sinks.js';
 import { checkViewKeys, loadViews } from './load-views.js';
+import { warnOfMisnamedFolders } from './misnamed-folders.js';
 import type { ProjectConfig } from './model.js';
 import { nearest } from '../../core/nearest.js';
 import type { EntityReference, TypeContext } from './parse-type.js';
@@ -66,6 +67,7 @@ export async function loadProject(
   checkReferences(context.references, entityNames, diagnostics);
   checkViewKeys(views, entities, diagnostics);
   checkFeastFields(views, diagnostics);
+  await warnOfMisnamedFolders(root, diagnostics);
   if (pipelineFiles.length === 0 && !diagnostics.hasErrors)
     await reportNoPipelines(root, entityFiles.length + viewFiles.length > 0, diagnostics);
 

@@ -1,11 +1,11 @@
-import { NAME_PATTERN } from '../runtime/api/types.js';
-import type { JsonObject, JsonValue } from '../runtime/api/types.js';
-import { MOST_EVENT_KINDS } from '../runtime/config/project/load-events.js';
-import { PACKAGE_NAME } from '../runtime/config/project/load-packages.js';
-import { EVENT_FIELDS } from '../runtime/config/project/reserved-names.js';
-import { PROJECT_FILE } from '../runtime/settings/setting-origin.js';
-import { SECTIONS, unitOf, type SettingRow } from '../runtime/settings/setting-row.js';
-import { FILE_SETTINGS } from '../runtime/settings/settings.js';
+import { NAME_PATTERN } from '../api/types.js';
+import type { JsonObject, JsonValue } from '../api/types.js';
+import { MOST_EVENT_KINDS } from '../config/project/load-events.js';
+import { PACKAGE_NAME } from '../config/project/load-packages.js';
+import { EVENT_FIELDS } from '../config/project/reserved-names.js';
+import { PROJECT_FILE } from '../settings/setting-origin.js';
+import { SECTIONS, unitOf, type SettingRow } from '../settings/setting-row.js';
+import { FILE_SETTINGS } from '../settings/settings.js';
 
 /** A value with an environment variable. Its content is known only when the file is read. */
 const VARIABLE = { type: 'string', pattern: '\\$\\{[^}]*\\}' };

@@ -1,0 +1,20 @@
+import type { Connection } from '../app/connect/check-connections.js';
+import { printable } from '../core/display-width.js';
+import { wrap } from '../core/wrap.js';
+import { renderTable } from './table.js';
+
+const MOST_SERVER = 42;
+
+/** A row for each server, and below the rows what was found, at most `width` columns wide. */
+export function connectionsText(connections: readonly Connection[], width: number): string {
+  if (connections.length === 0) return 'the project needs no server\n';
+  const table = renderTable(
+    [{ title: 'needed by', max: 24 }, { title: 'server', max: MOST_SERVER }, { title: 'state' }],
+    connections.map(({ of, server, state }) => [printable(of), printable(server), state]),
+  );
+  const notes = connections.map(({ of, detail, help }) => {
+    const note = wrap(`${printable(of)}: ${printable(detail)}`, 0, width);
+    return help === undefined ? note : note + wrap(`help: ${help}`, 4, width);
+  });
+  return `${table}\n${notes.join('')}`;
+}
