@@ -4,7 +4,7 @@ import type { EntityType, FeatureView } from '../config/project/model.js';
 import { inBackground } from '../core/background.js';
 import type { Pieces } from '../core/pieces.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
-import { describe, isJsonObject, own } from '../core/value-fit.js';
+import { describe, describeKind, isJsonObject, own } from '../core/value-fit.js';
 import type { TraceSpan } from '../tracing/trace-span.js';
 import type { FeatureStore } from './feature-store.js';
 import { EVENT_TIME, rowKeys } from './row-keys.js';
@@ -65,8 +65,8 @@ export class FeastWrites {
    */
   async push(body: unknown, span?: TraceSpan): Promise<WrittenCounts> {
     const views = viewNames(this.#parts.views).pushed(textIn(body, 'push_source_name'));
-    const to = own(body as JsonObject, 'to') ?? 'online';
-    if (to !== 'online') {
+    const to = own(body as JsonObject, 'to');
+    if (to !== undefined && to !== 'online') {
       const detail = `to: expected "online", found ${describe(to)}; Millrace has no offline store, so push there by Feast`;
       throw problemAt('/to', 'wrong_type', detail);
     }
@@ -147,35 +147,33 @@ function columnsOf(
   const columns: Column[] = [];
   const take = (
     field: string,
-    names: readonly string[],
+    sent: string,
     what: string,
     convert: Column['convert'] = (value) => value,
   ): void => {
-    const sent = names.find((name) => Object.hasOwn(df, name));
-    const values = sent === undefined ? undefined : own(df, sent);
-    if (sent === undefined)
-      violations.add('/df', 'missing_field', `df has no column ${names.join(' or ')}, ${what}`);
+    const values = own(df, sent);
+    if (values === undefined) violations.add('/df', 'missing_field', `df has no column ${sent}, ${what}`);
     else if (!Array.isArray(values))
       violations.add(
         pointerTo('/df', sent),
         'wrong_type',
-        `${shownName(sent)}: expected a list with one value for each row, found ${describe(values)}`,
+        `${shownName(sent)}: expected a list with one value for each row, found ${describeKind(values)}`,
       );
     else columns.push({ sent, field, values: values as readonly JsonValue[], convert });
   };
   rowKeys(view, types).forEach((key, i) => {
-    take(key, distinct([joinKeyName(view, i) ?? key, key]), `the key of view ${view.name}`);
+    take(key, joinKeyName(view, i) ?? key, `the key of view ${view.name}`);
   });
   for (const { name, type } of view.features.values()) {
     const holdsJson = view.feast?.json.has(name) === true;
     take(
       name,
-      distinct([feastFeatureName(view, name), name]),
+      feastFeatureName(view, name),
       `a feature of view ${view.name}`,
       holdsJson ? asJsonText(type.kind === 'list') : type.kind === 'timestamp' ? asMilliseconds : undefined,
     );
   }
-  take(EVENT_TIME, [FEAST_TIME], 'the event time of each row');
+  take(EVENT_TIME, FEAST_TIME, 'the event time of each row');
   // A number has no unit: Feast sends seconds, pandas milliseconds or nanoseconds.
   const numeric = columns.find(({ field }) => field === EVENT_TIME)?.values.findIndex(isNumber) ?? -1;
   if (numeric >= 0)
@@ -202,7 +200,6 @@ function columnsOf(
 }
 
 const isNumber = (value: JsonValue): boolean => typeof value === 'number';
-const distinct = (names: readonly string[]): string[] => [...new Set(names)];
 
 /** Feast sends times as seconds. */
 const asMilliseconds = (value: JsonValue): JsonValue => (typeof value === 'number' ? value * 1000 : value);

@@ -6,7 +6,7 @@ import { nearest } from '../core/nearest.js';
 import { idProblem, idText } from '../core/ids.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { rowKeys } from './row-keys.js';
-import { featureNamed, joinKeyName, viewNames, type ViewNames } from './view-names.js';
+import { feastFeatureName, featureNamed, joinKeyName, viewNames, type ViewNames } from './view-names.js';
 
 /** Maximum number of rows, and of features, of one request. */
 export const MAX_ONLINE_ROWS = 100_000;
@@ -183,9 +183,10 @@ function readFeatures(body: JsonObject, names: ViewNames, violations: Violations
     const view = names.view(viewName, 'features');
     const feature = featureNamed(view, name);
     if (feature !== undefined) return [{ view, feature, asked: { view: viewName, feature: name }, pointer }];
-    const guess = nearest(name, view.features.keys());
-    const help =
-      guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean "${guess}"?`;
+    const own = [...view.features.keys()];
+    const known = viewName === view.name ? own : own.map((one) => feastFeatureName(view, one));
+    const guess = nearest(name, known);
+    const help = guess === undefined ? `it has ${known.join(', ')}` : `did you mean "${guess}"?`;
     violations.add(
       pointer,
       'unknown_feature',

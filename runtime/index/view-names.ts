@@ -49,7 +49,10 @@ export class ViewNames {
 
   /** @throws MillraceError unknown_view */
   view(name: string, field: string): FeatureView {
-    return this.find(name) ?? unknown('view', field, 'feature view', name, this.#views.keys());
+    return (
+      this.find(name) ??
+      unknown('view', field, 'feature view', name, new Set([...this.#views.keys(), ...this.#byFeast.keys()]))
+    );
   }
 
   /** The features of a feature service as `view:feature`, by Feast's names. @throws MillraceError unknown_view */

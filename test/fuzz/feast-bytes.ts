@@ -135,7 +135,6 @@ export const feastRegistries: FuzzTarget = {
           keyVersion: 3 as const,
           urlVariable: undefined,
           isStored: false,
-          isStored: false,
         };
         const { views, entities, problems } = importRegistry(registry, options);
         for (const problem of problems) expect(problem).not.to.match(/undefined|\[object/);

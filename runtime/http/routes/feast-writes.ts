@@ -1,32 +1,24 @@
 import type { FeatureView } from '../../config/project/model.js';
-import { MAX_WRITTEN_ROWS } from '../../index/feast-writes.js';
-import { feastFeatureName, feastViewName, joinKeyName } from '../../index/view-names.js';
-import { rowKeys } from '../../index/row-keys.js';
+import { feastViewName } from '../../index/view-names.js';
 import { noteWritten } from '../edge/audit.js';
 import { typesOfFeastPush, typesOfFeastWrite } from '../entity-types-of.js';
 import { withBody } from '../handle-body.js';
-import { exampleId } from '../openapi/entity-schemas.js';
-import { exampleFields } from '../openapi/value-schema.js';
+import { dfSchema, exampleDf } from '../openapi/feast-schemas.js';
 import { writableViews } from '../openapi/row-schemas.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
 import { requestState } from '../request-state.js';
 import { sendText } from '../respond.js';
 import type { ApiParts, PostRoute } from '../route.js';
-import { feastErrorResponses, forFeast } from './feast-client.js';
+import { feastErrorResponses, forFeast } from '../feast-client.js';
 
 type Views = ApiParts['views'];
-
-const DF: Schema = {
-  type: 'object',
-  description:
-    'A list for each column: the join keys, the features, and `event_timestamp` as ISO 8601 text (UTC without an offset). Other ' +
-    'columns are ignored.',
-  additionalProperties: { type: 'array', maxItems: MAX_WRITTEN_ROWS },
-};
 
 const pushSources = (views: Views): string[] => [
   ...new Set(writableViews(views).flatMap(({ feast }) => feast?.push ?? [])),
 ];
+
+const viewsOf = (source: string, views: Views): FeatureView[] =>
+  writableViews(views).filter(({ feast }) => feast?.push.includes(source));
 
 /** What both routes have in common. Feast answers a write without a body, and a push too. */
 const common = {
@@ -42,21 +34,27 @@ export const feastWrite: PostRoute = {
   body: {
     limit: 'uploadBytes',
     entityTypes: typesOfFeastWrite,
-    schema: ({ views }) => ({
-      type: 'object',
-      required: ['feature_view_name', 'df'],
-      properties: {
-        feature_view_name: namesSchema(
-          writableViews(views).flatMap((view) => [view.name, feastViewName(view)]),
-        ),
-        df: DF,
-      },
+    schema: ({ views, entityTypes }) => ({
+      ...oneOfOrAny(
+        writableViews(views).map((view) => ({
+          title: view.name,
+          type: 'object',
+          required: ['feature_view_name', 'df'],
+          properties: {
+            feature_view_name: namesSchema([feastViewName(view), view.name]),
+            df: dfSchema(view, entityTypes),
+          },
+        })),
+      ),
     }),
     examples: (api) =>
       Object.fromEntries(
         writableViews(api.views).map((view) => [
           view.name,
-          { summary: view.name, value: { feature_view_name: feastViewName(view), df: exampleDf(view, api) } },
+          {
+            summary: view.name,
+            value: { feature_view_name: feastViewName(view), df: exampleDf(view, api.entityTypes) },
+          },
         ]),
       ),
   },
@@ -82,20 +80,25 @@ export const feastPush: PostRoute = {
   body: {
     limit: 'uploadBytes',
     entityTypes: typesOfFeastPush,
-    schema: ({ views }) => ({
-      type: 'object',
-      required: ['push_source_name', 'df'],
-      properties: {
-        push_source_name: namesSchema(pushSources(views)),
-        df: DF,
-        to: { const: 'online', description: 'Millrace has no offline store.' },
-      },
+    schema: ({ views, entityTypes }) => ({
+      ...oneOfOrAny(
+        pushSources(views).map((source) => ({
+          title: source,
+          type: 'object',
+          required: ['push_source_name', 'df'],
+          properties: {
+            push_source_name: { type: 'string', const: source },
+            df: { allOf: viewsOf(source, views).map((view) => dfSchema(view, entityTypes)) },
+            to: { const: 'online', description: 'Millrace has no offline store.' },
+          },
+        })),
+      ),
     }),
     examples: (api) =>
       Object.fromEntries(
         pushSources(api.views).map((source) => {
-          const views = writableViews(api.views).filter(({ feast }) => feast?.push.includes(source));
-          const df = Object.assign({}, ...views.map((view) => exampleDf(view, api))) as Schema;
+          const views = viewsOf(source, api.views);
+          const df = Object.assign({}, ...views.map((view) => exampleDf(view, api.entityTypes))) as Schema;
           return [source, { summary: source, value: { push_source_name: source, df } }];
         }),
       ),
@@ -119,22 +122,8 @@ export const feastPush: PostRoute = {
   }),
 };
 
-const namesSchema = (names: readonly string[]): Schema => ({
-  type: 'string',
-  ...(names.length === 0 ? {} : { enum: [...new Set(names)] }),
-});
+/** A project may have no view to write. */
+const oneOfOrAny = (schemas: readonly Schema[]): Schema =>
+  schemas.length === 0 ? { type: 'object' } : { oneOf: schemas };
 
-function exampleDf(view: FeatureView, { entityTypes }: ApiParts): Schema {
-  const keys = rowKeys(view, entityTypes).map((key, i) => [
-    joinKeyName(view, i) ?? key,
-    [exampleId(view.of[i] ?? '')],
-  ]);
-  const features = Object.entries(exampleFields(view.features.values())).map(([name, value]) => [
-    feastFeatureName(view, name),
-    [value],
-  ]);
-  return {
-    ...Object.fromEntries([...keys, ...features]),
-    event_timestamp: ['2026-01-01T00:00:00'],
-  } as Schema;
-}
+const namesSchema = (names: readonly string[]): Schema => ({ type: 'string', enum: [...new Set(names)] });

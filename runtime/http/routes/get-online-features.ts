@@ -8,7 +8,7 @@ import { exampleId } from '../openapi/entity-schemas.js';
 import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
-import { feastErrorResponses, forFeast } from './feast-client.js';
+import { feastErrorResponses, forFeast } from '../feast-client.js';
 import { withBody } from '../handle-body.js';
 import { feastFeatureName, feastViewName } from '../../index/view-names.js';
 import { requestState } from '../request-state.js';
@@ -77,19 +77,18 @@ const serviceNames = (views: ReadonlyMap<string, FeatureView>): string[] => [
 
 const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
   const services = serviceNames(views);
-  return {
+  const asked = (name: string, schema: Schema): Schema => ({
     type: 'object',
-    required: ['entities'],
-    anyOf: [{ required: ['features'] }, { required: ['feature_service'] }],
-    properties: {
-      features: featuresSchema([...new Set([...featureNames(views), ...feastNames(views)])]),
-      ...(services.length === 0
-        ? {}
-        : { feature_service: { type: 'string', description: 'It replaces `features`.', enum: services } }),
-      entities: ENTITIES,
-      full_feature_names: FULL_NAMES,
-    },
-  };
+    required: [name, 'entities'],
+    properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
+  });
+  const byFeature = asked(
+    'features',
+    featuresSchema([...new Set([...featureNames(views), ...feastNames(views)])]),
+  );
+  if (services.length === 0) return byFeature;
+  const byService = asked('feature_service', { type: 'string', enum: services });
+  return { anyOf: [byFeature, byService] };
 };
 
 const ANSWER: Schema = {

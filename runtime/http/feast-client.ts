@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { feastErrorBody } from '../feast-error.js';
-import { jsonAnswer, type Schema } from '../openapi/types.js';
-import { requestState } from '../request-state.js';
+import { feastErrorBody } from './feast-error.js';
+import { jsonAnswer, type Schema } from './openapi/types.js';
+import { requestState } from './request-state.js';
 
 /** A handler whose errors have the form that Feast's clients expect. */
 export function forFeast(handle: (req: Request, res: Response) => Promise<void>): RequestHandler {
