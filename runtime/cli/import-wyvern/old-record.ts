@@ -35,12 +35,14 @@ export interface Skipped {
 /** A larger entity is not an entity: the old service refused bodies of this size. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** The entity types of the project, and those of them that are imported. */
+export interface OldTypes {
+  readonly known: readonly EntityType[];
+  readonly wanted: ReadonlySet<string>;
+}
+
 /** Reads one key of the old index. @param key without the prefix */
-export function readOld(
-  key: string,
-  value: Buffer | null,
-  types: readonly EntityType[],
-): OldEntity | Skipped {
+export function readOld(key: string, value: Buffer | null, types: OldTypes): OldEntity | Skipped {
   if (value === null) return { reason: 'no_text' };
   if (!isLz4Frame(value)) return { reason: 'no_lz4' };
   let json: string;
