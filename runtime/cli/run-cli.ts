@@ -5,6 +5,7 @@ import { diffCommand } from './commands/diff.js';
 import { entitiesCommand } from './commands/entities.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { featuresCommand } from './commands/features.js';
+import { initMetarankCommand } from './commands/init-metarank.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
 import { planCommand } from './commands/plan.js';
@@ -61,6 +62,7 @@ function makeProgram(context: CliContext, version: string): Command {
     diffCommand(context),
     dataSetCommand(context),
     demoCommand(context),
+    initMetarankCommand(context),
   ])
     program.addCommand(command);
   speakThrough(program, context, program.name());
