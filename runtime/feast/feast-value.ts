@@ -20,10 +20,11 @@ export type FeastData =
   | Uint8Array
   | readonly FeastData[]
   | readonly FeastValue[]
+  | readonly ReadonlyMap<string, FeastValue>[]
   | ReadonlyMap<string, FeastValue>;
 
 type Scalar = 'bytes' | 'string' | 'int32' | 'int64' | 'double' | 'float' | 'bool';
-type Shape = Scalar | 'null' | 'map' | 'values' | { readonly list: Scalar };
+type Shape = Scalar | 'null' | 'map' | 'maps' | 'values' | { readonly list: Scalar };
 
 /** Field numbers. Fields that are not listed have types that Millrace does not support for features. */
 export const FIELDS = {
@@ -46,11 +47,19 @@ export const FIELDS = {
   unix_timestamp_list_val: [18, { list: 'int64' }],
   null_val: [19, 'null'],
   map_val: [20, 'map'],
+  map_list_val: [21, 'maps'],
+  bytes_set_val: [22, { list: 'bytes' }],
   string_set_val: [23, { list: 'string' }],
   int32_set_val: [24, { list: 'int32' }],
   int64_set_val: [25, { list: 'int64' }],
+  double_set_val: [26, { list: 'double' }],
+  float_set_val: [27, { list: 'float' }],
+  bool_set_val: [28, { list: 'bool' }],
+  unix_timestamp_set_val: [29, { list: 'int64' }],
   json_val: [32, 'string'],
   json_list_val: [33, { list: 'string' }],
+  struct_val: [34, 'map'],
+  struct_list_val: [35, 'maps'],
   uuid_val: [36, 'string'],
   time_uuid_val: [37, 'string'],
   uuid_list_val: [38, { list: 'string' }],
@@ -58,6 +67,7 @@ export const FIELDS = {
   uuid_set_val: [40, { list: 'string' }],
   time_uuid_set_val: [41, { list: 'string' }],
   list_val: [42, 'values'],
+  set_val: [43, 'values'],
   decimal_val: [44, 'string'],
   decimal_list_val: [45, { list: 'string' }],
   decimal_set_val: [46, { list: 'string' }],
@@ -111,6 +121,11 @@ function readShape(reader: protobuf.Reader, shape: Shape, level: number): FeastD
       return null;
     case 'map':
       return readMap(reader, level);
+    case 'maps':
+      // The reader stands at the start of the message of a map, after its length.
+      return readMessage(reader, (maps: ReadonlyMap<string, FeastValue>[], end) => {
+        maps.push(readEntries(reader, end, level));
+      });
     case 'values':
       return readMessage(reader, (values: FeastValue[], end) => {
         values.push(readValue(reader, end, level + 1));
@@ -122,8 +137,11 @@ function readShape(reader: protobuf.Reader, shape: Shape, level: number): FeastD
 
 /** Reads a message whose field 1 is a repeated message. */
 function readMessage<T>(reader: protobuf.Reader, read: (into: T[], end: number) => void): T[] {
+  return readRepeated(reader, reader.uint32() + reader.pos, read);
+}
+
+function readRepeated<T>(reader: protobuf.Reader, end: number, read: (into: T[], end: number) => void): T[] {
   const into: T[] = [];
-  const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
     const tag = reader.uint32();
     if (tag >>> 3 === 1) read(into, reader.uint32() + reader.pos);
@@ -133,7 +151,11 @@ function readMessage<T>(reader: protobuf.Reader, read: (into: T[], end: number) 
 }
 
 function readMap(reader: protobuf.Reader, level: number): ReadonlyMap<string, FeastValue> {
-  const entries = readMessage(reader, (into: [string, FeastValue][], end) => {
+  return readEntries(reader, reader.uint32() + reader.pos, level);
+}
+
+function readEntries(reader: protobuf.Reader, end: number, level: number): ReadonlyMap<string, FeastValue> {
+  const entries = readRepeated(reader, end, (into: [string, FeastValue][], end) => {
     let key = '';
     let value: FeastValue = { type: null, value: null };
     while (reader.pos < end) {

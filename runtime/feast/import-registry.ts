@@ -6,7 +6,7 @@ import { TYPE_KINDS } from '../config/project/parse-type.js';
 import { ROW_FIELDS } from '../config/project/reserved-names.js';
 import { collidingFeatures } from '../config/project/feast-fields.js';
 import type { FeastRegistry, RegistryEntity, RegistryFeature, RegistryView } from './registry.js';
-import { FEATURE_TYPES, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
+import { FEATURE_TYPES, holdsJson, isFeatureValueType, JOIN_KEY_TYPES } from './value-types.js';
 
 /** Project files that declare the content of a Feast registry. */
 export interface RegistryImport {
@@ -26,6 +26,8 @@ export interface ImportOptions {
   readonly keyVersion: 2 | 3;
   /** Environment variable that will hold the address of Feast's Redis; undefined for the service's own Redis. */
   readonly urlVariable: string | undefined;
+  /** True if Millrace stores the rows, and Feast's clients write them; false if they are in Feast's Redis. */
+  readonly isStored: boolean;
 }
 
 /** The entity that Feast uses for views without entities. */
@@ -36,6 +38,13 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
   const problems = registry.onDemand.map(
     (name) => `${name}: an on-demand view is computed on request; Redis does not hold it`,
   );
+  for (const { name, reads } of registry.services)
+    for (const read of reads)
+      if (read.isRenamed)
+        problems.push(
+          `${name}: the feature service reads ${read.view} under another name or join key, which is not supported; it is ` +
+            'read under its own',
+        );
   const views = new Map<string, string>();
   const entities = new Map<string, string>();
   const fields = new Map<string, { readonly view: string; readonly feature: string }[]>();
@@ -53,7 +62,7 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
     }
     for (const type of mapped.of)
       if (!PREDEFINED_TYPES.includes(type)) entities.set(type, stringify({ entity: type }));
-    views.set(mapped.name, viewText(view, mapped, options));
+    views.set(mapped.name, viewText(view, mapped, options, registry));
     features += mapped.features.length;
     if (view.ttl !== undefined) expiring.push(mapped.name);
     const hash = JSON.stringify(mapped.joinKeys.map(({ name }) => name).sort());
@@ -62,12 +71,12 @@ export function importRegistry(registry: FeastRegistry, options: ImportOptions):
       ...mapped.features.map(({ feast }) => ({ view: view.name, feature: feast })),
     ]);
   }
-  if (expiring.length > 0)
+  if (expiring.length > 0 && !options.isStored)
     problems.push(
       `ttl of ${expiring.join(', ')}: Feast's own server returns rows of any age from Redis, but Millrace treats older ` +
         'rows as missing; remove `ttl` from a view to read them too',
     );
-  for (const list of fields.values())
+  for (const list of options.isStored ? [] : fields.values())
     for (const [one, other] of collidingFeatures(list))
       problems.push(
         `${other.view}:${other.feature} and ${one.view}:${one.feature} share one field in Redis because the hashes ` +
@@ -84,7 +93,12 @@ interface MappedView {
     readonly entity: string;
     readonly type: JoinKeyType;
   }[];
-  readonly features: readonly { readonly name: string; readonly feast: string; readonly type: string }[];
+  readonly features: readonly {
+    readonly name: string;
+    readonly feast: string;
+    readonly type: string;
+    readonly holdsJson: boolean;
+  }[];
 }
 
 /** Maps one view; records a problem for everything that cannot be mapped. */
@@ -142,6 +156,7 @@ class ViewImport {
     const features: MappedView['features'][number][] = [];
     for (const feature of this.#view.features) {
       const type = featureTypeFor(feature);
+      const holds = type !== undefined && holdsJson(feature.type ?? '', type);
       const label = `${this.#view.name}:${feature.name}`;
       if (type === undefined) {
         this.#problems.push(`${label}: ${whyLeftOut(feature)}`);
@@ -158,7 +173,7 @@ class ViewImport {
         continue;
       }
       taken.add(name);
-      features.push({ name, feast: feature.name, type });
+      features.push({ name, feast: feature.name, type, holdsJson: holds });
     }
     return features;
   }
@@ -167,14 +182,13 @@ class ViewImport {
 function featureTypeFor({ type = '', length }: RegistryFeature): string | undefined {
   if (!isFeatureValueType(type)) return undefined;
   if (FEATURE_TYPES[type] !== 'vector(n)') return FEATURE_TYPES[type];
-  return length === undefined ? undefined : `vector(${length})`;
+  return length === undefined ? 'list(string)' : `vector(${length})`;
 }
 
 function whyLeftOut({ type }: RegistryFeature): string {
-  if (type === undefined) return 'its type is not in the registry; it is left out';
-  if (!isFeatureValueType(type)) return `features of the type ${type} are not supported; it is left out`;
-  const ids = type.startsWith('INT') ? ', or as list(string) if it holds ids' : '';
-  return `the registry has no length for this ${type}; add it by hand as vector(n)${ids}`;
+  return type === undefined
+    ? 'its type is not in the registry; it is left out'
+    : `features of the type ${type} are not supported; it is left out`;
 }
 
 function joinKeyTypeFor(type: string): JoinKeyType | undefined {
@@ -199,35 +213,80 @@ function nameFor(feast: string): string | undefined {
   return NAME_PATTERN.test(name) && name.length <= 100 ? name : undefined;
 }
 
-function viewText(view: RegistryView, mapped: MappedView, options: ImportOptions): string {
-  const renamed = mapped.features.filter(({ name, feast }) => name !== feast);
+function viewText(
+  view: RegistryView,
+  mapped: MappedView,
+  options: ImportOptions,
+  registry: FeastRegistry,
+): string {
+  const use = feastUse(view, mapped, options, registry);
   return stringify({
     view: mapped.name,
     of: mapped.of,
     ...(view.ttl === undefined ? {} : { ttl: durationText(view.ttl) }),
-    source: {
-      feast: {
-        project: options.project,
-        ...(options.urlVariable === undefined ? {} : { url: `\${${options.urlVariable}}` }),
-        ...(options.keyVersion === 3 ? {} : { key_version: options.keyVersion }),
-        ...(view.name === mapped.name ? {} : { view: view.name }),
-        ...(mapped.joinKeys.length === 0
-          ? {}
-          : {
-              join_keys: Object.fromEntries(
-                mapped.joinKeys.map(({ name, entity, type }) => [
-                  name,
-                  type === 'string' ? entity : { entity, type },
-                ]),
-              ),
-            }),
-        ...(renamed.length === 0
-          ? {}
-          : { fields: Object.fromEntries(renamed.map(({ name, feast }) => [name, feast])) }),
-      },
-    },
+    ...(options.isStored ? {} : { source: { feast: feastSource(view, mapped, options) } }),
+    ...(Object.keys(use).length === 0 ? {} : { feast: use }),
     features: Object.fromEntries(mapped.features.map(({ name, type }) => [name, type])),
   });
+}
+
+/** The names of Feast that differ from those of the project. */
+function feastNames(view: RegistryView, { name, features }: MappedView): { view?: string; fields?: object } {
+  const renamed = features.filter((feature) => feature.name !== feature.feast);
+  return {
+    ...(view.name === name ? {} : { view: view.name }),
+    ...(renamed.length === 0
+      ? {}
+      : { fields: Object.fromEntries(renamed.map((feature) => [feature.name, feature.feast])) }),
+  };
+}
+
+function feastSource(view: RegistryView, mapped: MappedView, options: ImportOptions): object {
+  const { view: name, fields } = feastNames(view, mapped);
+  return {
+    project: options.project,
+    ...(options.urlVariable === undefined ? {} : { url: `\${${options.urlVariable}}` }),
+    ...(options.keyVersion === 3 ? {} : { key_version: options.keyVersion }),
+    ...(name === undefined ? {} : { view: name }),
+    ...(mapped.joinKeys.length === 0
+      ? {}
+      : {
+          join_keys: Object.fromEntries(
+            mapped.joinKeys.map(({ name: key, entity, type }) => [
+              key,
+              type === 'string' ? entity : { entity, type },
+            ]),
+          ),
+        }),
+    ...(fields === undefined ? {} : { fields }),
+  };
+}
+
+/** How Feast's clients use the view: `feast:` of the view. */
+function feastUse(
+  view: RegistryView,
+  mapped: MappedView,
+  { isStored }: ImportOptions,
+  { services }: FeastRegistry,
+): object {
+  const ours = new Map(mapped.features.map(({ name, feast }) => [feast, name]));
+  const json = mapped.features.filter((feature) => feature.holdsJson).map(({ name }) => name);
+  const reads = services.flatMap(({ name, reads: all }): [string, string[]][] => {
+    const features = all
+      .filter((read) => read.view === view.name)
+      .flatMap((read) => read.features.flatMap((feature) => ours.get(feature) ?? []));
+    return features.length === 0 ? [] : [[name, [...new Set(features)]]];
+  });
+  const renamedKeys = mapped.joinKeys.filter(({ name, entity }) => name !== keyOf(entity));
+  return {
+    ...(isStored ? feastNames(view, mapped) : {}),
+    ...(isStored && renamedKeys.length > 0
+      ? { join_keys: Object.fromEntries(renamedKeys.map(({ name, entity }) => [name, entity])) }
+      : {}),
+    ...(json.length === 0 ? {} : { json }),
+    ...(isStored && view.pushSource !== undefined ? { push: [view.pushSource] } : {}),
+    ...(reads.length === 0 ? {} : { services: Object.fromEntries(reads) }),
+  };
 }
 
 const UNITS = [

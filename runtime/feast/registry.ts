@@ -7,6 +7,7 @@ export interface FeastRegistry {
   readonly entities: ReadonlyMap<string, RegistryEntity>;
   /** Batch and stream views. */
   readonly views: readonly RegistryView[];
+  readonly services: readonly RegistryService[];
   /** Names of on-demand views, which Redis does not hold. */
   readonly onDemand: readonly string[];
 }
@@ -28,6 +29,19 @@ export interface RegistryView {
   readonly ttl: number | undefined;
   /** Whether the view is materialised. */
   readonly online: boolean;
+  /** The push source that writes to the view. */
+  readonly pushSource: string | undefined;
+}
+
+/** A feature service: the features that it reads of each view. */
+export interface RegistryService {
+  readonly name: string;
+  readonly reads: readonly {
+    readonly view: string;
+    readonly features: readonly string[];
+    /** Whether it reads the view under another name, or with other join keys. */
+    readonly isRenamed: boolean;
+  }[];
 }
 
 export interface RegistryFeature {
@@ -53,6 +67,7 @@ export function readRegistry(document: unknown): FeastRegistry | undefined {
       textIn(document, 'project') ?? views.map((spec) => textIn(spec, 'project')).find(Boolean) ?? projects,
     entities: new Map(entities.map((entity) => [entity.name, entity])),
     views: views.map(readView),
+    services: specsIn(document, 'featureServices').map(readService),
     onDemand: specsIn(document, 'onDemandFeatureViews').flatMap((spec) => textIn(spec, 'name') ?? []),
   };
 }
@@ -70,6 +85,27 @@ function readView(spec: JsonObject): RegistryView {
     keyTypes: new Map(columns),
     ttl: durationOf(own(spec, 'ttl')),
     online: own(spec, 'online') !== false,
+    pushSource: pushSourceOf(own(spec, 'streamSource')),
+  };
+}
+
+function pushSourceOf(source: JsonValue | undefined): string | undefined {
+  return isJsonObject(source) && own(source, 'type') === 'PUSH_SOURCE' ? textIn(source, 'name') : undefined;
+}
+
+function readService(spec: JsonObject): RegistryService {
+  return {
+    name: textIn(spec, 'name') ?? '',
+    reads: objectsIn(spec, 'features').map((projection) => {
+      const aliases = own(projection, 'joinKeyMap');
+      return {
+        view: textIn(projection, 'featureViewName') ?? '',
+        features: objectsIn(projection, 'featureColumns').flatMap((column) => textIn(column, 'name') ?? []),
+        isRenamed:
+          textIn(projection, 'featureViewNameAlias') !== undefined ||
+          (isJsonObject(aliases) && Object.keys(aliases).length > 0),
+      };
+    }),
   };
 }
 

@@ -24,6 +24,23 @@ export const FEATURE_TYPES = {
   DECIMAL_SET: 'list(string)',
   INT32_SET: 'list(string)',
   INT64_SET: 'list(string)',
+  FLOAT_SET: 'list(string)',
+  DOUBLE_SET: 'list(string)',
+  BOOL_LIST: 'list(string)',
+  BOOL_SET: 'list(string)',
+  UNIX_TIMESTAMP_LIST: 'list(string)',
+  UNIX_TIMESTAMP_SET: 'list(string)',
+  BYTES: 'string',
+  PDF_BYTES: 'string',
+  IMAGE_BYTES: 'string',
+  BYTES_LIST: 'list(string)',
+  BYTES_SET: 'list(string)',
+  MAP: 'string',
+  MAP_LIST: 'list(string)',
+  STRUCT: 'string',
+  STRUCT_LIST: 'list(string)',
+  VALUE_LIST: 'string',
+  VALUE_SET: 'string',
   FLOAT_LIST: 'vector(n)',
   DOUBLE_LIST: 'vector(n)',
   INT32_LIST: 'vector(n)',
@@ -31,6 +48,23 @@ export const FEATURE_TYPES = {
 } as const;
 
 export type FeatureValueType = keyof typeof FEATURE_TYPES;
+
+/**
+ * Feast's value types whose texts hold JSON values: numbers, booleans, seconds, maps and nested lists. Bytes are texts
+ * in base64.
+ */
+const JSON_TYPES: ReadonlySet<string> = new Set([
+  ...['INT32', 'INT64', 'FLOAT', 'DOUBLE', 'BOOL', 'UNIX_TIMESTAMP'].flatMap((type) => [
+    `${type}_LIST`,
+    `${type}_SET`,
+  ]),
+  ...['MAP', 'MAP_LIST', 'STRUCT', 'STRUCT_LIST', 'VALUE_LIST', 'VALUE_SET'],
+]);
+
+/** True if a feature of this type, declared as text or a list of texts, holds JSON values. */
+export function holdsJson(type: string, declared: string): boolean {
+  return JSON_TYPES.has(type) && (declared === 'string' || declared === 'list(string)');
+}
 
 /** Feast's value types that a join key can have. */
 export const JOIN_KEY_TYPES: Readonly<Record<string, JoinKeyType>> = {

@@ -3,20 +3,12 @@ import { Status } from '../api/status.js';
 import type { JsonValue, ValueType } from '../api/types.js';
 import { writeJson, writeMissing } from '../frame/cells.js';
 import { misfit } from '../core/value-fit.js';
+import { textOf, textsOf } from './value-text.js';
 import { asNumber, decodeValue, FIELDS, readerOf, type FeastData, type FeastValue } from './feast-value.js';
 
 /** High half of the smallest 64-bit integer. Feast stores that integer for a missing time (NaT in pandas). */
 const LOWEST_HIGH = -(2 ** 31);
 
-/** Fields with whole numbers, which a text feature reads as decimal texts. */
-const WHOLE_NUMBERS: ReadonlySet<FeastValue['type']> = new Set([
-  'int32_val',
-  'int64_val',
-  'int32_list_val',
-  'int64_list_val',
-  'int32_set_val',
-  'int64_set_val',
-]);
 const VECTORS: ReadonlySet<FeastValue['type']> = new Set([
   'int32_list_val',
   'int64_list_val',
@@ -125,28 +117,21 @@ function writeOther(column: Column, row: number, value: FeastValue, type: ValueT
 }
 
 /** The value as an upload would carry it; undefined if the feature type cannot have such a value. */
-function jsonOf({ type: from, value }: FeastValue, type: ValueType): JsonValue | undefined {
+function jsonOf(feast: FeastValue, type: ValueType): JsonValue | undefined {
+  const { type: from, value } = feast;
   if (from === 'other') return undefined;
   if (value === null) return null;
   switch (type.kind) {
     case 'string':
     case 'ref':
-      return textOf(value, from);
+      return textOf(feast);
     case 'list':
-      return Array.isArray(value)
-        ? (value as readonly FeastData[]).map((one) => textOf(one, from) ?? null)
-        : undefined;
+      return textsOf(feast);
     case 'vector':
       return VECTORS.has(from) ? (value as readonly FeastData[]).map(elementOf) : undefined;
     default:
       return undefined;
   }
-}
-
-/** A text, or a whole number as decimal text: Millrace's ids are texts, but in Feast they are often numbers. */
-function textOf(value: FeastData, from: FeastValue['type']): string | undefined {
-  if (typeof value === 'string') return value;
-  return WHOLE_NUMBERS.has(from) ? (value as number | bigint).toString() : undefined;
 }
 
 /** Null for a 64-bit integer that a number cannot hold exactly; a vector with a null does not fit its type. */

@@ -1,6 +1,7 @@
 import { JsonList } from '../core/json-list.js';
 import { inTurns } from '../core/pieces.js';
 import { isJsonObject, own } from '../core/value-fit.js';
+import { viewNames } from '../index/view-names.js';
 import type { EntityTypesOf } from './route.js';
 
 // These functions read bodies before they are checked. What does not fit is left to the check, which refuses it.
@@ -17,14 +18,33 @@ export const typesOfView: EntityTypesOf = (body, { views }) => {
   return typeof view === 'string' ? (views.get(view)?.of ?? []) : [];
 };
 
-/** The types that the views of a body's `features` are of. */
+/** The types that the views of a body's `features`, or of its `feature_service`, are of. */
 export const typesOfFeatures: EntityTypesOf = (body, { views }) => {
-  const features = isJsonObject(body) ? own(body, 'features') : undefined;
+  if (!isJsonObject(body)) return [];
+  const names = viewNames(views);
+  const service = own(body, 'feature_service');
+  const features: unknown = typeof service === 'string' ? names.service(service) : own(body, 'features');
   if (!Array.isArray(features)) return [];
-  const names = new Set(
+  const asked = new Set(
     features.map((feature: unknown) => (typeof feature === 'string' ? (feature.split(':')[0] ?? '') : '')),
   );
-  return [...names].flatMap((name) => views.get(name)?.of ?? []);
+  return [...asked].flatMap((name) => names.find(name)?.of ?? []);
+};
+
+/** The types that the view of a body with `feature_view_name` is of. */
+export const typesOfFeastWrite: EntityTypesOf = (body, { views }) => {
+  const name = isJsonObject(body) ? own(body, 'feature_view_name') : undefined;
+  return typeof name === 'string' ? (viewNames(views).find(name)?.of ?? []) : [];
+};
+
+/** The types that the views of a body with `push_source_name` are of. */
+export const typesOfFeastPush: EntityTypesOf = (body, { views }) => {
+  const name = isJsonObject(body) ? own(body, 'push_source_name') : undefined;
+  return typeof name === 'string'
+    ? viewNames(views)
+        .pushed(name)
+        .flatMap(({ of }) => of)
+    : [];
 };
 
 /** The types of the entities that a feedback body and its events name. */

@@ -8,7 +8,7 @@ import { noteFailed } from './edge/audit.js';
 import { RefusalLog } from './refusal-log.js';
 import { failRequestSpan } from './request-span.js';
 import { logFields, requestState } from './request-state.js';
-import { sendJson } from './respond.js';
+import { sendJson, sendText } from './respond.js';
 
 /** The maximum number of violations in an answer. `violation_count` counts all of them. */
 export const MOST_VIOLATIONS = 50;
@@ -25,7 +25,7 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     // The time limit already answered this request, and its handler ended later.
     if (res.writableEnded) return;
     const problem = asMillraceError(error);
-    const { id, span } = requestState(res);
+    const { id, span, errorBody } = requestState(res);
     if (span !== undefined) failRequestSpan(span, problem);
     noteFailed(res, problem);
     log(logger, refusals, res, problem);
@@ -36,6 +36,10 @@ export function answerProblem(logger: Logger): ErrorRequestHandler {
     if (problem.status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     const challenge = challengeOf(problem);
     if (challenge !== undefined) res.setHeader('WWW-Authenticate', challenge);
+    if (errorBody !== undefined && problem.code !== 'internal') {
+      sendText(res, problem.status, 'application/json', errorBody(problem));
+      return;
+    }
     const body = problemDocument(problem, id, span?.isRecorded === true ? span.traceId : undefined);
     sendJson(res, problem.status, body, 'application/problem+json');
   };

@@ -22,6 +22,8 @@ export interface RequestState extends Admitted {
   readonly deadline: Deadline;
   /** Undefined if the request is not traced. */
   readonly span: TraceSpan | undefined;
+  /** Writes the body of an error for clients that expect another form; undefined for a problem document. */
+  errorBody?: (error: MillraceError) => string;
 }
 
 const states = new WeakMap<ServerResponse, RequestState>();

@@ -6,7 +6,8 @@ import { explain } from './routes/explain.js';
 import { feedback } from './routes/feedback.js';
 import { forget } from './routes/forget.js';
 import { getEntities } from './routes/get-entities.js';
-import { getOnlineFeatures } from './routes/get-online-features.js';
+import { feastPush, feastWrite } from './routes/feast-writes.js';
+import { feastOnlineFeatures, getOnlineFeatures } from './routes/get-online-features.js';
 import { healthcheck, healthz } from './routes/health.js';
 import { metrics } from './routes/metrics.js';
 import { openapi } from './routes/openapi.js';
@@ -30,6 +31,9 @@ export const SERVICE_ROUTES: readonly Route[] = [
   deleteFeatures,
   scanFeatures,
   getOnlineFeatures,
+  feastOnlineFeatures,
+  feastWrite,
+  feastPush,
   feedback,
   forget,
   redoc,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../access/api-key.js';
 import type { EntityType, EventKind, FeatureView } from '../config/project/model.js';
+import type { ValueForms } from '../index/online-answer.js';
 import type { OnlineReport } from '../index/online-features.js';
 import type { FeedbackCounts } from '../feedback/feedback.js';
 import type { Pipeline } from '../pipeline/types.js';
@@ -18,6 +19,7 @@ import type { Instance } from './instance.js';
 export interface HttpServices {
   readonly entities: EntityService;
   readonly features: FeatureService;
+  readonly feastWrites: FeastWriteService;
   readonly scans: ScanService;
   readonly online: OnlineFeatureService;
   readonly feedback: FeedbackService;
@@ -79,6 +81,12 @@ export interface FeatureService {
   remove(body: unknown, span?: TraceSpan): Promise<unknown>;
 }
 
+/** Writes in the forms of Feast's feature server. */
+export interface FeastWriteService {
+  write(body: unknown, span?: TraceSpan): Promise<unknown>;
+  push(body: unknown, span?: TraceSpan): Promise<unknown>;
+}
+
 /** Each method returns one page of the store's content. */
 export interface ScanService {
   entities(body: unknown, span?: TraceSpan): Promise<unknown>;
@@ -88,11 +96,13 @@ export interface ScanService {
 export interface OnlineFeatureService {
   /**
    * @param parent the deadline of the request
+   * @param forms how values are written
    */
   read(
     body: unknown,
     parent?: Deadline,
     span?: TraceSpan,
+    forms?: ValueForms,
   ): Promise<{ readonly answer: unknown; readonly report: OnlineReport }>;
 }
 

@@ -28,16 +28,25 @@ export interface ReadCells {
   readonly eventTimes: EventTimes;
 }
 
-/** For a view: the event time of a row in epoch milliseconds; undefined if the view has no such row. */
-export type EventTimes = (view: string) => (row: number) => number | undefined;
+/** For a view: the event time of each row in epoch milliseconds; NaN if the view has no such row. */
+export type EventTimes = (view: string) => Float64Array | undefined;
+
+/**
+ * How values are written. `millrace`: times are epoch milliseconds, and texts are texts. `feast`: times are whole seconds,
+ * as in Feast's feature server, and the JSON that a view declares in texts is written as it is.
+ */
+export type ValueForms = 'millrace' | 'feast';
 
 /** Rows to decode, or values to write, before other work on the event loop may run. */
 export const PIECE = 64;
+/** Ids to write before other work on the event loop may run. */
+const IDS = 1000;
 
 /** Writes the answer column by column. All features of a view share one list of times, which is written once. */
 export function* writeOnlineAnswer(
   { rows, entities, features }: OnlineRequest,
   cells: readonly ReadCells[],
+  forms: ValueForms = 'millrace',
 ): Pieces<JsonText<OnlineAnswer>> {
   const columns = new Map<AskedFeature, Column>();
   const times = new Map<FeatureView, JsonText>();
@@ -52,8 +61,12 @@ export function* writeOnlineAnswer(
   writer.write(`{"metadata":{"feature_names":${JSON.stringify(names)}},"results":[`);
   let start = '{"values":[';
   for (const { sent } of entities) {
-    writer.write(start + JSON.stringify(sent).slice(1));
-    writer.write(`,"statuses":${repeated('"PRESENT"', rows)}`);
+    writer.write(start);
+    for (let row = 0; row < rows; row += IDS) {
+      writer.write((row === 0 ? '' : ',') + JSON.stringify(sent.slice(row, row + IDS)).slice(1, -1));
+      yield;
+    }
+    writer.write(`],"statuses":${repeated('"PRESENT"', rows)}`);
     writer.write(`,"event_timestamps":${repeated(NO_TIME_TEXT, rows)}}`);
     start = ',{"values":[';
     yield;
@@ -61,8 +74,11 @@ export function* writeOnlineAnswer(
   for (const one of features) {
     const column = columns.get(one) as Column;
     writer.write(start);
-    yield* writeValues(writer, column, rows, one.feature.type);
-    writer.write(`],"statuses":${statusesText(column, rows)},"event_timestamps":`);
+    yield* writeValues(writer, column, rows, textOfCells(one, forms));
+    writer.write('],"statuses":');
+    writer.write(statusesText(column, rows));
+    yield;
+    writer.write(',"event_timestamps":');
     writer.add(times.get(one.view) as JsonText);
     writer.write('}');
     start = ',{"values":[';
@@ -71,17 +87,56 @@ export function* writeOnlineAnswer(
   return writer.end();
 }
 
-/** Writes many values with one call of JSON.stringify; a list or vector of thousands of elements gets its own call. */
-function* writeValues(writer: JsonWriter, column: Column, rows: number, type: ValueType): Pieces<void> {
+/** The values of some rows of a column, as the inside of a JSON list. */
+interface CellTexts {
+  readonly valueAt: (column: Column, row: number) => JsonValue;
+  readonly textOf: (cells: readonly JsonValue[]) => string;
+}
+
+const plainText = (cells: readonly JsonValue[]): string => JSON.stringify(cells).slice(1, -1);
+
+function textOfCells({ view, feature }: AskedFeature, forms: ValueForms): CellTexts {
+  const { type, name } = feature;
+  const plain: CellTexts = { valueAt: (column, row) => valueAt(column, row, type), textOf: plainText };
+  if (forms === 'millrace') return plain;
+  if (type.kind === 'timestamp')
+    return {
+      ...plain,
+      valueAt: (column, row) => Math.floor((valueAt(column, row, type) as number) / 1000),
+    };
+  if (view.feast?.json.has(name) === true)
+    return { ...plain, textOf: (cells) => cells.map(jsonText).join(',') };
+  return plain;
+}
+
+/** The JSON that a text holds, or that the texts of a list hold. A text without JSON stays a text. */
+function jsonText(cell: JsonValue): string {
+  if (Array.isArray(cell)) return `[${(cell as readonly JsonValue[]).map(jsonText).join(',')}]`;
+  if (typeof cell !== 'string') return JSON.stringify(cell);
+  try {
+    JSON.parse(cell);
+    return cell;
+  } catch {
+    return JSON.stringify(cell);
+  }
+}
+
+/** Writes many values at once; a list or vector of thousands of elements is written alone. */
+function* writeValues(
+  writer: JsonWriter,
+  column: Column,
+  rows: number,
+  { valueAt, textOf }: CellTexts,
+): Pieces<void> {
   let cells: JsonValue[] = [];
   let elements = 0;
   let separator = '';
   for (let row = 0; row < rows; row++) {
-    const cell = isKnown(column.status[row]) ? valueAt(column, row, type) : null;
+    const cell = isKnown(column.status[row]) ? valueAt(column, row) : null;
     cells.push(cell);
     elements += Array.isArray(cell) ? cell.length : 1;
     if (elements < 16 * PIECE && row < rows - 1) continue;
-    writer.write(separator + JSON.stringify(cells).slice(1, -1));
+    writer.write(separator + textOf(cells));
     separator = ',';
     cells = [];
     elements = 0;
@@ -107,12 +162,12 @@ function repeated(text: string, times: number): string {
 }
 
 /** The list of a view's event times. Rows written together have the same time, so each text is made once. */
-function* timesText(rows: number, timeOf: (row: number) => number | undefined): Pieces<JsonText> {
-  const texts = new Map<number | undefined, string>();
+function* timesText(rows: number, times: Float64Array | undefined): Pieces<JsonText> {
+  const texts = new Map<number, string>();
   const writer = new JsonWriter();
   writer.write('[');
   for (let row = 0; row < rows; row++) {
-    const time = timeOf(row);
+    const time = times?.[row] ?? NaN;
     let text = texts.get(time);
     if (text === undefined) {
       text = `"${timeText(time)}"`;
@@ -143,8 +198,8 @@ function valueAt(column: Column, row: number, type: ValueType): JsonValue {
 }
 
 /** The JSON form of a protobuf Timestamp, with no fraction, milliseconds or microseconds. */
-function timeText(time: number | undefined): string {
-  if (time === undefined || !(Math.abs(time) <= 8.64e15)) return NO_TIME;
+function timeText(time: number): string {
+  if (!(Math.abs(time) <= 8.64e15)) return NO_TIME;
   const micros = Math.round((time - Math.floor(time)) * 1000);
   const text = new Date(Math.floor(time)).toISOString();
   if (micros > 0 && micros < 1000) return `${text.slice(0, -1)}${String(micros).padStart(3, '0')}Z`;

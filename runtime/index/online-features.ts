@@ -1,5 +1,5 @@
 import type { Column } from '../api/columns.js';
-import { inTurns, type Pieces } from '../core/pieces.js';
+import { inTurns, soon, type Pieces } from '../core/pieces.js';
 import type { ValueType } from '../api/types.js';
 import { columnKindOf } from '../frame/cells.js';
 import { looseColumn } from '../frame/frame.js';
@@ -15,9 +15,9 @@ import { sourceKey, type FeatureSources, type SourceRows } from './feature-sourc
 import {
   PIECE,
   writeOnlineAnswer,
-  type EventTimes,
   type OnlineAnswer,
   type ReadCells,
+  type ValueForms,
 } from './online-answer.js';
 import { readOnlineRequest, type AskedFeature, type EntityColumn } from './online-request.js';
 import { StatusCounts } from './status-counts.js';
@@ -54,6 +54,9 @@ interface Group {
   readonly asked: AskedFeature[];
 }
 
+/** Rows of one round trip. */
+const ROWS_READ = 1000;
+
 /**
  * Serves features to other programs in the format of Feast's feature server. Values come from the same decoders as in a
  * ranking, with the same expiry and defaults.
@@ -70,17 +73,19 @@ export class OnlineFeatures {
   }
 
   /**
-   * Body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`: at most 250 features and 1000
-   * rows. A defaulted value is returned as in a ranking; its status gives the reason for the default.
+   * Body `{features: ["view:feature"], feature_service?, entities: {name: [ids]}, full_feature_names?}`. A defaulted
+   * value is returned as in a ranking; its status gives the reason for the default. Rows are read and decoded in slices.
    * @param parent the deadline of the request; without one, the time limit counts from the call
+   * @param forms how times and JSON values are written
    * @throws MillraceError invalid_body, unknown_view, store_unavailable, deadline_exceeded
    */
   async read(
     body: unknown,
     parent?: Deadline,
     span?: TraceSpan,
+    forms: ValueForms = 'millrace',
   ): Promise<{ readonly answer: JsonText<OnlineAnswer>; readonly report: OnlineReport }> {
-    const request = readOnlineRequest(body, this.#parts.views, this.#parts.types);
+    const request = await soon(readOnlineRequest(body, this.#parts.views, this.#parts.types));
     const now = this.#clock();
     const groups = groupsOf(request.features);
     const deadline = new Deadline(this.#limitMs, { started: parent?.started, parent });
@@ -92,8 +97,12 @@ export class OnlineFeatures {
         for (const [i, { view }] of asked.entries())
           featureStatuses.count(view.name, columns[i] as Column, request.rows);
       return {
-        answer: await inTurns(writeOnlineAnswer(request, cells), () => deadline.check()),
-        report: { roundTrips: groups.length, keysRead: groups.length * request.rows, featureStatuses },
+        answer: await inTurns(writeOnlineAnswer(request, cells, forms), () => deadline.check()),
+        report: {
+          roundTrips: groups.length * Math.ceil(request.rows / ROWS_READ),
+          keysRead: groups.length * request.rows,
+          featureStatuses,
+        },
       };
     } finally {
       deadline.end();
@@ -103,56 +112,57 @@ export class OnlineFeatures {
   async #read(group: Group, rows: number, run: ReadRun): Promise<ReadCells> {
     const wanted = group.asked.map(({ view, feature }): WantedFeature => ({ view, feature }));
     const columns = wanted.map(({ feature }) => columnFor(feature.type, rows));
-    const ids = Array.from({ length: rows }, (_, row) => group.keys.map((key) => key.ids[row] ?? ''));
-    const eventTimes =
-      group.source === undefined
-        ? await this.#readStore(wanted, ids, columns, run)
-        : await this.#readSource(wanted, ids, columns, run);
-    return { asked: group.asked, columns, eventTimes };
+    const times = new Map(wanted.map(({ view }) => [view.name, new Float64Array(rows).fill(NaN)]));
+    const reader =
+      group.source === undefined ? this.#storeReader(wanted, run) : this.#sourceReader(wanted, run);
+    for (let start = 0; start < rows; start += ROWS_READ) {
+      const end = Math.min(start + ROWS_READ, rows);
+      const ids: (readonly string[])[] = [];
+      for (let row = start; row < end; row++) ids.push(group.keys.map((key) => key.ids[row] ?? ''));
+      const read = await reader(ids);
+      await decodeRows(ids.length, run.deadline, (i) => {
+        read.decode(i, columns, start + i, run.now);
+        for (const [view, list] of times) list[start + i] = read.eventTime(i, view) ?? NaN;
+      });
+    }
+    return { asked: group.asked, columns, eventTimes: (view) => times.get(view) };
   }
 
-  async #readStore(
-    wanted: readonly WantedFeature[],
-    ids: readonly (readonly string[])[],
-    columns: readonly Column[],
-    { now, deadline, span }: ReadRun,
-  ): Promise<EventTimes> {
-    const { store, layouts, prefix } = this.#parts;
-    const [first] = wanted;
-    if (first === undefined) return () => () => undefined;
-    const { group, of } = first.view;
+  #storeReader(wanted: readonly WantedFeature[], { deadline, span }: ReadRun): RowsReader {
+    const { layouts, prefix } = this.#parts;
+    const store = tracedStore(this.#parts.store, span);
     const decoder = new FeatureDecoder(wanted);
-    const keys = ids.map((key) => featureKey(prefix, group, of, key));
-    const records = await deadline.within(tracedStore(store, span).read(keys, deadline.signal));
-    const missing = new Set<string>();
-    for (const record of records)
-      if (record !== null) decoder.missingLayouts(record, 0, record.length, missing);
-    if (missing.size > 0) await deadline.within(layouts.resolve(missing));
-    await decodeRows(records.length, deadline, (row) => {
-      const record = records[row] ?? null;
-      decoder.decode(record, 0, record?.length ?? 0, columns, row, now);
-    });
-    return (view) => {
-      const timeOf = decoder.eventTimes(view);
-      return (row) => timeOf(records[row] ?? null);
+    const timeOf = new Map(wanted.map(({ view }) => [view.name, decoder.eventTimes(view.name)]));
+    const [first] = wanted;
+    return async (ids) => {
+      const { group = '', of = [] } = first?.view ?? {};
+      const keys = ids.map((key) => featureKey(prefix, group, of, key));
+      const records = await deadline.within(store.read(keys, deadline.signal));
+      const missing = new Set<string>();
+      for (const record of records)
+        if (record !== null) decoder.missingLayouts(record, 0, record.length, missing);
+      if (missing.size > 0) await deadline.within(layouts.resolve(missing));
+      return {
+        decode: (i, columns, row, now) => {
+          const record = records[i] ?? null;
+          decoder.decode(record, 0, record?.length ?? 0, columns, row, now);
+        },
+        eventTime: (i, view) => timeOf.get(view)?.(records[i] ?? null),
+      };
     };
   }
 
-  async #readSource(
-    wanted: readonly WantedFeature[],
-    ids: readonly (readonly string[])[],
-    columns: readonly Column[],
-    { now, deadline, span }: ReadRun,
-  ): Promise<EventTimes> {
+  #sourceReader(wanted: readonly WantedFeature[], { deadline, span }: ReadRun): RowsReader {
     const reader = this.#parts.sources.readerOf(wanted);
-    const work = (): Promise<SourceRows> => deadline.within(reader.read(ids, deadline.signal));
-    const rows = span === undefined ? await work() : await within(span.startFeast(ids.length), work);
-    await decodeRows(ids.length, deadline, (row) => {
-      rows.decode(row, columns, row, now);
-    });
-    return (view) => (row) => rows.eventTime(row, view);
+    return (ids) => {
+      const work = (): Promise<SourceRows> => deadline.within(reader.read(ids, deadline.signal));
+      return span === undefined ? work() : within(span.startFeast(ids.length), work);
+    };
   }
 }
+
+/** Reads the rows of some keys in one round trip. */
+type RowsReader = (ids: readonly (readonly string[])[]) => Promise<SourceRows>;
 
 /** Decodes rows and yields to the event loop between slices. */
 function decodeRows(rows: number, deadline: Deadline, decode: (row: number) => void): Promise<void> {

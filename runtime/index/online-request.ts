@@ -1,17 +1,24 @@
-import { MillraceError } from '../api/errors.js';
 import type { JsonObject } from '../api/types.js';
 import { pointerTo, shownName, Violations } from '../core/violations.js';
 import type { EntityType, FeatureDefinition, FeatureView } from '../config/project/model.js';
+import type { Pieces } from '../core/pieces.js';
 import { nearest } from '../core/nearest.js';
 import { idProblem, idText } from '../core/ids.js';
 import { describe, isJsonObject, own } from '../core/value-fit.js';
 import { rowKeys } from './row-keys.js';
+import { feastFeatureName, featureNamed, joinKeyName, viewNames, type ViewNames } from './view-names.js';
 
 /** Maximum number of rows, and of features, of one request. */
-export const MAX_ONLINE_ROWS = 1000;
+export const MAX_ONLINE_ROWS = 100_000;
 export const MAX_ONLINE_FEATURES = 250;
+/** Maximum number of values of a request with more than `FEW_ROWS` rows. A vector counts its elements. */
+export const MAX_ONLINE_VALUES = 4_000_000;
+const FEW_ROWS = 1000;
 
-/** A checked request of `POST /feature/get-online-features`. */
+/** Ids to check before other work on the event loop may run. */
+const SLICE = 1000;
+
+/** A checked request of `POST /feature/get-online-features` or `POST /get-online-features`. */
 export interface OnlineRequest {
   readonly rows: number;
   readonly entities: readonly EntityColumn[];
@@ -36,15 +43,16 @@ export interface AskedFeature {
 }
 
 /**
- * Checks a body `{features: ["view:feature"], entities: {name: [ids]}, full_feature_names?}`. A list of `entities` is
- * named by the key of its entity type, or by the join key of a view in Feast.
+ * Checks a body `{features: ["view:feature"], feature_service?, entities: {name: [ids]}, full_feature_names?}`. Views,
+ * features and the lists of `entities` have the project's names, or those of Feast; the answer repeats the name that
+ * was sent. A feature service replaces `features`.
  * @throws MillraceError invalid_body, unknown_view
  */
-export function readOnlineRequest(
+export function* readOnlineRequest(
   body: unknown,
   views: ReadonlyMap<string, FeatureView>,
   types: ReadonlyMap<string, EntityType>,
-): OnlineRequest {
+): Pieces<OnlineRequest> {
   const violations = new Violations();
   if (!isJsonObject(body)) {
     violations.add(
@@ -57,7 +65,7 @@ export function readOnlineRequest(
   }
   /** Names of lists that were rejected as a whole. They are not reported as missing as well. */
   const refused = new Set<string>();
-  const entities = readEntities(own(body, 'entities'), refused, violations);
+  const entities = yield* readEntities(own(body, 'entities'), refused, violations);
   const full = own(body, 'full_feature_names');
   if (full !== undefined && full !== null && typeof full !== 'boolean')
     violations.add(
@@ -66,8 +74,9 @@ export function readOnlineRequest(
       `full_feature_names: expected true or false, found ${describe(full)}`,
     );
   const hasEntities = isJsonObject(own(body, 'entities'));
-  const features = readFeatures(body, views, violations).map(({ view, feature, pointer }): AskedFeature => {
-    const name = full === true ? `${view.name}__${feature.name}` : feature.name;
+  const found = readFeatures(body, viewNames(views), violations);
+  const features = found.map(({ view, feature, asked, pointer }): AskedFeature => {
+    const name = full === true ? `${asked.view}__${asked.feature}` : asked.feature;
     return {
       name,
       view,
@@ -76,11 +85,19 @@ export function readOnlineRequest(
     };
   });
   checkNames(features, violations);
+  const rows = entities[0]?.ids.length ?? 1;
+  const values = features.reduce((sum, { feature }) => sum + sizeOf(feature), 0);
+  if (rows > FEW_ROWS && rows * values > MAX_ONLINE_VALUES)
+    violations.add(
+      '/entities',
+      'too_many',
+      `at most ${MAX_ONLINE_VALUES} values in one answer, found ${rows} rows of ${values}; send fewer rows at a time`,
+    );
   violations.throwIfAny('The body');
-  return { rows: entities[0]?.ids.length ?? 1, entities, features };
+  return { rows, entities, features };
 }
 
-function readEntities(value: unknown, refused: Set<string>, violations: Violations): EntityColumn[] {
+function* readEntities(value: unknown, refused: Set<string>, violations: Violations): Pieces<EntityColumn[]> {
   if (!isJsonObject(value)) {
     const code = value === undefined ? 'missing_field' : 'wrong_type';
     violations.add('/entities', code, `entities: expected lists of ids by name, found ${describe(value)}`);
@@ -110,11 +127,12 @@ function readEntities(value: unknown, refused: Set<string>, violations: Violatio
       violations.add(pointer, 'wrong_type', `${detail}; each list needs one id for each row`);
     }
     const sent = list as readonly (string | number)[];
-    columns.push({
-      name,
-      sent,
-      ids: sent.map((id, i) => readId(id, name, pointer, i, violations)),
-    });
+    const ids: string[] = [];
+    for (const [i, id] of sent.entries()) {
+      ids.push(readId(id, name, pointer, i, violations));
+      if (i % SLICE === SLICE - 1) yield;
+    }
+    columns.push({ name, sent, ids });
   }
   return columns;
 }
@@ -135,18 +153,18 @@ function readId(id: unknown, name: string, pointer: string, index: number, viola
 interface FoundFeature {
   readonly view: FeatureView;
   readonly feature: FeatureDefinition;
+  /** The names that the request uses. */
+  readonly asked: { readonly view: string; readonly feature: string };
   readonly pointer: string;
 }
 
-function readFeatures(
-  body: JsonObject,
-  views: ReadonlyMap<string, FeatureView>,
-  violations: Violations,
-): FoundFeature[] {
-  const list: unknown = own(body, 'features');
+function readFeatures(body: JsonObject, names: ViewNames, violations: Violations): FoundFeature[] {
+  const list = featureList(body, names, violations);
+  if (list === undefined) return [];
   if (!Array.isArray(list)) {
-    const code = list === undefined ? 'missing_field' : 'wrong_type';
-    violations.add('/features', code, `features: expected a list of view:feature, found ${describe(list)}`);
+    const given = own(body, 'features');
+    const code = given === undefined ? 'missing_field' : 'wrong_type';
+    violations.add('/features', code, `features: expected a list of view:feature, found ${describe(given)}`);
     return [];
   }
   if (list.length === 0 || list.length > MAX_ONLINE_FEATURES) {
@@ -162,12 +180,13 @@ function readFeatures(
       return [];
     }
     const [, viewName = '', name = ''] = found;
-    const view = views.get(viewName) ?? unknownView(viewName, views);
-    const feature = view.features.get(name);
-    if (feature !== undefined) return [{ view, feature, pointer }];
-    const guess = nearest(name, view.features.keys());
-    const help =
-      guess === undefined ? `it has ${[...view.features.keys()].join(', ')}` : `did you mean "${guess}"?`;
+    const view = names.view(viewName, 'features');
+    const feature = featureNamed(view, name);
+    if (feature !== undefined) return [{ view, feature, asked: { view: viewName, feature: name }, pointer }];
+    const own = [...view.features.keys()];
+    const known = viewName === view.name ? own : own.map((one) => feastFeatureName(view, one));
+    const guess = nearest(name, known);
+    const help = guess === undefined ? `it has ${known.join(', ')}` : `did you mean "${guess}"?`;
     violations.add(
       pointer,
       'unknown_feature',
@@ -177,15 +196,14 @@ function readFeatures(
   });
 }
 
-function unknownView(name: string, views: ReadonlyMap<string, FeatureView>): never {
-  const guess = nearest(name, views.keys());
-  const others =
-    views.size === 0 ? 'schemas/features declares none' : `there are ${[...views.keys()].join(', ')}`;
-  const help = guess === undefined ? others : `did you mean "${guess}"?`;
-  throw new MillraceError(
-    'unknown_view',
-    `features: no feature view is called ${JSON.stringify(shownName(name))}; ${help}`,
-  );
+/** The value of `features`, or the features of the service that the body names; undefined after a violation. */
+function featureList(body: JsonObject, names: ViewNames, violations: Violations): unknown {
+  const service = own(body, 'feature_service');
+  if (service === undefined || service === null) return own(body, 'features') ?? null;
+  if (typeof service === 'string') return names.service(service);
+  const detail = `feature_service: expected the name of a feature service, found ${describe(service)}`;
+  violations.add('/feature_service', 'wrong_type', detail);
+  return undefined;
 }
 
 /** The columns that hold the ids of a view's entities. */
@@ -200,7 +218,7 @@ function keysOf(
   violations: Violations,
 ): EntityColumn[] {
   return rowKeys(view, types).flatMap((key, i) => {
-    const joinKey = view.source?.joinKeys[i]?.name ?? key;
+    const joinKey = joinKeyName(view, i) ?? key;
     const column = entities.find(({ name }) => name === joinKey) ?? entities.find(({ name }) => name === key);
     if (column !== undefined) return [column];
     if (refused.has(joinKey) || refused.has(key)) return [];
@@ -209,6 +227,10 @@ function keysOf(
     violations.add(pointer, 'missing_id', detail);
     return [];
   });
+}
+
+function sizeOf({ type }: FeatureDefinition): number {
+  return type.kind === 'vector' ? type.size : 1;
 }
 
 /** Checks that no two features have the same name in the answer. */

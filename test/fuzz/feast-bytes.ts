@@ -134,6 +134,7 @@ export const feastRegistries: FuzzTarget = {
           project: registry.project ?? 'shop',
           keyVersion: 3 as const,
           urlVariable: undefined,
+          isStored: false,
         };
         const { views, entities, problems } = importRegistry(registry, options);
         for (const problem of problems) expect(problem).not.to.match(/undefined|\[object/);

@@ -34,6 +34,7 @@ attributes:
   'schemas/features/product_stats.yaml': `
 view: product_stats
 of: [product]
+feast: { view: Stats, join_keys: { PRODUCT: product }, fields: { ctr: CTR }, push: [Stats-Push] }
 features: { ctr: float, orders: int, seen: timestamp, label: string, hot: bool, labels: list(string), place: vector(2) }
 `,
   'schemas/features/product_brand.yaml':
@@ -105,6 +106,43 @@ const SCAN = {
   overrides: { cursor: fc.constant(null) },
   noise: NOISE.filter((value) => typeof value !== 'string'),
 };
+// Each view that is named needs the ids of its entities, and all lists have one length.
+const ONLINE = {
+  overrides: {
+    entities: fc
+      .array(fc.tuple(fc.constantFrom('a', 7, ''), fc.constantFrom('b', -3)), {
+        minLength: 1,
+        maxLength: 3,
+      })
+      .map((rows) => ({ product_id: rows.map(([id]) => id), brand_id: rows.map(([, id]) => id) })),
+  },
+  noise: SCALARS,
+  changesMembers: false,
+} as const;
+/** The columns of all views, with as many values each. */
+const DF = fc
+  .array(
+    fc.record({
+      PRODUCT: fc.constantFrom('a', 7),
+      product_id: fc.constantFrom('a', 7),
+      brand_id: fc.constantFrom('b', -3),
+      CTR: fc.constantFrom(0.5, null),
+      orders: fc.constantFrom(3, null),
+      seen: fc.constantFrom(1_769_853_600, '2026-01-31T09:30:00', null),
+      label: fc.constantFrom('x', null),
+      hot: fc.constantFrom(true, null),
+      labels: fc.constantFrom(['x'], [], null),
+      place: fc.constantFrom([1, 2], null),
+      rate: fc.constantFrom(0.25, null),
+      event_timestamp: fc.constantFrom('2026-01-31T09:30:00.5', '2026-01-30'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((rows) =>
+    Object.fromEntries(
+      Object.keys(rows[0] ?? {}).map((name) => [name, rows.map((row) => row[name as keyof typeof row])]),
+    ),
+  );
 const CASES: readonly Case[] = [
   { path: '/api/v1/search', overrides: paging },
   { path: '/api/v1/search/explain', overrides: paging },
@@ -122,20 +160,10 @@ const CASES: readonly Case[] = [
   { path: '/api/v1/features/scan', ...SCAN },
   { path: '/api/v1/features/push', overrides: { event_time: PAST } },
   { path: '/api/v1/features/delete', overrides: { event_time: PAST } },
-  {
-    path: '/feature/get-online-features',
-    // Each view that is named needs the ids of its entities, and all lists have one length.
-    overrides: {
-      entities: fc
-        .array(fc.tuple(fc.constantFrom('a', 7, ''), fc.constantFrom('b', -3)), {
-          minLength: 1,
-          maxLength: 3,
-        })
-        .map((rows) => ({ product_id: rows.map(([id]) => id), brand_id: rows.map(([, id]) => id) })),
-    },
-    noise: SCALARS,
-    changesMembers: false,
-  },
+  { path: '/feature/get-online-features', ...ONLINE },
+  { path: '/get-online-features', ...ONLINE },
+  { path: '/write-to-online-store', overrides: { df: DF }, changesMembers: false },
+  { path: '/push', overrides: { df: DF }, changesMembers: false },
   { path: '/api/v1/feedback', overrides: { time: PAST } },
   { path: '/api/v1/privacy/forget', ...SCAN },
 ];

@@ -195,6 +195,7 @@ export function fakeServices(calls: Calls, logger: Logger, over: Fakes = {}): Ht
   return {
     entities: { upload: record, get: record, remove: record },
     features: { push: record, remove: record },
+    feastWrites: { write: record, push: record },
     scans: { entities: record, features: record },
     online: {
       read: async (body) => ({

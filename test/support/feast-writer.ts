@@ -5,7 +5,18 @@ import { EntityKeyFormat } from '../../runtime/feast/entity-key.js';
 import { featureField, timeField } from '../../runtime/config/project/feast-fields.js';
 import type { JoinKeyType } from '../../runtime/config/project/model.js';
 
-/** Encodes a `Value` message with one field. Lists are packed as in protobuf. */
+/** Encodes a map of names to encoded values, as the message of field 20 without its tag. */
+function mapBytes(map: Readonly<Record<string, Buffer>>): Uint8Array {
+  const writer = protobuf.Writer.create();
+  for (const [name, value] of Object.entries(map))
+    writer.uint32(10).fork().uint32(10).string(name).uint32(18).bytes(value).ldelim();
+  return writer.finish();
+}
+
+/**
+ * Encodes a `Value` message with one field. Lists are packed as in protobuf. A map is given as an object of encoded
+ * values, and a nested list as a list of them.
+ */
 export function feastValue(type: FeastType, value: unknown): Buffer {
   const writer = protobuf.Writer.create();
   const [number, shape] = FIELDS[type];
@@ -17,7 +28,13 @@ export function feastValue(type: FeastType, value: unknown): Buffer {
     else if (kind === 'double') writer.uint32((field << 3) | 1).double(one as number);
     else if (kind === 'float') writer.uint32((field << 3) | 5).float(one as number);
     else if (kind === 'bool') writer.uint32(field << 3).bool(one as boolean);
-    else throw new Error(`there is no writer for ${kind}`);
+    else if (kind === 'map')
+      writer.uint32((field << 3) | 2).bytes(mapBytes(one as Readonly<Record<string, Buffer>>));
+    else if (kind === 'maps' || kind === 'values') {
+      writer.uint32((field << 3) | 2).fork();
+      for (const each of one as readonly never[]) write(kind === 'maps' ? 'map' : 'bytes', 1, each);
+      writer.ldelim();
+    } else throw new Error(`there is no writer for ${kind}`);
   };
   if (typeof shape === 'string') write(shape, number, value);
   else {

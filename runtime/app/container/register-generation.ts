@@ -7,6 +7,7 @@ import { eventTimesOf } from '../../settings/feature-settings.js';
 import { NO_SOURCES } from '../../index/feature-source.js';
 import { Scans } from '../../index/export/scans.js';
 import { FeatureStore } from '../../index/feature-store.js';
+import { FeastWrites } from '../../index/feast-writes.js';
 import { OnlineFeatures } from '../../index/online-features.js';
 import { Feedback } from '../../feedback/feedback.js';
 import { Forget } from '../../privacy/forget.js';
@@ -86,6 +87,11 @@ export function registerData(
           hasher: hasherOf(settings, pipelines),
           clock: c.resolve(TOKENS.clock),
         }),
+    ),
+  });
+  container.register(TOKENS.feastWrites, {
+    useFactory: instanceCachingFactory(
+      (c) => new FeastWrites({ features: c.resolve(TOKENS.featureStore), views, types }),
     ),
   });
   container.register(TOKENS.scans, {

@@ -4,6 +4,7 @@ import type { ServedKeys } from '../../access/served-keys.js';
 import type { EntityIndex } from '../../index/entity-index.js';
 import type { ServiceSchemas } from '../../index/service-schemas.js';
 import type { Scans } from '../../index/export/scans.js';
+import type { FeastWrites } from '../../index/feast-writes.js';
 import type { FeatureSources } from '../../index/feature-source.js';
 import type { FeatureStore } from '../../index/feature-store.js';
 import type { OnlineFeatures } from '../../index/online-features.js';
@@ -55,6 +56,7 @@ export const TOKENS = {
   resident: token<ResidentTables>('resident tables'),
   entityIndex: token<EntityIndex>('entity index'),
   featureStore: token<FeatureStore>('feature store'),
+  feastWrites: token<FeastWrites>('writes of Feast clients'),
   scans: token<Scans>('scans'),
   onlineFeatures: token<OnlineFeatures>('online features'),
   eventCodes: token<EventCodes>('codes of the kinds of feedback'),

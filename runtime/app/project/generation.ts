@@ -105,6 +105,7 @@ function wire(
   const settings = services.resolve(TOKENS.settings);
   const entities = services.resolve(TOKENS.entityIndex);
   const features = services.resolve(TOKENS.featureStore);
+  const feastWrites = services.resolve(TOKENS.feastWrites);
   const scans = services.resolve(TOKENS.scans);
   const online = services.resolve(TOKENS.onlineFeatures);
   const feedback = services.resolve(TOKENS.feedback);
@@ -142,6 +143,7 @@ function wire(
   const httpServices: HttpServices = {
     entities,
     features,
+    feastWrites,
     scans,
     online,
     feedback,

@@ -7,6 +7,7 @@ import { lookUp, readSchemas } from '../project-types.js';
 import { SeenIds } from '../load/seen-ids.js';
 import { addTargetFlags } from '../setting-flags.js';
 import { exportEntitiesCommand } from './entities-export.js';
+import { importWyvernCommand } from './entities-import-wyvern.js';
 import { checkKeyColumns } from '../load/key-columns.js';
 import { addLoadFlags, loadFile, type LoadFlags } from '../load/load-file.js';
 
@@ -26,7 +27,8 @@ export function entitiesCommand(context: CliContext): Command {
   return new Command('entities')
     .description('work with the entity index')
     .addCommand(load)
-    .addCommand(exportEntitiesCommand(context));
+    .addCommand(exportEntitiesCommand(context))
+    .addCommand(importWyvernCommand(context));
 }
 
 async function loadEntities(context: CliContext, type: string, file: string, flags: Flags): Promise<void> {

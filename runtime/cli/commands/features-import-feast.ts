@@ -12,6 +12,7 @@ type Flags = SettingFlags & {
   readonly feastProject?: string;
   readonly keyVersion: string;
   readonly urlFrom?: string;
+  readonly stored?: true;
   readonly force?: true;
 };
 
@@ -31,6 +32,10 @@ export function importFeastCommand(context: CliContext): Command {
         .default('3'),
     )
     .option('--url-from <VARIABLE>', 'environment variable that holds the address of the Redis of Feast')
+    .option(
+      '--stored',
+      "let Millrace store the rows, which Feast's remote online store writes, instead of reading the Redis of Feast",
+    )
     .option('--force', 'replace existing feature views; entity types are never replaced')
     .action((file: string, flags: Flags) => importFeast(context, file, flags));
   return addSettingFlags(command, ['project']);
@@ -40,6 +45,10 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
   const { project: root } = await settingsOf(context, flags);
   if (flags.urlFrom !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(flags.urlFrom))
     throw new UsageError(`--url-from ${flags.urlFrom}: expected the name of an environment variable`);
+  if (flags.stored === true && flags.urlFrom !== undefined)
+    throw new UsageError(
+      '--stored and --url-from: a view that Millrace stores does not read the Redis of Feast',
+    );
   const registry = await openRegistry(file);
   const project = flags.feastProject ?? registry.project;
   if (project === undefined)
@@ -48,6 +57,7 @@ async function importFeast(context: CliContext, file: string, flags: Flags): Pro
     project,
     keyVersion: flags.keyVersion === '2' ? 2 : 3,
     urlVariable: flags.urlFrom,
+    isStored: flags.stored === true,
   });
   const written = await write(context, root, imported, flags.force === true);
   for (const problem of imported.problems) context.stderr.write(`${problem}\n`);

@@ -138,12 +138,15 @@ export class NewProject {
   }
 }
 
-/** @throws UsageError if the folder has files */
-export async function checkNewFolder(folder: string): Promise<void> {
+/**
+ * @param named how the command line names the folder
+ * @throws UsageError if the folder has files
+ */
+export async function checkNewFolder(folder: string, named = `--new-project ${folder}`): Promise<void> {
   const entries = await readdir(folder).catch(() => []);
   if (entries.length > 0)
     throw new UsageError(
-      `--new-project ${folder}: the folder is not empty; remove it if an import that was stopped left it`,
+      `${named}: the folder is not empty; remove it if an import that was stopped left it`,
     );
 }
 
@@ -154,14 +157,14 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
-interface Attribute {
+export interface Attribute {
   readonly name: string;
   /** As it is written in YAML. */
   readonly type: string;
   readonly profile: ColumnProfile;
 }
 
-function attributesOf(profiles: ReadonlyMap<string, ColumnProfile>): Attribute[] {
+export function attributesOf(profiles: ReadonlyMap<string, ColumnProfile>): Attribute[] {
   return Array.from(profiles, ([name, profile]) => ({ name, type: typeOf(profile), profile })).filter(
     (one): one is Attribute => one.type !== undefined && NAME_PATTERN.test(one.name),
   );
@@ -185,7 +188,7 @@ function columnsOf(owner: string, { name, type, profile }: Attribute): ModelColu
   return [];
 }
 
-function entityText(type: string, attributes: readonly Attribute[]): string {
+export function entityText(type: string, attributes: readonly Attribute[]): string {
   return [
     `entity: ${type}`,
     ...(type === 'product' ? ['extends: ProductEntity'] : []),

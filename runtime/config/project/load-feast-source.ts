@@ -79,7 +79,7 @@ function mismatch(diagnostics: Diagnostics, at: Span, message: string, help?: st
   diagnostics.error('binding_mismatch', at, message, help);
 }
 
-function readFields(
+export function readFields(
   file: SourceFile,
   node: Node | undefined,
   view: FeatureView,

@@ -3,6 +3,7 @@ import type { Diagnostics } from '../diagnostics/diagnostics.js';
 import { parseDuration } from '../../api/duration.js';
 import { readDefault } from './read-default.js';
 import { readFeastSource } from './load-feast-source.js';
+import { readFeastUse, refuseNamesOfSource } from './load-feast-use.js';
 import type { EntityType, FeatureDefinition, FeatureView } from './model.js';
 import type { TypeContext } from './parse-type.js';
 import { isRecordType, readTypedEntry } from './typed-entry.js';
@@ -37,8 +38,11 @@ function loadView(
     features: readFeatures(file, memberOf(file, root, 'features'), context),
     at: name.at,
   };
+  const use = entryOf(file, root, 'feast');
+  const withUse =
+    use === undefined ? view : { ...view, feast: readFeastUse(file, use, view, entities, diagnostics) };
   const feast = memberOf(file, memberOf(file, root, 'source'), 'feast');
-  if (feast === undefined) return view;
+  if (feast === undefined) return withUse;
   const group = entryOf(file, root, 'group');
   if (group !== undefined)
     diagnostics.error(
@@ -55,7 +59,8 @@ function loadView(
       '`history` is not allowed for a view that Feast stores',
       'remove the line: its rows do not pass through Millrace',
     );
-  return { ...view, source: readFeastSource(file, feast, view, entities, diagnostics) };
+  if (use !== undefined) refuseNamesOfSource(file, use, diagnostics);
+  return { ...withUse, source: readFeastSource(file, feast, view, entities, diagnostics) };
 }
 
 function readOf(file: SourceFile, node: Node | undefined, context: TypeContext): string[] {

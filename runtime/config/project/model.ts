@@ -40,7 +40,25 @@ export interface FeatureView {
   readonly features: ReadonlyMap<string, FeatureDefinition>;
   /** Where the rows are, if they are not in the store. The service then only reads them. */
   readonly source?: FeastSource;
+  /** How Feast's clients name the view and where they use it, if the file says so. */
+  readonly feast?: FeastUse;
   readonly at: Span;
+}
+
+/** How Feast's clients use a view. For a view that Feast stores, `source` has the names. */
+export interface FeastUse {
+  /** The name of the view in Feast. */
+  readonly view: string;
+  /** The names of the join keys, in the order of the view's entities; undefined for those of the entity types. */
+  readonly joinKeys: readonly string[] | undefined;
+  /** The names in Feast of features that have another name here. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** Features whose texts hold JSON values. */
+  readonly json: ReadonlySet<string>;
+  /** The push sources that write to the view. */
+  readonly push: readonly string[];
+  /** By feature service: the features of the view that it reads. */
+  readonly services: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A view whose rows Feast materialises into Redis. */

@@ -8,7 +8,9 @@ import { exampleId } from '../openapi/entity-schemas.js';
 import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { feastErrorResponses, forFeast } from '../feast-client.js';
 import { withBody } from '../handle-body.js';
+import { feastFeatureName, feastViewName } from '../../index/view-names.js';
 import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
@@ -20,38 +22,74 @@ const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
   type: 'object',
   required: ['features', 'entities'],
   properties: {
-    features: {
-      type: 'array',
-      minItems: 1,
-      maxItems: MAX_ONLINE_FEATURES,
-      uniqueItems: true,
-      items: {
-        type: 'string',
-        description: '`view:feature`.',
-        ...(views.size === 0 ? {} : { enum: featureNames(views) }),
-      },
-    },
-    entities: {
-      type: 'object',
-      description:
-        "A list of ids by the key of each entity type that the views are of (or by Feast's join key); all of one length.",
-      additionalProperties: {
-        type: 'array',
-        maxItems: MAX_ONLINE_ROWS,
-        items: { ...ID_SCHEMA, minLength: 0 },
-      },
-    },
-    full_feature_names: {
-      type: ['boolean', 'null'],
-      description: 'Names in the answer are `view__feature` rather than `feature`.',
-    },
+    features: featuresSchema(featureNames(views)),
+    entities: ENTITIES,
+    full_feature_names: FULL_NAMES,
   },
 });
+
+/** The schema of `features`. @param names all features of the project */
+const featuresSchema = (names: readonly string[]): Schema => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_ONLINE_FEATURES,
+  uniqueItems: true,
+  items: {
+    type: 'string',
+    description: '`view:feature`.',
+    ...(names.length === 0 ? {} : { enum: names }),
+  },
+});
+
+const ENTITIES: Schema = {
+  type: 'object',
+  description:
+    "A list of ids by the key of each entity type that the views are of (or by Feast's join key); all of one length.",
+  additionalProperties: {
+    type: 'array',
+    maxItems: MAX_ONLINE_ROWS,
+    items: { ...ID_SCHEMA, minLength: 0 },
+  },
+};
+
+const FULL_NAMES: Schema = {
+  type: ['boolean', 'null'],
+  description: 'Names in the answer are `view__feature` rather than `feature`.',
+};
 
 const featureNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
   [...views.values()].flatMap(({ name, features }) =>
     Array.from(features.keys(), (feature) => `${name}:${feature}`),
   );
+
+/** The names that Feast's clients may use besides those of the project. */
+const feastNames = (views: ReadonlyMap<string, FeatureView>): string[] =>
+  [...views.values()].flatMap((view) =>
+    Array.from(
+      view.features.keys(),
+      (feature) => `${feastViewName(view)}:${feastFeatureName(view, feature)}`,
+    ),
+  );
+
+const serviceNames = (views: ReadonlyMap<string, FeatureView>): string[] => [
+  ...new Set([...views.values()].flatMap(({ feast }) => [...(feast?.services.keys() ?? [])])),
+];
+
+const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
+  const services = serviceNames(views);
+  const asked = (name: string, schema: Schema): Schema => ({
+    type: 'object',
+    required: [name, 'entities'],
+    properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
+  });
+  const byFeature = asked(
+    'features',
+    featuresSchema([...new Set([...featureNames(views), ...feastNames(views)])]),
+  );
+  if (services.length === 0) return byFeature;
+  const byService = asked('feature_service', { type: 'string', enum: services });
+  return { anyOf: [byFeature, byService] };
+};
 
 const ANSWER: Schema = {
   type: 'object',
@@ -127,6 +165,32 @@ export const getOnlineFeatures: PostRoute = {
       },
     };
   },
+};
+
+/** The same for clients of Feast: its feature server's path, forms of values and forms of errors. */
+export const feastOnlineFeatures: PostRoute = {
+  ...getOnlineFeatures,
+  path: '/get-online-features',
+  body: { ...getOnlineFeatures.body, schema: ({ views }) => feastBodySchema(views) },
+  handler: ({ online, metrics }) =>
+    forFeast(async (req, res) => {
+      const { deadline, span } = requestState(res);
+      const { answer, report } = await withBody(req, (body) => online.read(body, deadline, span, 'feast'));
+      metrics.read(report);
+      await sendLargeJson(res, answer);
+    }),
+  operation: () => ({
+    operationId: 'feast_get_online_features',
+    tags: ['Features'],
+    summary: "Read features at the path of Feast's feature server",
+    description:
+      'For `online_store: {type: remote}` of Feast 0.67. Unlike `/feature/get-online-features`, times are seconds, JSON that a view ' +
+      'declares in texts is sent as JSON, and a body may name a `feature_service`. Errors have the form of Feast.',
+    responses: {
+      200: jsonAnswer('As of `/feature/get-online-features`.', ANSWER),
+      ...feastErrorResponses(),
+    },
+  }),
 };
 
 function exampleRequest(view: FeatureView, types: EntityTypes): Schema {

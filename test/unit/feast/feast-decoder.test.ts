@@ -82,6 +82,25 @@ describe('the decoder of Feast’s hashes', () => {
     const texts: ValueType = { kind: 'list', of: { kind: 'string' } };
     expect(one(texts, feastValue('string_list_val', ['a', '']))).to.deep.equal(present(['a', '']));
     expect(one(texts, feastValue('string_set_val', ['x']))).to.deep.equal(present(['x']));
+    expect(one(TEXT, feastValue('bytes_val', Buffer.from([0, 255])))).to.deep.equal(present('AP8='));
+    expect(one(texts, feastValue('bytes_set_val', [Buffer.from('abc')]))).to.deep.equal(present(['YWJj']));
+    expect(one(texts, feastValue('bool_list_val', [true, false]))).to.deep.equal(present(['true', 'false']));
+    expect(one(texts, feastValue('double_list_val', [0.1, NaN, -Infinity]))).to.deep.equal(
+      present(['0.1', '"NaN"', '"-Infinity"']),
+    );
+    expect(one(texts, feastValue('unix_timestamp_set_val', [60]))).to.deep.equal(present(['60']));
+    const map = feastValue('map_val', {
+      a: feastValue('string_val', 'x'),
+      b: feastValue('int64_list_val', [1, 2]),
+    });
+    expect(one(TEXT, map)).to.deep.equal(present('{"a":"x","b":[1,2]}'));
+    const maps = feastValue('struct_list_val', [{ a: feastValue('bytes_val', Buffer.from([255])) }, {}]);
+    expect(one(texts, maps)).to.deep.equal(present(['{"a":"/w=="}', '{}']));
+    const nested = feastValue('list_val', [
+      feastValue('string_list_val', ['a']),
+      feastValue('float_val', 0.5),
+    ]);
+    expect(one(TEXT, nested)).to.deep.equal(present('[["a"],0.5]'));
     const vector: ValueType = { kind: 'vector', size: 2 };
     expect(one(vector, feastValue('float_list_val', [0.5, -1]))).to.deep.equal(present([0.5, -1]));
     expect(one(vector, feastValue('int64_list_val', [1, 2]))).to.deep.equal(present([1, 2]));
@@ -104,7 +123,6 @@ describe('the decoder of Feast’s hashes', () => {
       [{ kind: 'vector', size: 1 }, feastValue('double_list_val', [1e39])],
       [{ kind: 'vector', size: 1 }, feastValue('bool_list_val', [true])],
       [{ kind: 'vector', size: 1 }, feastValue('unix_timestamp_list_val', [1])],
-      [{ kind: 'list', of: { kind: 'string' } }, feastValue('double_list_val', [1])],
       [{ kind: 'timestamp' }, Buffer.from('40 81 80 80 80 80 80 80 80 80 01'.replaceAll(' ', ''), 'hex')],
       [{ kind: 'vector', size: 3 }, feastValue('float_list_val', [1, 2])],
       [{ kind: 'list', of: { kind: 'string' } }, feastValue('string_val', 'a')],
@@ -123,8 +141,8 @@ describe('the decoder of Feast’s hashes', () => {
   });
 
   it('marks a value of an unsupported type as failed, not null', () => {
-    // Field 21, a list of maps, is not a supported type.
-    const maps = Buffer.from('aa0100', 'hex');
+    // Field 47, a map whose keys are values, is not a supported type.
+    const maps = Buffer.from('fa0200', 'hex');
     for (const type of ['string', 'float', 'bool', 'timestamp'] as const)
       expect(one({ kind: type }, maps)?.status, type).to.equal(Status.failed);
     expect(one({ kind: 'vector', size: 1 }, maps)?.status).to.equal(Status.failed);

@@ -41,6 +41,7 @@ const REGISTRY = {
       entities: ['user', 'driver_id'],
       ttl: '90.5s',
       features: [{ name: 'n', valueType: 'INT32' }],
+      streamSource: { name: 'Pairs', type: 'PUSH_SOURCE' },
     }),
     view({
       name: 'site',
@@ -62,6 +63,20 @@ const REGISTRY = {
       features: ['clicks_19588', 'clicks_39480'].map((name) => ({ name, valueType: 'INT64' })),
     }),
   ],
+  featureServices: [
+    {
+      spec: {
+        name: 'home',
+        features: [
+          {
+            featureViewName: 'driver_hourly_stats',
+            featureColumns: [{ name: 'trips' }, { name: 'Conv-Rate' }],
+          },
+          { featureViewName: 'typed', featureViewNameAlias: 'other', featureColumns: [{ name: 'b' }] },
+        ],
+      },
+    },
+  ],
   onDemandFeatureViews: [{ spec: { name: 'computed' } }],
 };
 
@@ -80,11 +95,23 @@ source:
     fields:
       conv_rate_feature: Conv-Rate
       event_time_feature: event_time
+feast:
+  json:
+    - embedding
+    - viewed
+  services:
+    home:
+      - trips
+      - conv_rate_feature
 features:
   conv_rate_feature: float
   trips: int
+  embedding: list(string)
   sized: vector(3)
+  raw: string
   payload: string
+  manual: string
+  viewed: list(string)
   conv_rate: float
   event_time_feature: timestamp
 `;
@@ -109,11 +136,8 @@ describe('features import-feast', () => {
       ]);
       for (const part of [
         'computed: an on-demand view',
-        'driver_hourly_stats:embedding: the registry has no length for this FLOAT_LIST',
-        'driver_hourly_stats:raw: features of the type BYTES are not supported; it is left out',
-        'driver_hourly_stats:manual: features of the type PDF_BYTES are not supported; it is left out',
         'driver_hourly_stats:future: features of the type 99 are not supported; it is left out',
-        'driver_hourly_stats:viewed: the registry has no length for this INT64_LIST; add it by hand as vector(n), or as list(string) if it holds ids',
+        'home: the feature service reads typed under another name or join key, which is not supported',
         "ttl of driver_hourly_stats, user_driver, typed, user_stats: Feast's own server returns rows of any age",
         'driver_hourly_stats:conv.rate: its name is not a valid feature name or is already used',
         'driver_hourly_stats:__proto__: features of the type __proto__ are not supported',
@@ -121,7 +145,7 @@ describe('features import-feast', () => {
         'offline: the view is not online',
         '../../evil: the view uses the entity nobody',
         'user_stats:clicks_39480 and user_stats:clicks_19588 share one field',
-        '5 feature views with 11 features in the registry; 7 files written',
+        '5 feature views with 15 features in the registry; 7 files written',
       ])
         expect(stderr).to.contain(part);
       expect(await readFile(join(root, 'schemas/features/driver_hourly_stats.yaml'), 'utf8')).to.equal(
@@ -134,6 +158,25 @@ describe('features import-feast', () => {
       );
       expect(errors.map(({ code: one }) => one)).to.deep.equal(['feature_collision']);
       expect(config).to.equal(undefined);
+    }));
+
+  it('writes views that Millrace stores, with the names of Feast', () =>
+    withRegistry(async (root, file) => {
+      const argv = ['features', 'import-feast', file, '--project', root, '--stored'];
+      expect((await millrace(argv)).code).to.equal(0);
+      expect(await readFile(join(root, 'schemas/features/user_driver.yaml'), 'utf8')).to.equal(
+        'view: user_driver\nof:\n  - user\n  - driver\nttl: 90500ms\nfeast:\n  view: UserDriver\n  join_keys:\n' +
+          '    customer: user\n  push:\n    - Pairs\nfeatures:\n  n: int\n',
+      );
+      const { config } = await loadProject(root, {});
+      expect(config?.views.get('driver_hourly_stats')?.feast?.fields.get('conv_rate_feature')).to.equal(
+        'Conv-Rate',
+      );
+      const both = await millrace([...argv, '--url-from', 'X']);
+      expect([both.code, both.stderr.split('\n')[0]]).to.deep.equal([
+        2,
+        'error: --stored and --url-from: a view that Millrace stores does not read the Redis of Feast',
+      ]);
     }));
 
   it('keeps existing files unless --force is given', () =>

@@ -22,8 +22,11 @@ const TYPES: Readonly<Record<(typeof FEATURE_TYPES)[FeatureValueType], ValueType
 
 /** A sample value of a type; a list or set has one element. */
 function sampleOf(type: FeatureValueType): unknown {
+  if (type.startsWith('VALUE_')) return [feastValue('int64_list_val', [7])];
   if (/_(LIST|SET)$/.test(type)) return [sampleOf(type.replace(/_(LIST|SET)$/, '') as FeatureValueType)];
   if (type === 'BOOL') return true;
+  if (type === 'MAP' || type === 'STRUCT') return { a: feastValue('int64_val', 7) };
+  if (type === 'BYTES') return Buffer.from('7');
   return /INT|FLOAT|DOUBLE|TIMESTAMP/.test(type) ? 7 : '7';
 }
 
@@ -34,8 +37,10 @@ describe("Feast's value types", () => {
       const kind = columnKindOf(declared, false) ?? 'number';
       const shape = kind === 'vector' ? { kind, size: 1 } : { kind };
       const column = looseColumn({ ...shape, scope: 'candidate' }, 1);
-      const field = `${type.toLowerCase()}_val` as FeastType;
-      writeCell(column, 0, feastValue(field, sampleOf(type)), declared);
+      // In messages, nested collections have other names, and files are bytes.
+      const message = type.replace(/^VALUE_/, '').replace(/^(PDF|IMAGE)_/, '');
+      const field = `${message.toLowerCase()}_val` as FeastType;
+      writeCell(column, 0, feastValue(field, sampleOf(message === 'BYTES' ? 'BYTES' : type)), declared);
       expect(column.status[0]).to.equal(Status.present);
     });
 

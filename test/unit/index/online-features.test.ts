@@ -39,6 +39,7 @@ const VIEWS = new Map(
     featureView('affinity', ['user', 'brand'], { score: { kind: 'float' } }),
     featureView('friends', ['user', 'user'], { together: { kind: 'int' } }),
     featureView('totals', [], { orders: { kind: 'int' } }),
+    featureView('wide', ['product'], { shape: { kind: 'vector', size: 64 } }),
   ].map((view) => [view.name, view]),
 );
 
@@ -221,9 +222,19 @@ describe('OnlineFeatures', () => {
       'b has 0 ids, but a has 1',
     ],
     [
-      { features: ['totals:orders'], entities: { a: Array(1001).fill('x') } },
+      { features: ['totals:orders'], entities: { a: Array(100_001).fill('x') } },
       '/entities/a',
-      'at most 1000 ids',
+      'at most 100000 ids',
+    ],
+    [
+      { features: ['wide:shape'], entities: { product_id: Array(100_000).fill('x') } },
+      '/entities',
+      'at most 4000000 values in one answer',
+    ],
+    [
+      { feature_service: 7, entities: {} },
+      '/feature_service',
+      'expected the name of a feature service, found the number 7',
     ],
     [{ features: ['totals:orders'], entities: { a: [1.5] } }, '/entities/a/0', 'whole number up to 2^53'],
     [{ features: ['totals:orders'], entities: { a: [null] } }, '/entities/a/0', 'an id is a text'],
@@ -300,7 +311,7 @@ describe('OnlineFeatures', () => {
   });
 
   it('reports only one violation for a list that is rejected as a whole', async () => {
-    for (const list of [Array(1001).fill('x'), 'x']) {
+    for (const list of [Array(100_001).fill('x'), 'x']) {
       const body = { features: ['stats:ctr'], entities: { product_id: list } };
       const error = await getOnline(online, body).catch((caught: unknown) => caught);
       const { violations } = error as MillraceError;

@@ -1,0 +1,238 @@
+import { isJsonObject, own } from '../../../core/value-fit.js';
+import { textIn, textsIn, type MetarankFeature } from './config.js';
+import { nameOf, type Draft, type Note, type Step } from './draft.js';
+
+/** A column of the model, and the expression that gives it. */
+export interface Column {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a feature of Metarank becomes in a pipeline. */
+export interface MappedFeature {
+  readonly columns: readonly Column[];
+  readonly steps: readonly Step[];
+  readonly state: Note['state'];
+  readonly detail: string;
+}
+
+type Mapper = (feature: MetarankFeature, draft: Draft) => MappedFeature | string;
+
+/** Maps a feature; a text is why it is left out. */
+export function mapFeature(feature: MetarankFeature, draft: Draft): MappedFeature | string {
+  return (MAPPERS[feature.type] ?? unknownType)(feature, draft);
+}
+
+const unknownType: Mapper = ({ type }) => LEFT_OUT[type] ?? `the type ${type} is not known`;
+
+const carried = (
+  columns: readonly Column[],
+  detail: string,
+  steps: readonly Step[] = [],
+  state: Note['state'] = 'carried',
+): MappedFeature => ({ columns, steps, state, detail });
+
+/** Why features of these types have no equal. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  word_count: 'expressions do not count words; send the count as a field of the item',
+  ua: 'user agents are not parsed; send the platform as a field of the request, and use one_hot',
+  referer: 'referers are not parsed; send the medium as a field of the request, and use one_hot',
+  position: 'train with propensities of places instead (docs/training.md); they need no column',
+  random: 'a model learns nothing from it; exploration is not a feature here',
+  shuffle: 'a model learns nothing from it; exploration is not a feature here',
+  diversity: 'rank_within compares a number with those of the list; its z_score is near to this',
+  vector: 'vectors are no list of columns here; use the similarity step, or send single numbers',
+};
+
+const number: Mapper = ({ name, options }, draft) => {
+  const field = draft.field(sourceOf(options), ['float', 'int'], isOfItem(options));
+  return 'problem' in field ? field.problem : carried([{ name, value: field.path }], `\`${field.path}\``);
+};
+
+const boolean: Mapper = ({ name, options }, draft) => {
+  const field = draft.field(sourceOf(options), ['bool'], isOfItem(options));
+  return 'problem' in field
+    ? field.problem
+    : carried([{ name, value: `1 * ${field.path}` }], `\`${field.path}\``);
+};
+
+const string: Mapper = ({ name, options }, draft) => {
+  const values = textsIn(options, 'values');
+  if (values.length === 0) return 'it has no values';
+  const isOneHot = textIn(options, 'encode') === 'onehot';
+  const fits = isOneHot ? ['string', 'list(string)'] : ['string'];
+  const field = draft.field(sourceOf(options), fits, isOfItem(options));
+  if ('problem' in field) return field.problem;
+  const as = nameOf(name);
+  if (!isOneHot) {
+    const step = { use: 'category_index', as, with: { of: field.path, categories: values } };
+    const detail = `step \`category_index\`; codes begin at 0, not at 1, so train the model again`;
+    return carried([{ name, value: `${as}:code` }], detail, [step], 'changed');
+  }
+  const categories = new Map(values.map((value, i) => [categoryName(value, i, values), value]));
+  const step = { use: 'one_hot', as, with: { of: field.path, categories: Object.fromEntries(categories) } };
+  return carried(
+    [...categories].map(([category, value]) => ({
+      name: `${name}_${value}`,
+      value: `1 * ${as}:${category}`,
+    })),
+    'step `one_hot`',
+    [step],
+  );
+};
+
+const relevancy: Mapper = ({ name }, draft) => {
+  draft.carried.set('relevancy', 'float');
+  return carried([{ name, value: 'product.relevancy' }], '`product.relevancy`, which candidates carry');
+};
+
+const itemAge: Mapper = ({ name, options }, draft) => {
+  const source = sourceOf(options);
+  if (source.endsWith('.timestamp'))
+    return 'the time of an item event is not kept; send it as a field of the item';
+  const field = draft.field(source, ['timestamp', 'int', 'float'], true);
+  if ('problem' in field) return field.problem;
+  if (field.type === 'timestamp')
+    return carried(
+      [{ name, value: `age_days(${field.path}) * 86400` }],
+      `the age of \`${field.path}\` in seconds`,
+    );
+  const value = `(now() - time("1970-01-01")) / 1000 - ${field.path}`;
+  return carried([{ name, value }], `the age of \`${field.path}\`, which holds seconds`);
+};
+
+const localTime: Mapper = ({ name, options }) => {
+  const parse = textIn(options, 'parse') ?? 'time_of_day';
+  const value = { time_of_day: 'hour(now())', day_of_week: 'weekday(now())' }[parse];
+  if (value === undefined) return `there is no function for ${parse}`;
+  const detail = `\`${value}\`: of the request, in UTC${parse === 'time_of_day' ? ', in whole hours' : ''}`;
+  return carried([{ name, value }], detail, [], 'changed');
+};
+
+const interactedWith: Mapper = ({ name, options }, draft) => {
+  const fields = textsIn(options, 'field');
+  const event = kindOf(textIn(options, 'interaction') ?? 'click');
+  const window = textIn(options, 'duration') ?? textIn(options, 'ttl') ?? '90d';
+  const columns: Column[] = [];
+  const steps: Step[] = [];
+  for (const source of fields) {
+    const field = draft.field(source, ['string', 'list(string)'], true);
+    if ('problem' in field) return field.problem;
+    const as = `${nameOf(name)}_${nameOf(source.replace(/^\w+\./, ''))}`;
+    steps.push({
+      use: 'interaction',
+      as,
+      with: { of: 'user', with: field.path, outputs: { count: { event, window } } },
+    });
+    columns.push({ name: fields.length === 1 ? name : as, value: `${as}:count` });
+  }
+  if (columns.length === 0) return 'it has no field';
+  draft.kinds.add(event);
+  const bySession = textIn(options, 'scope') === 'session';
+  const detail = `step \`interaction\`: a list counts by its most frequent value, not by the sum${bySession ? '; by user, not by session' : ''}`;
+  return carried(columns, detail, steps, 'changed');
+};
+
+const interactionCount: Mapper = ({ name, options }, draft) => counted(draft, name, options, [name]);
+
+const windowCount: Mapper = ({ name, options }, draft) =>
+  counted(
+    draft,
+    name,
+    options,
+    textsIn(options, 'windows').map((window) => `${name}_${window}`),
+  );
+
+const rate: Mapper = ({ name, options }, draft) =>
+  counted(
+    draft,
+    name,
+    options,
+    textsIn(options, 'periods').map((period) => `${name}_${period}`),
+  );
+
+/** Counters of an item, which a job has to push as features. */
+function counted(
+  draft: Draft,
+  name: string,
+  options: MetarankFeature['options'],
+  columns: readonly string[],
+): MappedFeature | string {
+  const scope = textIn(options, 'scope') ?? 'item';
+  if (scope !== 'item')
+    return `counters by ${scope} have no equal; compute them in a job, and push them as features`;
+  if (columns.length === 0) return 'it has no periods';
+  const features = columns.map(nameOf);
+  draft.counters.push(...features);
+  return carried(
+    columns.map((column, i) => ({ name: column, value: `item_counters:${features[i] ?? ''}` })),
+    `declared in the view \`item_counters\`, which is empty: compute ${name} in a job, and push it (docs/http.md)`,
+    [],
+    'to do',
+  );
+}
+
+const fieldMatch: Mapper = ({ name, options }, draft) => {
+  const method = own(options, 'method');
+  const type = isJsonObject(method) ? textIn(method, 'type') : undefined;
+  if (type !== 'bm25' && type !== 'term')
+    return `the method ${type ?? 'none'} has no equal; for embeddings, use the similarity step`;
+  const item = draft.field(textIn(options, 'itemField') ?? '', ['string', 'list(string)'], true);
+  const query = draft.field(textIn(options, 'rankingField') ?? '', ['string'], false);
+  if ('problem' in item) return item.problem;
+  if ('problem' in query) return query.problem;
+  const as = nameOf(name);
+  const output = type === 'bm25' ? 'bm25' : 'overlap';
+  const detail =
+    type === 'bm25'
+      ? 'step `text_match`: statistics over the candidates; `millrace text-stats` makes them of the catalogue'
+      : 'step `text_match`: the share of the words of the query, not of all words';
+  const step = { use: 'text_match', as, with: { query: query.path, field: item.path } };
+  return carried([{ name, value: `${as}:${output}` }], detail, [step], 'changed');
+};
+
+const relativeNumber: Mapper = ({ name, options }, draft) => {
+  const method = own(options, 'method');
+  const type = isJsonObject(method) ? textIn(method, 'type') : textIn(options, 'method');
+  if (type !== 'minmax')
+    return `the method ${type ?? 'none'} has no equal; rank_within has minmax within the list`;
+  const field = draft.field(sourceOf(options), ['float', 'int'], isOfItem(options));
+  if ('problem' in field) return field.problem;
+  const as = nameOf(name);
+  const detail = 'step `rank_within`: between the least and the largest of the list, not given limits';
+  const step = { use: 'rank_within', as, with: { value: field.path } };
+  return carried([{ name, value: `${as}:min_max` }], detail, [step], 'changed');
+};
+
+const MAPPERS: Readonly<Record<string, Mapper>> = {
+  number,
+  boolean,
+  string,
+  relevancy,
+  item_age: itemAge,
+  local_time: localTime,
+  interacted_with: interactedWith,
+  interaction_count: interactionCount,
+  window_count: windowCount,
+  rate,
+  field_match: fieldMatch,
+  relative_number: relativeNumber,
+};
+
+/** `field` is the newer spelling of `source`. */
+const sourceOf = (options: MetarankFeature['options']): string =>
+  textIn(options, 'field') ?? textIn(options, 'source') ?? '';
+
+const isOfItem = (options: MetarankFeature['options']): boolean =>
+  (textIn(options, 'scope') ?? 'item') === 'item';
+
+/** The import of events calls it so too. */
+export const kindOf = (interaction: string): string =>
+  interaction === 'purchase' ? 'order' : nameOf(interaction);
+
+/** Names of categories are unique and in the grammar of names. */
+function categoryName(value: string, position: number, values: readonly string[]): string {
+  const name = nameOf(value);
+  const isTaken = values.slice(0, position).some((other) => nameOf(other) === name);
+  return isTaken || name === 'unnamed' || name === 'other' ? `value_${position + 1}` : name;
+}
