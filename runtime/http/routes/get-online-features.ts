@@ -7,7 +7,7 @@ import { rowKeys } from '../../index/row-keys.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import { withBody } from '../handle-body.js';
 import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
@@ -25,11 +25,7 @@ const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
       minItems: 1,
       maxItems: MAX_ONLINE_FEATURES,
       uniqueItems: true,
-      items: {
-        type: 'string',
-        description: '`view:feature`.',
-        ...(views.size === 0 ? {} : { enum: featureNames(views) }),
-      },
+      items: views.size === 0 ? { type: 'string' } : schemaRef('feature_name'),
     },
     entities: {
       type: 'object',
@@ -68,7 +64,7 @@ const ANSWER: Schema = {
         type: 'object',
         required: ['values', 'statuses', 'event_timestamps'],
         properties: {
-          values: { type: 'array', description: 'By row; null where there is no value.' },
+          values: { type: 'array', items: {}, description: 'By row; null where there is no value.' },
           statuses: { type: 'array', items: { type: 'string', enum: FEAST_STATUSES } },
           event_timestamps: {
             type: 'array',
@@ -127,6 +123,9 @@ export const getOnlineFeatures: PostRoute = {
       },
     };
   },
+  schemas: ({ views }) => [
+    ['feature_name', { type: 'string', description: '`view:feature`.', enum: featureNames(views) }],
+  ],
 };
 
 function exampleRequest(view: FeatureView, types: EntityTypes): Schema {
