@@ -15,6 +15,7 @@ import { storeCommand } from './commands/store.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
+import { typesCommand } from './commands/types.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/misspelt-settings.js';
 import { styleOf, type CliContext } from './context.js';
@@ -48,6 +49,7 @@ function makeProgram(context: CliContext, version: string): Command {
     validateCommand(context),
     settingsCommand(context),
     planCommand(context),
+    typesCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),

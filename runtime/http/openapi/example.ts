@@ -46,8 +46,9 @@ export function exampleOf(root: Schema): JsonValue {
     }
   }
 
-  function object({ properties, required, allOf }: Schema, { index, depth }: Place): JsonObject {
-    // `allOf` contains the choices between required members.
+  function object({ properties, required, if: refused }: Schema, { index, depth }: Place): JsonObject {
+    // `if: { not: { allOf } }` contains the choices between required members.
+    const { allOf } = ((refused as Schema | undefined)?.not ?? {}) as Schema;
     const others = Array.isArray(allOf) ? (allOf as Schema[]).map((one) => firstChoice(one)?.required) : [];
     const wanted = new Set(
       [required, ...others].flatMap((names) => (Array.isArray(names) ? (names as string[]) : [])),
