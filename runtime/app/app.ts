@@ -32,6 +32,7 @@ import { compileProject, ProjectInvalidError, type CompiledProject } from './pro
 import { createGeneration, type Generation } from './project/generation.js';
 import { refreshEditorSchemas } from './project/editor-schemas.js';
 import { compareGenerations } from './project/compare-generations.js';
+import { keepTypes } from './project/keep-types.js';
 import { Reloader, type Reload, type ReloaderOptions } from './project/reloader.js';
 import { LEDGER_MS, openRecording } from './project/recording.js';
 import type { ResidentTables } from '../resident/resident-tables.js';
@@ -104,6 +105,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
   });
   void recording?.sinks.use(first.sinks);
   await announce(services, first.config);
+  if (settings.reload === 'watch') await keepTypes(settings.project, first, logger);
   const reloader = new Reloader(first, {
     logger,
     compile,
@@ -111,6 +113,7 @@ export async function createApp(settings: Settings, overrides: AppOverrides = {}
       const generation = await createServing(services, compiled);
       void recording?.sinks.use(generation.sinks);
       await announce(services, generation.config);
+      if (settings.reload === 'watch') await keepTypes(settings.project, generation, logger);
       return generation;
     },
     compare: comparing(settings, logger),

@@ -19,6 +19,7 @@ import { testCommand } from './commands/test.js';
 import { textStatsCommand } from './commands/text-stats.js';
 import { trainCommand } from './commands/train.js';
 import { tuneCommand } from './commands/tune.js';
+import { typesCommand } from './commands/types.js';
 import { validateCommand } from './commands/validate.js';
 import { misspeltSettings } from '../settings/misspelt-settings.js';
 import { styleOf, type CliContext } from './context.js';
@@ -55,6 +56,7 @@ function makeProgram(context: CliContext, version: string): Command {
     settingsCommand(context),
     planCommand(context),
     schemasCommand(context),
+    typesCommand(context),
     entitiesCommand(context),
     featuresCommand(context),
     storeCommand(context),

@@ -1,8 +1,11 @@
 /** The maximum length of an id, in UTF-16 code units. */
 export const MAX_ID_LENGTH = 1024;
 
-/** JSON Schema pattern of a string without a lone surrogate. */
-export const WELL_FORMED = '^\\P{Surrogate}*$';
+/**
+ * JSON Schema pattern of a string without a lone surrogate. Some validators compile patterns without the flag `u`, which
+ * `\\P{Surrogate}` needs, so the pattern names both halves of a pair.
+ */
+export const WELL_FORMED = '^(?:[^\\uD800-\\uDFFF]|[\\uD800-\\uDBFF][\\uDC00-\\uDFFF])*$';
 
 /** JSON Schema of an id. */
 export const ID_SCHEMA = {

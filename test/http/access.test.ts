@@ -340,7 +340,14 @@ describe('keys', () => {
     const { paths, components } = json as unknown as {
       paths: Record<
         string,
-        Record<string, { security: unknown; responses: Record<string, { description: string }> }>
+        Record<
+          string,
+          {
+            security: unknown;
+            description: string;
+            responses: Record<string, { description: string }>;
+          }
+        >
       >;
       components: { securitySchemes: unknown };
     };
@@ -348,9 +355,9 @@ describe('keys', () => {
     for (const { path, method, scope } of ROUTES) {
       const operation = paths[path]?.[method.toLowerCase()];
       if (operation === undefined) continue;
-      expect(operation.security, path).to.deep.equal(
-        scope === 'none' ? [] : [{ key: scope === 'any' ? [] : [scope] }],
-      );
+      expect(operation.security, path).to.deep.equal(scope === 'none' ? [] : [{ key: [] }]);
+      if (scope !== 'none' && scope !== 'any')
+        expect(operation.description, path).to.contain(`A key needs the scope \`${scope}\`.`);
       const { responses } = operation;
       expect(responses['401'] === undefined, path).to.equal(scope === 'none');
       expect(responses['403']?.description ?? '', path).to.contain(
@@ -359,10 +366,13 @@ describe('keys', () => {
     }
   });
 
-  it('are not in the description of a service without keys', async () => {
+  it('are optional in the description of a service without keys', async () => {
     app = await start();
-    const { text } = await call(`${app.url}/openapi.json`);
-    expect(text).not.to.match(/securitySchemes|"security"|key_required/);
+    const { text, json } = await call(`${app.url}/openapi.json`);
+    expect(json)
+      .to.have.nested.property('paths./api/v1/ranking.post.security')
+      .that.deep.equals([{}, { key: [] }]);
+    expect(text).not.to.contain('key_required');
   });
 });
 

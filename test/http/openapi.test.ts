@@ -18,7 +18,11 @@ interface Operation {
 interface Media {
   readonly schema: Json;
   readonly example?: unknown;
-  readonly examples?: Record<string, { readonly value: unknown }>;
+  readonly examples?: Record<string, Example | { readonly $ref: string }>;
+}
+
+interface Example {
+  readonly value: unknown;
 }
 
 interface Document {
@@ -91,7 +95,7 @@ describe('the OpenAPI document', () => {
     let examples = 0;
     for (const { pointer, media } of mediaOf(document)) {
       const validate: ValidateFunction = ajv.compile({ $ref: `doc#${pointer}/schema` });
-      const values = Object.values(media.examples ?? {}).map(({ value }) => value);
+      const values = examplesOf(document, media).map(({ value }) => value);
       for (const value of media.example === undefined ? values : [...values, media.example]) {
         expect(validate(value), `${pointer}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
         examples++;
@@ -169,7 +173,16 @@ describe('the OpenAPI document', () => {
 
 function examplesAt(document: Document, path: string): Record<string, unknown> {
   const examples = document.paths[path]?.post?.requestBody?.content['application/json']?.examples ?? {};
-  return Object.fromEntries(Object.entries(examples).map(([name, { value }]) => [name, value]));
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, example]) => [name, exampleAt(document, example).value]),
+  );
+}
+
+const examplesOf = (document: Document, { examples = {} }: Media): Example[] =>
+  Object.values(examples).map((example) => exampleAt(document, example));
+
+function exampleAt(document: Document, example: Example | { readonly $ref: string }): Example {
+  return '$ref' in example ? (resolve(document, example.$ref) as Example) : example;
 }
 
 function* references(value: unknown): Generator<string> {

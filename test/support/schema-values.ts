@@ -26,8 +26,7 @@ export function fitting(
   if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
   const types = [schema.type].flat();
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(within));
-  if (Array.isArray(schema.oneOf) && schema.properties === undefined)
-    return fc.oneof(...schema.oneOf.map(within));
+  if (Array.isArray(schema.oneOf)) return fc.oneof(...schema.oneOf.map(within));
   return fc.oneof(...types.map(typed));
 
   function typed(type: unknown): Arbitrary<unknown> {
@@ -82,7 +81,10 @@ export function fitting(
 
   function object(): Arbitrary<unknown> {
     const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
-    const choice = Array.isArray(schema.oneOf) ? (schema.oneOf as { required: string[] }[]) : [];
+    // `if: { not: { oneOf } }, then: { not: {} }`: one of these members has to be there.
+    const excluded = (schema.if as Schema | undefined)?.not as
+      { oneOf?: { required: string[] }[] } | undefined;
+    const choice = excluded?.oneOf ?? [];
     const chosen = choice.flatMap(({ required }) => required);
     const conditional = (schema.then as Schema | undefined) ?? {};
     const thenItems = ((conditional.properties as Schema | undefined)?.entities as Schema | undefined)?.items;

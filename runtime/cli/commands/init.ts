@@ -17,7 +17,7 @@ import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgme
 import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
 import { count, judgmentsText, nextText, productsText } from '../init/told.js';
 import type { ProductGuess } from '../init/product-guess.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 interface Flags {
   readonly from?: string;

@@ -15,7 +15,7 @@ import { resultsJson } from '../ranking-tests/results-json.js';
 import { counted, resultsText } from '../ranking-tests/results-text.js';
 import { watchTests } from '../ranking-tests/watch-tests.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly grep?: string;

@@ -14,7 +14,7 @@ import { parseTextPath, type TextPath } from '../input/text-path.js';
 import { startProgress } from '../load/progress.js';
 import { readSchemas } from '../project-types.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly from: string;

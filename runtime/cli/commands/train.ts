@@ -27,7 +27,7 @@ import {
   type ModelCard,
   type Training,
 } from '../train/training-text.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 interface Flags extends SettingFlags {
   readonly data: string;

@@ -20,7 +20,7 @@ import { keepLogged, keepQueries, type RequestFlags } from '../tune/keep-request
 import type { TunedMeasure } from '../tune/logged-measure.js';
 import { rangedParams, type RangedParam } from '../tune/ranged-params.js';
 import { tuningJson, tuningText, type Tuning } from '../tune/tuning-text.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 interface Flags extends SettingFlags, RequestFlags {
   readonly restarts: number;

@@ -16,7 +16,7 @@ import { printJson, styleOf, tellStrayErrors, type CliContext } from '../context
 import { connectionsText } from '../connections-text.js';
 import { CommandFailure, UsageError } from '../failure.js';
 import { addSettingFlags } from '../setting-flags.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 
 type Flags = SettingFlags & {
   readonly json?: boolean;

@@ -15,7 +15,7 @@ import { openTarget } from '../load/open-target.js';
 import { startProgress } from '../load/progress.js';
 import type { Send } from '../load/send-batch.js';
 import type { DataTarget } from '../load/target.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
 import { textSteps } from './pipeline-text.js';
 import type { ProductGuess } from './product-guess.js';

@@ -4,7 +4,7 @@ import type { JudgedQuery } from '../../evaluation/judgments.js';
 import type { CliContext } from '../context.js';
 import { readJudgments } from '../judge/read-judgments.js';
 import type { SeenIds } from '../load/seen-ids.js';
-import { writeWhole } from '../write-whole.js';
+import { writeWhole } from '../../core/write-whole.js';
 import type { ProductGuess } from './product-guess.js';
 
 export const TRAIN = 'judgments/train.csv';

@@ -2,8 +2,19 @@ import { SCOPES } from '../../access/scopes.js';
 import type { ErrorCode } from '../../api/error-codes.js';
 import { DEGRADATION_CAUSES } from '../../pipeline/page/degraded.js';
 import type { ApiParts, Route } from '../route.js';
-import { KEY_PROBLEMS, PROBLEM_SCHEMA, problemResponses } from './problems.js';
+import { ID_SCHEMA } from '../../core/ids.js';
+import { TIME_SCHEMA } from '../../core/value-schema.js';
+import {
+  HEAD_PROBLEMS,
+  joinResponses,
+  KEY_PROBLEMS,
+  PROBLEM_EXAMPLES,
+  PROBLEM_SCHEMA,
+  problemResponses,
+  type ProblemResponse,
+} from './problems.js';
 import { jsonBody, type Schema } from './types.js';
+import { usedComponents } from './used-components.js';
 
 const DESCRIPTION = `Ranks and scores with pipelines written in YAML, over an index of entities and a store of features.
 
@@ -37,6 +48,16 @@ const HEADERS = {
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
 };
 
+const PARAMETERS = {
+  run_id: {
+    name: 'X-Millrace-Run-Id',
+    in: 'header',
+    required: false,
+    description: 'Becomes the `run_id` of the events. Generated if absent.',
+    schema: { type: 'string' },
+  },
+};
+
 const KEY_SCHEME = 'key';
 const SECURITY_SCHEME: Schema = {
   type: 'http',
@@ -46,38 +67,85 @@ const SECURITY_SCHEME: Schema = {
     .join(' ')}`,
 };
 
-/** The OpenAPI 3.1 description of the routes. If the service needs no keys, it says nothing of them. */
+/**
+ * The OpenAPI 3.1 description of the routes. It describes the key in any case, so that a client that was generated for a
+ * service without keys can also call one with keys.
+ */
 export function describeApi(routes: readonly Route[], api: ApiParts): Schema {
+  const paths = Object.fromEntries(routes.flatMap((route) => pathOf(route, api)));
   return {
     openapi: '3.1.0',
-    info: { title: 'Millrace', version: api.version, description: DESCRIPTION },
-    servers: [{ url: '/' }],
+    info: {
+      title: 'Millrace',
+      version: api.version,
+      description: DESCRIPTION,
+      contact: { name: 'Millrace' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service.' }],
     tags: TAGS,
-    paths: Object.fromEntries(routes.flatMap((route) => pathOf(route, api))),
-    components: {
+    paths,
+    components: usedComponents(paths, {
       schemas: Object.fromEntries([
+        ['id', { ...ID_SCHEMA, description: 'An id. A whole number means its decimal text.' }],
+        ['time', TIME_SCHEMA],
         ['problem', PROBLEM_SCHEMA],
-        ...routes.flatMap(({ schemas }) => schemas?.(api) ?? []),
+        ...routes.flatMap(({ schemas }) => (schemas?.(api) ?? []).filter(([name]) => !SHARED.has(name))),
       ]),
       headers: HEADERS,
-      ...(api.keys === undefined ? {} : { securitySchemes: { [KEY_SCHEME]: SECURITY_SCHEME } }),
-    },
+      parameters: PARAMETERS,
+      examples: PROBLEM_EXAMPLES,
+      securitySchemes: { [KEY_SCHEME]: SECURITY_SCHEME },
+    }),
   };
 }
+
+/** Schemas of bodies bring these definitions along. The document describes them itself. */
+const SHARED: ReadonlySet<string> = new Set(['id', 'time']);
 
 function pathOf(route: Route, api: ApiParts): [string, Schema][] {
   if (route.operation === undefined) return [];
   const { responses: own, ...described } = route.operation(api);
-  const guarded = api.keys !== undefined && route.scope !== 'none';
-  const head = api.keys === undefined ? described : { ...described, security: securityOf(route) };
-  const responses = guarded ? { ...own, ...problemResponses(keyProblems(route)) } : own;
-  if (route.method === 'GET') return [[route.path, { get: { ...head, responses } }]];
+  const head = {
+    ...described,
+    description: tellScope(described.description, route),
+    security: securityOf(route, api),
+  };
+  const keys = api.keys === undefined || route.scope === 'none' ? [] : keyProblems(route);
+  if (route.method === 'GET')
+    return [[route.path, { get: { ...head, responses: withProblems(own, [...HEAD_PROBLEMS, ...keys]) } }]];
   const requestBody = jsonBody(route.body.schema(api), route.body.examples(api));
-  return [[route.path, { post: { ...head, requestBody, responses } }]];
+  return [[route.path, { post: { ...head, requestBody, responses: withProblems(own, keys) } }]];
 }
 
-function securityOf({ scope }: Route): readonly Schema[] {
-  return scope === 'none' ? [] : [{ [KEY_SCHEME]: scope === 'any' ? [] : [scope] }];
+/** Adds the problems of all routes to those that a route has itself. */
+function withProblems(own: Schema, codes: readonly ErrorCode[]): Schema {
+  const more = problemResponses(codes);
+  const both = Object.keys(more).filter((status) => own[status] !== undefined);
+  return {
+    ...own,
+    ...more,
+    ...Object.fromEntries(
+      both.map((status) => [
+        status,
+        joinResponses(own[status] as ProblemResponse, more[status] as ProblemResponse),
+      ]),
+    ),
+  };
+}
+
+/** The scope stands in the text: linters accept names of scopes only for OAuth. */
+function tellScope(description: string | undefined, { scope }: Route): string {
+  const needs =
+    scope === 'none'
+      ? []
+      : [scope === 'any' ? 'A key needs any scope.' : `A key needs the scope \`${scope}\`.`];
+  return [...(description === undefined ? [] : [description]), ...needs].join('\n\n');
+}
+
+function securityOf({ scope }: Route, { keys }: ApiParts): readonly Schema[] {
+  if (scope === 'none') return [];
+  return keys === undefined ? [{}, { [KEY_SCHEME]: [] }] : [{ [KEY_SCHEME]: [] }];
 }
 
 function keyProblems(route: Route): readonly ErrorCode[] {

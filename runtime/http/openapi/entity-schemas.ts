@@ -1,13 +1,12 @@
 import type { EntityType } from '../../config/project/model.js';
 import { MAX_BATCH } from '../../index/entity-index.js';
-import { ID_SCHEMA } from '../../core/ids.js';
-import type { Schema } from './types.js';
+import { ID, type Schema } from './types.js';
 import { exampleFields, fieldSchemas } from './value-schema.js';
 
 type EntityTypes = ReadonlyMap<string, EntityType>;
 
 /** The ids in a request. */
-export const SENT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID_SCHEMA };
+export const SENT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: ID };
 /** The ids in an answer. */
 export const TEXT_IDS: Schema = { type: 'array', maxItems: MAX_BATCH, items: { type: 'string' } };
 
@@ -17,14 +16,14 @@ export const entitySchemaName = (type: string): string => `entity_${type}`;
 export function entitySchema({ name, key, attributes }: EntityType): Schema {
   return {
     type: 'object',
-    title: name,
     description:
       `\`${key}\` is required, unless \`entity_key\` names another field that holds the id. Attributes that are not listed ` +
       'here are kept as they are.',
     properties: {
-      [key]: { ...ID_SCHEMA, description: `The ${name}'s id.` },
+      [key]: { ...ID, description: `The ${name}'s id.` },
       ...fieldSchemas(attributes.values()),
     },
+    additionalProperties: true,
   };
 }
 

@@ -17,8 +17,8 @@ interface Place {
 
 /**
  * Builds a value that fits a schema. It uses the schema's own example if there is one. Otherwise it builds the required
- * members, the members with a default, and the objects of the outermost level. In a request those objects are the
- * optional entities. This is enough for the schemas of bodies. Patterns, and all choices but the first, are ignored.
+ * members, the members with a default, and of the outermost level the objects and the members with an example. In a request those
+ * objects are the optional entities. This is enough for the schemas of bodies. Patterns, and all choices but the first, are ignored.
  */
 export function exampleOf(root: Schema): JsonValue {
   return value(root, { name: 'value', index: 0, depth: 0 });
@@ -46,8 +46,9 @@ export function exampleOf(root: Schema): JsonValue {
     }
   }
 
-  function object({ properties, required, allOf }: Schema, { index, depth }: Place): JsonObject {
-    // `allOf` contains the choices between required members.
+  function object({ properties, required, if: refused }: Schema, { index, depth }: Place): JsonObject {
+    // `if: { not: { allOf } }` contains the choices between required members.
+    const { allOf } = ((refused as Schema | undefined)?.not ?? {}) as Schema;
     const others = Array.isArray(allOf) ? (allOf as Schema[]).map((one) => firstChoice(one)?.required) : [];
     const wanted = new Set(
       [required, ...others].flatMap((names) => (Array.isArray(names) ? (names as string[]) : [])),
@@ -57,7 +58,9 @@ export function exampleOf(root: Schema): JsonValue {
       members
         .filter(
           ([name, schema]) =>
-            wanted.has(name) || schema.default !== undefined || (depth === 0 && isObjectSchema(schema)),
+            wanted.has(name) ||
+            schema.default !== undefined ||
+            (depth === 0 && (schema.examples !== undefined || isObjectSchema(schema))),
         )
         .map(([name, schema]) => [name, value(schema, { name, index, depth: depth + 1 })]),
     );
@@ -73,7 +76,8 @@ export function exampleOf(root: Schema): JsonValue {
   }
 
   function isObjectSchema(schema: Schema): boolean {
-    return (firstChoice(schema) ?? schema).type === 'object';
+    const one = firstChoice(schema) ?? schema;
+    return (typeof one.$ref === 'string' ? target(one.$ref) : one).type === 'object';
   }
 
   function target(reference: string): Schema {

@@ -8,8 +8,12 @@ const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const number: Schema = { type: 'number' };
 const score: Schema = { type: ['number', 'null'], description: 'Null where no step set it.' };
-const status: Schema = { enum: STATUS_NAMES };
-const cause: Schema = { enum: STATUS_NAMES, description: 'Of `defaulted`: why the default was used.' };
+const status: Schema = { type: 'string', enum: STATUS_NAMES };
+const cause: Schema = {
+  type: 'string',
+  enum: STATUS_NAMES,
+  description: 'Of `defaulted`: why the default was used.',
+};
 
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const byName = (values: Schema): Schema => ({ type: 'object', additionalProperties: values });
@@ -26,11 +30,7 @@ function record(required: Readonly<Record<string, Schema>>, optional: Schema = {
 const values = byName(
   record(
     {
-      value: {
-        type: ['number', 'string', 'array', 'null'],
-        items: { type: ['number', 'string', 'null'] },
-        description: 'Null where it is not known; a bool is 0 or 1, a time epoch milliseconds.',
-      },
+      value: { description: 'Null where it is not known; a bool is 0 or 1, a time epoch milliseconds.' },
       status,
     },
     { cause, length: { ...count, description: 'Of what is longer than `value` shows.' } },
@@ -42,8 +42,8 @@ const step = record(
     step: { ...count, description: '1-based, as written.' },
     use: text,
     as: text,
-    kind: { enum: ['feature', 'filter', 'model', 'rule', 'effect'] },
-    outcome: { enum: ['ran', 'not_asked_for', 'failed'] },
+    kind: { type: 'string', enum: ['feature', 'filter', 'model', 'rule', 'effect'] },
+    outcome: { type: 'string', enum: ['ran', 'not_asked_for', 'failed'] },
     reads: list(text),
   },
   {
@@ -67,7 +67,7 @@ const change: Schema = {
   anyOf: [
     record({ step: count, as: text, before: score, after: score }),
     record({ step: count, as: text, pinned_to: count }),
-    record({ step: count, as: text, put_below: { const: true } }),
+    record({ step: count, as: text, put_below: { type: 'boolean', const: true } }),
   ],
 };
 
@@ -86,8 +86,8 @@ const EXPLANATION: Schema = record(
       { index: record({ where: text, scanned: count, matched: count, taken: count }) },
     ),
     params: { ...byName(number), description: 'The values of the params of the pipeline, by name.' },
-    degraded: list(record({ cause: { enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
-    stages: list(record({ stage: { enum: STAGES.map(({ name }) => name) }, ms: number })),
+    degraded: list(record({ cause: { type: 'string', enum: Object.keys(DEGRADATION_CAUSES) }, value: text })),
+    stages: list(record({ stage: { type: 'string', enum: STAGES.map(({ name }) => name) }, ms: number })),
     store: record({ round_trips: count, keys_read: count }),
     outside: record({ round_trips: count, keys_read: count }),
     unknown_fields: list(record({ field: text, times: count })),
@@ -104,7 +104,11 @@ const EXPLANATION: Schema = record(
         values,
       }),
     ),
-    answer: { type: 'object', description: 'What the route would have answered.' },
+    answer: {
+      type: 'object',
+      description: 'What the route would have answered.',
+      additionalProperties: true,
+    },
   },
   { answered: { ...values, description: 'Of a pipeline that scores: what its `answer:` names.' } },
 );

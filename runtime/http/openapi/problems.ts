@@ -16,6 +16,9 @@ export const BODY_PROBLEMS = [
   'internal',
 ] as const satisfies readonly ErrorCode[];
 
+/** The problems that any route without a body may return. */
+export const HEAD_PROBLEMS = ['foreign_origin', 'unknown_host'] as const satisfies readonly ErrorCode[];
+
 /** The problems of a request without a valid key. */
 export const KEY_PROBLEMS = [
   'key_required',
@@ -97,7 +100,16 @@ export function problemResponses(codes: readonly ErrorCode[]): Schema {
   return Object.fromEntries(statuses.map(([status, its]) => [String(status), response(status, its)]));
 }
 
-function response(status: number, codes: readonly ErrorCode[]): Schema {
+/** An answer with a problem document. Its examples are references, by code. */
+export interface ProblemResponse {
+  readonly description: string;
+  readonly headers: Schema;
+  readonly content: Readonly<
+    Record<'application/problem+json', { readonly schema: Schema; readonly examples: Schema }>
+  >;
+}
+
+function response(status: number, codes: readonly ErrorCode[]): ProblemResponse {
   return {
     description: codes.map((code) => `${ERROR_CODES[code].title} (\`${code}\`).`).join(' '),
     headers: {
@@ -110,11 +122,34 @@ function response(status: number, codes: readonly ErrorCode[]): Schema {
     content: {
       'application/problem+json': {
         schema: schemaRef('problem'),
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   };
 }
+
+/** Describes the problems of two answers of one status. */
+export function joinResponses(one: ProblemResponse, other: ProblemResponse): ProblemResponse {
+  const { schema, examples } = one.content['application/problem+json'];
+  return {
+    ...one,
+    description: `${one.description} ${other.description}`,
+    content: {
+      'application/problem+json': {
+        schema,
+        examples: { ...examples, ...other.content['application/problem+json'].examples },
+      },
+    },
+  };
+}
+
+/** An example of each problem, by its code. */
+export const PROBLEM_EXAMPLES: Readonly<Record<string, Schema>> = Object.fromEntries(
+  (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [
+    code,
+    { summary: ERROR_CODES[code].title, value: exampleOf(code) },
+  ]),
+);
 
 function exampleOf(code: ErrorCode): Schema {
   const { remedy } = ERROR_CODES[code];

@@ -3,10 +3,9 @@ import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { MAX_ROWS } from '../../index/feature-store.js';
 import { EVENT_TIME, rowKeys } from '../../index/row-keys.js';
 import { exampleId } from './entity-schemas.js';
-import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';
-import { TIME_SCHEMA } from '../../core/value-schema.js';
+import { WELL_FORMED } from '../../core/ids.js';
 import { BODY_PROBLEMS } from './problems.js';
-import type { Schema } from './types.js';
+import { choiceOf, ID, TIME, type Schema } from './types.js';
 import { exampleFields, valueSchema } from './value-schema.js';
 
 /** The name of the component for a view's rows. */
@@ -27,12 +26,12 @@ const TEXT: Schema = { type: 'string', pattern: WELL_FORMED };
 /** The schema of one row of a view: the keys of its entities, its features, and its event time. */
 export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
   const keys = rowKeys(view, types);
-  const properties: [string, Schema][] = keys.map((key) => [key, ID_SCHEMA]);
+  const properties: [string, Schema][] = keys.map((key) => [key, ID]);
   for (const { name, type } of view.features.values()) properties.push([name, valueSchema(type, TEXT)]);
   properties.push([
     EVENT_TIME,
     {
-      ...TIME_SCHEMA,
+      ...TIME,
       description:
         'When the row was true: epoch milliseconds, or a date and time of ISO 8601; now, when absent. An older row never ' +
         'replaces a newer one. A time before `MILLRACE_OLDEST_EVENT_TIME`, or too far in the future, is refused.',
@@ -40,7 +39,6 @@ export function rowSchema(view: FeatureView, types: EntityTypes): Schema {
   ]);
   return {
     type: 'object',
-    title: view.name,
     required: keys,
     properties: Object.fromEntries(properties),
     additionalProperties: false,
@@ -52,20 +50,31 @@ export function writableViews(views: ReadonlyMap<string, FeatureView>): FeatureV
   return [...views.values()].filter(({ source }) => source === undefined);
 }
 
-/** The schema of `{view, rows}`, by view. */
-export function rowsSchema(views: readonly FeatureView[], row: (view: FeatureView) => Schema): Schema {
+/**
+ * The schema of `{view, rows}`, by view, and its components.
+ * @param family the prefix of the components: one body for each view
+ */
+export function rowsSchema(views: readonly FeatureView[], family: string): Schema {
   if (views.length === 0) return { type: 'object' };
-  return {
-    oneOf: views.map((view) => ({
-      title: view.name,
+  return choiceOf('view', new Map(views.map(({ name }) => [name, `${family}_${name}`])));
+}
+
+export function rowsComponents(
+  views: readonly FeatureView[],
+  family: string,
+  row: (view: FeatureView) => Schema,
+): (readonly [string, Schema])[] {
+  return views.map((view) => [
+    `${family}_${view.name}`,
+    {
       type: 'object',
       required: ['view', 'rows'],
       properties: {
         view: { type: 'string', const: view.name },
         rows: { type: 'array', maxItems: MAX_ROWS, items: row(view) },
       },
-    })),
-  };
+    },
+  ]);
 }
 
 /** Builds one example per view, with one row. */
@@ -74,6 +83,10 @@ export function rowExamples(views: readonly FeatureView[], row: (view: FeatureVi
     views.map((view) => [view.name, { summary: view.name, value: { view: view.name, rows: [row(view)] } }]),
   );
 }
+
+/** A view for the example of an answer. */
+export const exampleView = (views: ReadonlyMap<string, FeatureView>): string =>
+  writableViews(views)[0]?.name ?? 'product_stats';
 
 export function exampleKey(view: FeatureView, types: EntityTypes): Schema {
   return Object.fromEntries(rowKeys(view, types).map((key, i) => [key, exampleId(view.of[i] ?? '')]));

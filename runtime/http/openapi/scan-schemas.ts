@@ -26,7 +26,7 @@ export function scanAnswer(field: string, list: string, changed: string): Schema
     required: [field, list, 'unreadable', 'changed', 'cursor'],
     properties: {
       [field]: { type: 'string' },
-      [list]: { type: 'array', items: { type: 'object' } },
+      [list]: { type: 'array', items: { type: 'object', additionalProperties: true } },
       unreadable: {
         type: 'array',
         items: { type: 'string' },

@@ -7,8 +7,12 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
+  readonly parameters?: readonly Schema[];
   readonly responses: Schema;
 }
+
+/** The headers that a pipeline's route reads. */
+export const RUN_PARAMETERS: readonly Schema[] = [{ $ref: '#/components/parameters/run_id' }];
 
 /** Describes a JSON request body. */
 export function jsonBody(schema: Schema, examples: Schema): Schema {
@@ -32,11 +36,34 @@ export function jsonAnswer(
 }
 
 /** Describes a JSON answer of the service's own routes, without headers. */
-export function plainJson(description: string, schema: Schema): Schema {
-  return { description, content: { 'application/json': { schema } } };
+export function plainJson(description: string, schema: Schema, example?: unknown): Schema {
+  return {
+    description,
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
 }
 
 /** Returns a reference to a schema among the document's components. */
 export function schemaRef(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The components that several routes refer to. */
+export const ID = schemaRef('id');
+export const TIME = schemaRef('time');
+export const ID_OR_NULL: Schema = { anyOf: [ID, { type: 'null' }] };
+
+/**
+ * The schema of a body that is one of several, told apart by the constant value of a property.
+ * @param components the name of the component for each value
+ */
+export function choiceOf(property: string, components: ReadonlyMap<string, string>): Schema {
+  const refs = Array.from(components, ([value, name]) => [value, schemaRef(name)] as const);
+  return {
+    oneOf: refs.map(([, ref]) => ref),
+    discriminator: {
+      propertyName: property,
+      mapping: Object.fromEntries(refs.map(([value, ref]) => [value, ref.$ref])),
+    },
+  };
 }

@@ -1,10 +1,6 @@
 import type { JsonValue, ValueType } from '../../api/types.js';
-import { ID_SCHEMA } from '../../core/ids.js';
 import { plainSchema } from '../../core/value-schema.js';
-import type { Schema } from './types.js';
-
-/** The schema of a reference that may be unknown. */
-export const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
+import { ID, ID_OR_NULL, TIME, type Schema } from './types.js';
 
 /**
  * Returns the schema of an indexed value. Any value may also be null, which means unknown.
@@ -25,6 +21,8 @@ export function valueSchema(type: ValueType, text: Schema = { type: 'string' }):
       const record = recordSchema(type.fields);
       return { ...record, type: ['object', 'null'] };
     }
+    case 'timestamp':
+      return { anyOf: [TIME, { type: 'null' }] };
     default: {
       const schema = plainSchema(type);
       return { ...schema, type: [schema.type, 'null'].flat() };
@@ -49,11 +47,15 @@ function elementSchema(
   type: { readonly kind: 'string' } | { readonly kind: 'ref'; readonly entity: string },
   text: Schema,
 ): Schema {
-  return type.kind === 'string' ? text : { ...ID_SCHEMA, description: `Id of a ${type.entity}.` };
+  return type.kind === 'string' ? text : { ...ID, description: `Id of a ${type.entity}.` };
 }
 
 function recordSchema(fields: ReadonlyMap<string, ValueType>): Schema {
-  return { type: 'object', properties: fieldSchemas(Array.from(fields, ([name, type]) => ({ name, type }))) };
+  return {
+    type: 'object',
+    properties: fieldSchemas(Array.from(fields, ([name, type]) => ({ name, type }))),
+    additionalProperties: true,
+  };
 }
 
 /** Longer vectors are omitted from examples. */

@@ -30,7 +30,7 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
     body: {
       limit: 'otherBytes',
       entityTypes: entityTypeOf,
-      schema: () => schemaRef('entity_ids'),
+      schema: () => schemaRef('sent_ids'),
       examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
     },
     handler: ({ entities }) => answerWrite((body, span) => entities.remove(body, span), 'entity_ids'),
@@ -54,7 +54,7 @@ function deleteAt(folder: string, operationId: string, summary: string): PostRou
       },
     }),
     schemas: ({ entityTypes }) => [
-      ['entity_ids', idsSchema(entityTypes, SENT_IDS)],
+      ['sent_ids', idsSchema(entityTypes, SENT_IDS)],
       ['deleted_ids', idsSchema(entityTypes, TEXT_IDS)],
     ],
   };

@@ -1,11 +1,11 @@
 import type { Pipeline } from '../../pipeline/types.js';
 import { explainPath } from '../explain-path.js';
 import { withWholeBody } from '../handle-body.js';
-import { embedComponent } from '../openapi/embed-schema.js';
+import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { EXPLANATION_SCHEMA } from '../openapi/explanation-schema.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, RUN_PARAMETERS, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
 import { requestState, startAnswer } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
@@ -48,6 +48,7 @@ export function explain(pipeline: Pipeline): PostRoute {
         'Runs the request as its route would, without effects, and tells why it is answered so: every value with its ' +
         'status, what each step did, what was filtered and why. Not counted as a ranking. It shows what the index holds: ' +
         'keep it from the public.',
+      parameters: RUN_PARAMETERS,
       responses: {
         200: jsonAnswer('Why.', schemaRef('explanation')),
         ...problemResponses(PIPELINE_PROBLEMS),
@@ -55,7 +56,7 @@ export function explain(pipeline: Pipeline): PostRoute {
     }),
     schemas: () => [
       ['explanation', EXPLANATION_SCHEMA],
-      embedComponent(requestSchemaName(name), requestSchema),
+      ...embedComponents(requestSchemaName(name), requestSchema),
     ],
   };
 }

@@ -4,10 +4,11 @@ import { CLOCK_AHEAD, MAX_EVENTS, MOST_ITEMS } from '../../feedback/check-feedba
 import { exampleId } from '../openapi/entity-schemas.js';
 import { ID_SCHEMA, WELL_FORMED } from '../../core/ids.js';
 import { plainSchema, TIME_SCHEMA } from '../../core/value-schema.js';
+import { embedComponents } from '../openapi/embed-schema.js';
 import { carriedSchema } from '../../pipeline/request/request-schema.js';
 import { typesOfFeedback } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { choiceOf, ID_OR_NULL, jsonAnswer, schemaRef, TIME, type Schema } from '../openapi/types.js';
 import { answerWrite } from '../handle-body.js';
 import type { ApiParts, PostRoute } from '../route.js';
 
@@ -21,8 +22,6 @@ const COUNTS = {
 
 const ITEMS: Schema = { type: ['integer', 'null'], minimum: 1, maximum: MOST_ITEMS };
 
-const ID_OR_NULL: Schema = { ...ID_SCHEMA, type: [...ID_SCHEMA.type, 'null'] };
-
 const EVENT_FIELDS: Schema = {
   event_id: {
     ...ID_OR_NULL,
@@ -30,8 +29,7 @@ const EVENT_FIELDS: Schema = {
       'Identifies the event, e.g. an order number. It is not counted again for the same entity; without it, one event of each type, entity and request is counted.',
   },
   time: {
-    ...TIME_SCHEMA,
-    type: [...TIME_SCHEMA.type, 'null'],
+    anyOf: [TIME, { type: 'null' }],
     description:
       'When it happened: epoch milliseconds, or a date and time of ISO 8601; now, when absent. At most ' +
       `${CLOCK_AHEAD / 60_000} minutes in the future.`,
@@ -99,16 +97,15 @@ export const feedback: PostRoute = {
       ]),
     },
   }),
+  schemas: components,
 };
 
+/** The names of the components: an entity that feedback carries, and an event of a kind. */
+const entityName = (type: string): string => `feedback_${type}`;
+const eventName = (kind: string): string => `interaction_${kind}`;
+
 function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
-  const entities = Array.from(entityTypes.values(), (type): [string, Schema] => [
-    type.name,
-    {
-      ...carriedSchema(type, entityTypes),
-      description: `A ${type.name}; attributes of it may be there too.`,
-    },
-  ]);
+  const types = [...entityTypes.keys()];
   return {
     type: 'object',
     required: ['events'],
@@ -118,15 +115,21 @@ function bodySchema({ entityTypes, eventKinds }: ApiParts): Schema {
         ...ID_OR_NULL,
         description: 'Of the ranking that the events come from. Left out for events of no ranking.',
       },
-      events: { type: 'array', maxItems: MAX_EVENTS, items: eventSchema(entities, eventKinds) },
-      ...Object.fromEntries(entities.map(([name, schema]) => [name, { anyOf: [schema, { type: 'null' }] }])),
+      events: {
+        type: 'array',
+        maxItems: MAX_EVENTS,
+        items: choiceOf('type', new Map(Array.from(eventKinds.keys(), (kind) => [kind, eventName(kind)]))),
+      },
+      ...Object.fromEntries(
+        types.map((name) => [name, { anyOf: [schemaRef(entityName(name)), { type: 'null' }] }]),
+      ),
     },
     if: given('request_id'),
     // Three properties: the required fields and one entity.
     then: { minProperties: 3 },
     else: {
       properties: { events: { items: { anyOf: [given('event_id'), given('time')] } } },
-      ...(entities.length === 0 ? {} : { anyOf: entities.map(([name]) => given(name)) }),
+      ...(types.length === 0 ? {} : { anyOf: types.map((name) => given(name)) }),
     },
   };
 }
@@ -136,37 +139,42 @@ function given(name: string): Schema {
   return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
 }
 
-function eventSchema(
-  entities: readonly (readonly [string, Schema])[],
-  kinds: ReadonlyMap<string, EventKind>,
-): Schema {
-  const names = [...kinds.keys()];
-  const values = new Map([...kinds.values()].flatMap((kind) => [...kind.values]));
-  const having = (value: string): string[] => names.filter((name) => kinds.get(name)?.values.has(value));
-  const ofSome = [...values.keys()].filter((value) => having(value).length < names.length);
+function components({ entityTypes, eventKinds }: ApiParts): (readonly [string, Schema])[] {
+  const definitions: Record<string, Schema> = { id: ID_SCHEMA, time: TIME_SCHEMA };
+  const entities = Array.from(entityTypes.values(), (type): [string, Schema] => [
+    entityName(type.name),
+    {
+      ...carriedSchema(type, entityTypes, definitions),
+      description: `A ${type.name}; attributes of it may be there too.`,
+    },
+  ]);
+  const types = [...entityTypes.keys()];
+  return [
+    ...Array.from(eventKinds, ([name, kind]) => [eventName(name), eventSchema(name, kind, types)] as const),
+    ...entities.flatMap(([name, schema]) => embedComponents(name, { ...schema, $defs: definitions })),
+  ];
+}
+
+function eventSchema(name: string, { values }: EventKind, types: readonly string[]): Schema {
   return {
     type: 'object',
     required: ['type'],
-    ...(entities.length === 0 ? {} : { oneOf: entities.map(([name]) => ({ required: [name] })) }),
     additionalProperties: false,
     properties: {
-      type: { type: 'string', enum: names },
+      type: { type: 'string', const: name },
       ...EVENT_FIELDS,
       ...Object.fromEntries(
-        [...values].map(([name, type]) => [
-          name,
-          { ...valueSchema(type), description: `A value of ${having(name).join(', ')}.` },
+        Array.from(values, ([value, type]) => [
+          value,
+          { ...valueSchema(type), description: `A value of ${name}.` },
         ]),
       ),
-      ...Object.fromEntries(entities),
+      ...Object.fromEntries(types.map((type) => [type, schemaRef(entityName(type))])),
     },
-    ...(ofSome.length === 0
+    // An event is of one entity. `if` rather than `oneOf`: generators of clients make types of the members of `oneOf`.
+    ...(types.length === 0
       ? {}
-      : {
-          dependentSchemas: Object.fromEntries(
-            ofSome.map((value) => [value, { properties: { type: { enum: having(value) } } }]),
-          ),
-        }),
+      : { if: { not: { oneOf: types.map((type) => given(type)) } }, then: { not: {} } }),
   };
 }
 

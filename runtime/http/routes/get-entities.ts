@@ -20,7 +20,10 @@ const ANSWER: Schema = {
   required: ['entity_type', 'entities'],
   properties: {
     entity_type: { type: 'string' },
-    entities: { type: 'object', additionalProperties: { type: ['object', 'null'] } },
+    entities: {
+      type: 'object',
+      additionalProperties: { type: ['object', 'null'], additionalProperties: true },
+    },
   },
 };
 
@@ -33,7 +36,7 @@ export const getEntities: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: entityTypeOf,
-    schema: () => schemaRef('entity_ids'),
+    schema: () => schemaRef('sent_ids'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, idsOf),
   },
   handler:
@@ -48,6 +51,7 @@ export const getEntities: PostRoute = {
       operationId: 'get_entities',
       tags: ['Entities'],
       summary: 'Read entities',
+      description: 'An id that is not stored is answered with null.',
       responses: {
         200: jsonAnswer(
           'The entities as they were uploaded, each with the key of its type, by id; null where the index holds none.',
@@ -63,5 +67,5 @@ export const getEntities: PostRoute = {
       },
     };
   },
-  schemas: ({ entityTypes }) => [['entity_ids', idsSchema(entityTypes, SENT_IDS)]],
+  schemas: ({ entityTypes }) => [['sent_ids', idsSchema(entityTypes, SENT_IDS)]],
 };

@@ -7,7 +7,7 @@ import { rowKeys } from '../../index/row-keys.js';
 import { exampleId } from '../openapi/entity-schemas.js';
 import { typesOfFeatures } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, type Schema } from '../openapi/types.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import { feastErrorResponses, forFeast } from '../feast-client.js';
 import { withBody } from '../handle-body.js';
 import { feastFeatureName, feastViewName } from '../../index/view-names.js';
@@ -22,23 +22,19 @@ const bodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => ({
   type: 'object',
   required: ['features', 'entities'],
   properties: {
-    features: featuresSchema(featureNames(views)),
+    features: featuresSchema(views.size === 0 ? { type: 'string' } : schemaRef('feature_name')),
     entities: ENTITIES,
     full_feature_names: FULL_NAMES,
   },
 });
 
-/** The schema of `features`. @param names all features of the project */
-const featuresSchema = (names: readonly string[]): Schema => ({
+/** The schema of `features`. */
+const featuresSchema = (items: Schema): Schema => ({
   type: 'array',
   minItems: 1,
   maxItems: MAX_ONLINE_FEATURES,
   uniqueItems: true,
-  items: {
-    type: 'string',
-    description: '`view:feature`.',
-    ...(names.length === 0 ? {} : { enum: names }),
-  },
+  items,
 });
 
 const ENTITIES: Schema = {
@@ -82,9 +78,14 @@ const feastBodySchema = (views: ReadonlyMap<string, FeatureView>): Schema => {
     required: [name, 'entities'],
     properties: { [name]: schema, entities: ENTITIES, full_feature_names: FULL_NAMES },
   });
+  const names = [...new Set([...featureNames(views), ...feastNames(views)])];
   const byFeature = asked(
     'features',
-    featuresSchema([...new Set([...featureNames(views), ...feastNames(views)])]),
+    featuresSchema({
+      type: 'string',
+      description: '`view:feature`.',
+      ...(names.length === 0 ? {} : { enum: names }),
+    }),
   );
   if (services.length === 0) return byFeature;
   const byService = asked('feature_service', { type: 'string', enum: services });
@@ -106,7 +107,7 @@ const ANSWER: Schema = {
         type: 'object',
         required: ['values', 'statuses', 'event_timestamps'],
         properties: {
-          values: { type: 'array', description: 'By row; null where there is no value.' },
+          values: { type: 'array', items: {}, description: 'By row; null where there is no value.' },
           statuses: { type: 'array', items: { type: 'string', enum: FEAST_STATUSES } },
           event_timestamps: {
             type: 'array',
@@ -165,6 +166,9 @@ export const getOnlineFeatures: PostRoute = {
       },
     };
   },
+  schemas: ({ views }) => [
+    ['feature_name', { type: 'string', description: '`view:feature`.', enum: featureNames(views) }],
+  ],
 };
 
 /** The same for clients of Feast: its feature server's path, forms of values and forms of errors. */

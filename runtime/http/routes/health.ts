@@ -28,7 +28,7 @@ function livenessAt(path: string, operationId: string): GetRoute {
       tags: ['Service'],
       summary: 'Liveness',
       description: 'Answers as long as the process does; asks nothing of the store.',
-      responses: { 200: plainJson('The process answers.', STATUS) },
+      responses: { 200: plainJson('The process answers.', STATUS, { status: 'OK' }) },
     }),
   };
 }

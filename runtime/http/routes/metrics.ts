@@ -16,6 +16,7 @@ export const metrics: GetRoute = {
     operationId: 'metrics',
     tags: ['Service'],
     summary: 'Metrics for Prometheus',
+    description: 'All metrics of this instance.',
     responses: {
       200: {
         description: "In Prometheus' text format.",

@@ -21,6 +21,6 @@ export const openapi: GetRoute = {
     summary: 'This description',
     description:
       'Made of the pipelines, entity types and feature views that are loaded. `GET /redoc` shows it.',
-    responses: { 200: plainJson('An OpenAPI 3.1 document.', { type: 'object' }) },
+    responses: { 200: plainJson('An OpenAPI 3.1 document.', { type: 'object', additionalProperties: true }) },
   }),
 };

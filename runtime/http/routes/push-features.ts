@@ -3,9 +3,11 @@ import { typesOfView } from '../entity-types-of.js';
 import { problemResponses } from '../openapi/problems.js';
 import {
   exampleRow,
+  exampleView,
   rowExamples,
   rowSchema,
   rowSchemaName,
+  rowsComponents,
   rowsSchema,
   writableViews,
   WRITE_PROBLEMS,
@@ -23,34 +25,43 @@ export const pushFeatures: PostRoute = {
   body: {
     limit: 'uploadBytes',
     entityTypes: typesOfView,
-    schema: ({ views }) => rowsSchema(writableViews(views), ({ name }) => schemaRef(rowSchemaName(name))),
+    schema: ({ views }) => rowsSchema(writableViews(views), 'push'),
     examples: ({ views, entityTypes }) =>
       rowExamples(writableViews(views), (view) => exampleRow(view, entityTypes)),
   },
   handler: ({ features }) => answerWrite((body, span) => features.push(body, span), 'rows'),
-  operation: () => ({
+  operation: ({ views }) => ({
     operationId: 'push_features',
     tags: ['Features'],
     summary: 'Write rows of a feature view',
     description:
       'A row replaces what the store holds of this view for its key, unless that is of a later time.',
     responses: {
-      200: jsonAnswer('All rows are handled.', {
-        type: 'object',
-        required: ['view', 'stored', 'older', 'expired'],
-        properties: {
-          view: { type: 'string' },
-          stored: { type: 'integer' },
-          older: { type: 'integer', description: 'Rows left out, since the store has one of a later time.' },
-          expired: {
-            type: 'integer',
-            description: "Of the rows stored: those that are older than the view's ttl, and thus expired.",
+      200: jsonAnswer(
+        'All rows are handled.',
+        {
+          type: 'object',
+          required: ['view', 'stored', 'older', 'expired'],
+          properties: {
+            view: { type: 'string' },
+            stored: { type: 'integer' },
+            older: {
+              type: 'integer',
+              description: 'Rows left out, since the store has one of a later time.',
+            },
+            expired: {
+              type: 'integer',
+              description: "Of the rows stored: those that are older than the view's ttl, and thus expired.",
+            },
           },
         },
-      }),
+        { view: exampleView(views), stored: 1, older: 0, expired: 0 },
+      ),
       ...problemResponses(WRITE_PROBLEMS),
     },
   }),
-  schemas: ({ views, entityTypes }) =>
-    writableViews(views).map((view) => [rowSchemaName(view.name), rowSchema(view, entityTypes)]),
+  schemas: ({ views, entityTypes }) => [
+    ...rowsComponents(writableViews(views), 'push', ({ name }) => schemaRef(rowSchemaName(name))),
+    ...writableViews(views).map((view) => [rowSchemaName(view.name), rowSchema(view, entityTypes)] as const),
+  ],
 };

@@ -1,10 +1,10 @@
 import { degradationText } from '../../pipeline/page/degraded.js';
 import type { Pipeline } from '../../pipeline/types.js';
 import { withWholeBody } from '../handle-body.js';
-import { embedComponent } from '../openapi/embed-schema.js';
+import { embedComponents } from '../openapi/embed-schema.js';
 import { exampleOf } from '../openapi/example.js';
 import { PIPELINE_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, RUN_PARAMETERS, schemaRef } from '../openapi/types.js';
 import { pipelineContext, requestSchemaName } from '../pipeline-request.js';
 import { traceReport } from '../request-span.js';
 import { requestState, startAnswer } from '../request-state.js';
@@ -77,11 +77,15 @@ export function rank(pipeline: Pipeline): PostRoute {
       tags: ['Ranking'],
       summary: `${summary} with the pipeline ${name}`,
       description,
+      parameters: RUN_PARAMETERS,
       responses: {
         200: jsonAnswer(told, schemaRef(answerName), exampleOf(answerSchema), ['Millrace-Degraded']),
         ...problemResponses(PIPELINE_PROBLEMS),
       },
     }),
-    schemas: () => [embedComponent(requestName, requestSchema), embedComponent(answerName, answerSchema)],
+    schemas: () => [
+      ...embedComponents(requestName, requestSchema),
+      ...embedComponents(answerName, answerSchema),
+    ],
   };
 }

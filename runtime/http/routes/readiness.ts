@@ -79,11 +79,16 @@ export const readiness: GetRoute = {
     operationId: 'ready',
     tags: ['Service'],
     summary: 'Readiness',
+    description: 'Whether this instance takes traffic. A probe of an orchestrator asks it.',
     responses: {
-      200: plainJson('The project is loaded, and the store answers and accepts writes.', READINESS),
+      200: plainJson('The project is loaded, and the store answers and accepts writes.', READINESS, {
+        status: 'OK',
+        checks: { store: { status: 'OK' }, pipelines: { status: 'OK' } },
+      }),
       503: plainJson(
         'The store does not answer or refuses writes, or the process shuts down; each check says why.',
         READINESS,
+        { status: 'NOT_READY', checks: { store: { status: 'OK' }, process: SHUTTING_DOWN } },
       ),
     },
   }),

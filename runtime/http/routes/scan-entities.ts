@@ -1,9 +1,10 @@
+import type { EntityType } from '../../config/project/model.js';
 import { withBody } from '../handle-body.js';
-import { examplesOf } from '../openapi/entity-schemas.js';
+import { exampleEntity, examplesOf } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
@@ -18,7 +19,7 @@ export const scanEntities: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: entityTypeOf,
-    schema: () => schemaRef('entity_scan'),
+    schema: () => schemaRef('scan_of_entities'),
     examples: ({ entityTypes }) => examplesOf(entityTypes, ({ name }) => ({ entity_type: name })),
   },
   handler:
@@ -27,7 +28,7 @@ export const scanEntities: PostRoute = {
       const { span } = requestState(res);
       await sendLargeJson(res, await withBody(req, (body) => scans.entities(body, span)));
     },
-  operation: () => ({
+  operation: ({ entityTypes }) => ({
     operationId: 'scan_entities',
     tags: ['Entities'],
     summary: 'List the entities of a type, page by page',
@@ -42,9 +43,22 @@ export const scanEntities: PostRoute = {
           'entities',
           'Entities that carry another id under the key of their type; the page has the id under which they are stored.',
         ),
+        exampleScan([...entityTypes.values()][0]),
       ),
       ...problemResponses([...BODY_PROBLEMS, 'unknown_entity_type', 'store_unavailable']),
     },
   }),
-  schemas: ({ entityTypes }) => [['entity_scan', scanSchema('entity_type', [...entityTypes.keys()])]],
+  schemas: ({ entityTypes }) => [['scan_of_entities', scanSchema('entity_type', [...entityTypes.keys()])]],
 };
+
+function exampleScan(type: EntityType | undefined): Schema | undefined {
+  return (
+    type && {
+      entity_type: type.name,
+      entities: [exampleEntity(type)],
+      unreadable: [],
+      changed: 0,
+      cursor: null,
+    }
+  );
+}

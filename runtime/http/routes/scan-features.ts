@@ -1,9 +1,10 @@
+import type { EntityType, FeatureView } from '../../config/project/model.js';
 import { withBody } from '../handle-body.js';
 import { typesOfView } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { writableViews } from '../openapi/row-schemas.js';
+import { exampleRow, writableViews } from '../openapi/row-schemas.js';
 import { scanAnswer, scanSchema } from '../openapi/scan-schemas.js';
-import { jsonAnswer, schemaRef } from '../openapi/types.js';
+import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import { requestState } from '../request-state.js';
 import { sendLargeJson } from '../respond.js';
 import type { PostRoute } from '../route.js';
@@ -18,7 +19,7 @@ export const scanFeatures: PostRoute = {
   body: {
     limit: 'otherBytes',
     entityTypes: typesOfView,
-    schema: () => schemaRef('feature_scan'),
+    schema: () => schemaRef('scan_of_features'),
     examples: ({ views }) =>
       Object.fromEntries(
         writableViews(views).map(({ name }) => [name, { summary: name, value: { view: name } }]),
@@ -30,7 +31,7 @@ export const scanFeatures: PostRoute = {
       const { span } = requestState(res);
       await sendLargeJson(res, await withBody(req, (body) => scans.features(body, span)));
     },
-  operation: () => ({
+  operation: ({ views, entityTypes }) => ({
     operationId: 'scan_features',
     tags: ['Features'],
     summary: 'List the rows of a feature view, page by page',
@@ -45,13 +46,14 @@ export const scanFeatures: PostRoute = {
           'rows',
           'Rows with features that the view does not declare, or that do not fit it; the page leaves those out.',
         ),
+        exampleScan(writableViews(views)[0], entityTypes),
       ),
       ...problemResponses([...BODY_PROBLEMS, 'unknown_view', 'store_unavailable']),
     },
   }),
   schemas: ({ views }) => [
     [
-      'feature_scan',
+      'scan_of_features',
       scanSchema(
         'view',
         writableViews(views).map(({ name }) => name),
@@ -59,3 +61,12 @@ export const scanFeatures: PostRoute = {
     ],
   ],
 };
+
+function exampleScan(
+  view: FeatureView | undefined,
+  types: ReadonlyMap<string, EntityType>,
+): Schema | undefined {
+  return (
+    view && { view: view.name, rows: [exampleRow(view, types)], unreadable: [], changed: 0, cursor: null }
+  );
+}

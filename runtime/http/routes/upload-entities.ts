@@ -13,7 +13,7 @@ import {
 } from '../openapi/entity-schemas.js';
 import { entityTypeOf } from '../entity-types-of.js';
 import { BODY_PROBLEMS, problemResponses } from '../openapi/problems.js';
-import { jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
+import { choiceOf, jsonAnswer, schemaRef, type Schema } from '../openapi/types.js';
 import type { PostRoute } from '../route.js';
 
 const DUPLICATES: Schema = {
@@ -34,7 +34,12 @@ export const uploadEntities: PostRoute = {
     limit: 'uploadBytes',
     entityTypes: entityTypeOf,
     schema: ({ entityTypes }) =>
-      entityTypes.size === 0 ? { type: 'object' } : { oneOf: [...entityTypes.values()].map(uploadSchema) },
+      entityTypes.size === 0
+        ? { type: 'object' }
+        : choiceOf(
+            'entity_type',
+            new Map(Array.from(entityTypes.keys(), (name) => [name, `upload_${name}`])),
+          ),
     examples: ({ entityTypes }) =>
       examplesOf(entityTypes, (type) => ({ entity_type: type.name, entities: [exampleEntity(type)] })),
   },
@@ -57,13 +62,13 @@ export const uploadEntities: PostRoute = {
   }),
   schemas: ({ entityTypes }) => [
     ['uploaded_ids', idsSchema(entityTypes, TEXT_IDS, { duplicates: DUPLICATES })],
+    ...Array.from(entityTypes.values(), (type) => [`upload_${type.name}`, uploadSchema(type)] as const),
     ...Array.from(entityTypes.values(), (type) => [entitySchemaName(type.name), entitySchema(type)] as const),
   ],
 };
 
 function uploadSchema({ name, key }: EntityType): Schema {
   return {
-    title: name,
     type: 'object',
     required: ['entity_type', 'entities'],
     properties: {
@@ -81,6 +86,12 @@ function uploadSchema({ name, key }: EntityType): Schema {
       },
     },
     if: { properties: { entity_key: { enum: [key, null] } } },
-    then: { properties: { entities: { items: { required: [key] } } } },
+    // Linters validate each of these schemas alone, as if it were closed.
+    then: {
+      properties: {
+        entities: { items: { required: [key], properties: { [key]: {} }, additionalProperties: true } },
+      },
+      additionalProperties: true,
+    },
   };
 }

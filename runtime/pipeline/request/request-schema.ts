@@ -1,20 +1,22 @@
 import type { ValueType } from '../../api/types.js';
 import type { AttributeDefinition, EntityType, PipelineDefinition } from '../../config/project/model.js';
-import type { ExpressionType } from '../../expression/environment.js';
 import { LONGEST_WHERE } from '../../compile/compile-filter.js';
-import type { Plan } from '../../compile/plan.js';
 import { ID_SCHEMA } from '../../core/ids.js';
-import { plainSchema } from '../../core/value-schema.js';
+import { plainSchema, TIME_SCHEMA } from '../../core/value-schema.js';
 import { MOST_PAGES } from './read-request.js';
-
-type Schema = Record<string, unknown>;
+import { nullable, reference, type Schema } from './schema-parts.js';
 
 /** Shared input of all parts of one schema. */
 interface Context {
   readonly entities: ReadonlyMap<string, EntityType>;
   /** Whether undeclared fields are rejected. */
   readonly closed: boolean;
+  /** The definitions that the schema refers to, by name. Their names become the names of types in generated clients. */
+  readonly definitions: Record<string, Schema>;
 }
+
+const ID = reference('id');
+const TIME = reference('time');
 
 /** JSON Schema (2020-12) of the body of a pipeline's route. */
 export function requestSchema(
@@ -22,28 +24,33 @@ export function requestSchema(
   entities: ReadonlyMap<string, EntityType>,
 ): Schema {
   const { request, task, candidateType } = definition;
-  const context = { entities, closed: request.unknown === 'refuse' };
+  const context: Context = {
+    entities,
+    closed: request.unknown === 'refuse',
+    definitions: { id: ID_SCHEMA, time: TIME_SCHEMA },
+  };
   const entity = entities.get(candidateType.value);
-  const candidateSchema = entity === undefined ? {} : entitySchema(entity, request.candidates, context, 1);
+  const candidate = `candidate_${definition.name}`;
+  context.definitions[candidate] =
+    entity === undefined ? {} : entitySchema(entity, request.candidates, context);
   const properties: Schema = {
     // Attributes of the request itself are top-level fields of the body.
-    ...attributeSchemas(entities.get('request')?.attributes, context, 1),
+    ...attributeSchemas(entities.get('request')?.attributes, context),
     request_id: {
-      ...nullable(ID_SCHEMA),
+      ...nullable(ID),
       description: 'Identifies the request; generated if absent. Returned in X-Request-Id.',
     },
     ...(task === 'rank'
-      ? candidatesSchema(definition, candidateSchema)
+      ? candidatesSchema(definition, reference(candidate))
       : {
           [candidateType.value]: {
-            ...candidateSchema,
+            ...reference(candidate),
             description: 'The entity to score. Only its id is required; other attributes override the index.',
           },
         }),
     include_events: {
       type: ['boolean', 'null'],
-      default: false,
-      description: 'Also return the events of the request.',
+      description: 'Also return the events of the request. By default they are left out.',
     },
   };
   const required = [task === 'rank' ? 'candidates' : candidateType.value];
@@ -51,14 +58,14 @@ export function requestSchema(
   for (const field of request.fields.values()) {
     const spelling = field.kind === 'scalar' && field.type.kind === 'ref' ? `${field.name}_id` : undefined;
     if (!field.optional && spelling === undefined) required.push(field.name);
-    else if (!field.optional) either.push({ anyOf: [{ required: [field.name] }, { required: [spelling] }] });
+    else if (!field.optional) either.push({ anyOf: [given(field.name), given(spelling ?? '')] });
     const type = field.kind === 'entity' ? entities.get(field.entity) : undefined;
     const schema =
       field.kind === 'scalar'
-        ? valueSchema(field.type, context, 1)
+        ? valueSchema(field.type, context)
         : type === undefined
           ? {}
-          : entitySchema(type, new Map(), context, 1);
+          : givenEntity(type, context);
     properties[field.name] = {
       ...(field.optional ? nullable(schema) : schema),
       ...(type === undefined
@@ -68,16 +75,22 @@ export function requestSchema(
     if (spelling !== undefined) {
       const { name } = field;
       properties[spelling] = {
-        ...(field.optional ? nullable(ID_SCHEMA) : ID_SCHEMA),
+        ...(field.optional ? nullable(ID) : ID),
         description: `Alternative spelling of \`${name}\`: its id.`,
       };
     }
   }
+  const [first, ...others] = either;
   return {
     ...objectSchema(properties, context, required),
-    ...(either.length === 0 ? {} : { allOf: either }),
+    // `if` rather than `allOf`: generators of clients make types of the members of `allOf`.
+    ...(first === undefined ? {} : { if: { not: { allOf: [first, ...others] } }, then: { not: {} } }),
+    $defs: context.definitions,
   };
 }
+
+/** The property is there. */
+const given = (name: string): Schema => ({ required: [name], properties: { [name]: {} } });
 
 /** The fields of a ranking: the candidates, and the page to return. */
 function candidatesSchema(
@@ -100,22 +113,21 @@ function candidatesSchema(
       type: ['integer', 'null'],
       minimum: 0,
       maximum: MOST_PAGES,
-      default: 0,
-      description: 'Page to return, from 0.',
+      examples: [0],
+      description: 'Page to return, from 0. By default 0.',
     },
     user_page_size: {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: page.maxSize,
-      default: page.size,
-      description: 'Ranked candidates on a page.',
+      examples: [page.size],
+      description: `Ranked candidates on a page. By default ${page.size}.`,
     },
     candidate_page: {
       type: ['integer', 'null'],
       minimum: 0,
       maximum: MOST_PAGES,
-      default: 0,
-      description: 'Page number of `candidates` in the longer candidate list, from 0.',
+      description: 'Page number of `candidates` in the longer candidate list, from 0. By default 0.',
     },
     candidate_page_size: {
       type: ['integer', 'null'],
@@ -148,80 +160,37 @@ function fromIndexSchema(entity: string, most: number): Schema {
   };
 }
 
-/** JSON Schema of an entity that a body carries: its id and its attributes. Undeclared fields are ignored. */
-export function carriedSchema(entity: EntityType, entities: ReadonlyMap<string, EntityType>): Schema {
-  const schema = entitySchema(entity, new Map(), { entities, closed: false }, 1);
-  return { ...schema, properties: { ...(schema.properties as Schema), [entity.key]: ID_SCHEMA } };
+/**
+ * JSON Schema of an entity that feedback carries: its id and its attributes. Undeclared fields are ignored.
+ * @param definitions gets the schemas that this one refers to
+ */
+export function carriedSchema(
+  entity: EntityType,
+  entities: ReadonlyMap<string, EntityType>,
+  definitions: Record<string, Schema>,
+): Schema {
+  const schema = entitySchema(entity, new Map(), { entities, closed: false, definitions });
+  return { ...schema, properties: { ...(schema.properties as Schema), [entity.key]: ID } };
 }
 
-/** JSON Schema of the answer of a pipeline's route. */
-export function answerSchema({ definition, candidateType, answer }: Plan): Schema {
-  if (definition.task === 'rank') return RANKING;
-  const values = answer.values.map(({ name, type }): [string, Schema] => [name, answeredSchema(type)]);
-  const required = [candidateType.key, 'score', ...values.map(([name]) => name)];
-  return {
-    type: 'object',
-    required,
-    properties: {
-      [candidateType.key]: { type: 'string', description: 'The id of the scored entity.' },
-      score: { type: ['number', 'null'], description: 'Null if no step set it.' },
-      ...Object.fromEntries(values),
-      events: EVENTS,
-    },
-    additionalProperties: false,
-  };
+/** An entity of the request other than the candidates. */
+function givenEntity(entity: EntityType, context: Context): Schema {
+  const name = `${context.closed ? 'closed_' : ''}given_${entity.name}`;
+  context.definitions[name] ??= entitySchema(entity, new Map(), context);
+  return reference(name);
 }
-
-/** The value of an expression; null if it is absent for any reason. */
-function answeredSchema(type: ExpressionType): Schema {
-  if (type.kind === 'list') return nullable({ type: 'array', items: answeredSchema(type.of) });
-  if (type.kind === 'vector')
-    return nullable({ type: 'array', items: { type: 'number' }, minItems: type.size, maxItems: type.size });
-  if (type.kind === 'time') return { type: ['number', 'null'], description: 'Epoch milliseconds.' };
-  const name = type.kind === 'bool' ? 'boolean' : type.kind === 'number' ? 'number' : 'string';
-  return { type: [name, 'null'] };
-}
-
-const EVENTS: Schema = {
-  type: 'array',
-  items: { type: 'object' },
-  description: 'Only with include_events.',
-};
-
-const RANKING: Schema = {
-  type: 'object',
-  required: ['ranked_candidates'],
-  properties: {
-    ranked_candidates: {
-      type: 'array',
-      description: 'One page, best first.',
-      items: {
-        type: 'object',
-        required: ['candidate_id', 'ranked_score'],
-        additionalProperties: false,
-        properties: {
-          candidate_id: { type: 'string' },
-          ranked_score: { type: 'number', description: 'Never increases from one rank to the next.' },
-        },
-      },
-    },
-    events: EVENTS,
-  },
-  additionalProperties: false,
-};
 
 function entitySchema(
   entity: EntityType,
   extra: ReadonlyMap<string, AttributeDefinition>,
   context: Context,
-  nesting: number,
 ): Schema {
   const properties: Schema = {
     // An empty query means browsing.
-    [entity.key]: entity.key === 'query' ? { ...ID_SCHEMA, minLength: 0 } : ID_SCHEMA,
+    [entity.key]: entity.key === 'query' ? { ...ID_SCHEMA, minLength: 0 } : ID,
   };
   for (const attributes of [entity.attributes, extra])
-    Object.assign(properties, attributeSchemas(attributes, context, nesting));
+    Object.assign(properties, attributeSchemas(attributes, context));
   return objectSchema(properties, context, [entity.key]);
 }
 
@@ -229,60 +198,59 @@ function entitySchema(
 function attributeSchemas(
   attributes: ReadonlyMap<string, { readonly type: ValueType }> | undefined,
   context: Context,
-  nesting: number,
 ): Schema {
   const properties: Schema = {};
   for (const [name, { type }] of attributes ?? []) {
-    properties[name] = nullable(valueSchema(type, context, nesting));
-    if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID_SCHEMA);
+    properties[name] = nullable(valueSchema(type, context));
+    if (type.kind === 'ref') properties[`${name}_id`] = nullable(ID);
   }
   return properties;
 }
 
+/** Undeclared fields are ignored, unless the pipeline refuses them. It is stated, since some generators assume neither. */
 function objectSchema(properties: Schema, { closed }: Context, required: readonly string[] = []): Schema {
   return {
     type: 'object',
     ...(required.length === 0 ? {} : { required }),
     properties,
-    ...(closed ? { additionalProperties: false } : {}),
+    additionalProperties: !closed,
   };
 }
 
-function nullable(schema: Schema): Schema {
-  return { anyOf: [schema, { type: 'null' }] };
-}
-
-function valueSchema(type: ValueType, context: Context, nesting: number): Schema {
+function valueSchema(type: ValueType, context: Context): Schema {
   switch (type.kind) {
     case 'ref':
-      return { anyOf: [ID_SCHEMA, inlineSchema(type.entity, context, nesting)] };
+      return { anyOf: [ID, inlineSchema(type.entity, context)] };
     case 'record':
-      return recordSchema(type.fields, context, nesting);
+      return recordSchema(type.fields, context);
     case 'list':
       return {
         type: 'array',
         items:
-          type.of.kind === 'record'
-            ? recordSchema(type.of.fields, context, nesting)
-            : valueSchema(type.of, context, nesting),
+          type.of.kind === 'record' ? recordSchema(type.of.fields, context) : valueSchema(type.of, context),
       };
+    case 'timestamp':
+      return TIME;
     default:
       return plainSchema(type);
   }
 }
 
-function recordSchema(fields: ReadonlyMap<string, ValueType>, context: Context, nesting: number): Schema {
+function recordSchema(fields: ReadonlyMap<string, ValueType>, context: Context): Schema {
   const attributes = new Map([...fields].map(([name, type]) => [name, { type }]));
-  return objectSchema(attributeSchemas(attributes, context, nesting), context);
+  return objectSchema(attributeSchemas(attributes, context), context);
 }
 
-/** An inline entity. Only one level is written out, because entity types may refer to each other in circles. */
-function inlineSchema(type: string, context: Context, nesting: number): Schema {
+/** An inline entity. Entity types may refer to each other in circles, so each is a definition. */
+function inlineSchema(type: string, context: Context): Schema {
   const entity = context.entities.get(type);
-  if (entity === undefined || nesting <= 0) return { type: 'object', description: `A ${type}.` };
-  const properties = {
-    [entity.key]: nullable(ID_SCHEMA),
-    ...attributeSchemas(entity.attributes, context, nesting - 1),
-  };
-  return objectSchema(properties, context);
+  if (entity === undefined) return { type: 'object', description: `A ${type}.`, additionalProperties: true };
+  const name = `${context.closed ? 'closed_' : ''}nested_${type}`;
+  if (context.definitions[name] === undefined) {
+    const definition: Schema = {};
+    context.definitions[name] = definition;
+    const properties = { [entity.key]: nullable(ID), ...attributeSchemas(entity.attributes, context) };
+    Object.assign(definition, objectSchema(properties, context));
+  }
+  return reference(name);
 }

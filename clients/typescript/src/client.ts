@@ -1,0 +1,357 @@
+import { MillraceError, Problem } from './errors.js';
+import type {
+  AnswerOf,
+  AnyProject,
+  DeletedRows,
+  FeedbackCounts,
+  Forgotten,
+  Id,
+  Name,
+  OnlineFeatures,
+  ProjectTypes,
+  Pushed,
+  RankAnswer,
+  Ranked,
+  Readiness,
+  RequestOf,
+  Stored,
+} from './project.js';
+import { send, type Answer, type CallOptions, type Sent, type TransportOptions } from './transport.js';
+
+export interface ClientOptions {
+  /** Sent as a bearer token. */
+  readonly apiKey?: string;
+  /** The longest time of a call in milliseconds, with all its tries and waits. By default 10,000. */
+  readonly timeout?: number;
+  /** How often a request is sent again at most. By default 3. */
+  readonly retries?: number;
+  /** If the service asks for a longer wait, in milliseconds, the client does not wait. By default 30,000. */
+  readonly maxWait?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Options of a request to a pipeline. */
+export interface RunOptions extends CallOptions {
+  /** Becomes the `run_id` of the events. */
+  readonly runId?: string;
+}
+
+/** An answer of a pipeline. */
+export interface Run<A> {
+  readonly answer: A;
+  /** The id to send with the feedback. */
+  readonly requestId: string;
+  /** Why the answer is worse than the pipeline promises, e.g. `skipped=ltr`. Empty if it is not. */
+  readonly degraded: readonly string[];
+}
+
+/** One page of a ranking, best first. */
+export interface Ranking<A = RankAnswer> extends Run<A> {
+  readonly candidates: readonly Ranked[];
+  readonly ids: readonly string[];
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * A client of one service, with a method for each endpoint. Errors of the service are `Problem`; a service that does not
+ * answer is `ConnectionFailed`. A request is sent again if the service answers 429 or 503, after the time in its
+ * `Retry-After`, or if the connection fails. A call that runs out of time is not.
+ */
+export class Millrace<P extends ProjectTypes = AnyProject> {
+  readonly #transport: TransportOptions;
+  #routes: ReadonlyMap<string, string> | undefined;
+
+  constructor(url = 'http://127.0.0.1:5001', options: ClientOptions = {}) {
+    const { apiKey, timeout = 10_000, retries = 3, maxWait = 30_000, headers = {} } = options;
+    this.#transport = {
+      url: url.replace(/\/+$/, ''),
+      timeout,
+      retries,
+      maxWait,
+      headers: { ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }), ...headers },
+      // The global function must not be called as a method of another object.
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    };
+  }
+
+  // Rankings
+
+  /** Ranks candidates with a pipeline. The answer is one page. */
+  async rank<N extends Name<P['rank']>>(
+    pipeline: N,
+    request: RequestOf<P['rank'][N]>,
+    options: RunOptions = {},
+  ): Promise<Ranking<AnswerOf<P['rank'][N]>>> {
+    const run = await this.#run<AnswerOf<P['rank'][N]>>(pipeline, '', request as Json, options);
+    const { ranked_candidates: candidates } = run.answer as RankAnswer;
+    return { ...run, candidates, ids: candidates.map((one) => one.candidate_id) };
+  }
+
+  /** Ranks page after page, until a page is not full. All pages have one request id. */
+  async *rankPages<N extends Name<P['rank']>>(
+    pipeline: N,
+    request: RequestOf<P['rank'][N]>,
+    options: RunOptions = {},
+  ): AsyncGenerator<Ranking<AnswerOf<P['rank'][N]>>, void> {
+    let sent: Json = { ...(request as Json) };
+    for (let page = Number(sent['user_page'] ?? 0); ; page++) {
+      const ranking = await this.rank(
+        pipeline,
+        { ...sent, user_page: page } as RequestOf<P['rank'][N]>,
+        options,
+      );
+      if (ranking.candidates.length > 0) yield ranking;
+      const size = Number(sent['user_page_size'] ?? ranking.candidates.length);
+      if (ranking.candidates.length === 0 || ranking.candidates.length < size) return;
+      sent = { ...sent, request_id: sent['request_id'] ?? ranking.requestId };
+    }
+  }
+
+  /** Scores one entity with a pipeline that has `score:`. */
+  score<N extends Name<P['score']>>(
+    pipeline: N,
+    request: RequestOf<P['score'][N]>,
+    options: RunOptions = {},
+  ): Promise<Run<AnswerOf<P['score'][N]>>> {
+    return this.#run(pipeline, '', request as Json, options);
+  }
+
+  /** Why an answer of a pipeline is as it is: every value with its status, and what each step did. */
+  async explain<N extends Name<P['rank']> | Name<P['score']>>(
+    pipeline: N,
+    request: N extends Name<P['rank']>
+      ? RequestOf<P['rank'][N]>
+      : N extends Name<P['score']>
+        ? RequestOf<P['score'][N]>
+        : never,
+    options: RunOptions = {},
+  ): Promise<Json> {
+    return (await this.#run<Json>(pipeline, '/explain', request as Json, options)).answer;
+  }
+
+  // Entities
+
+  /** Stores entities whole, at most 1,000. `entityKey` names the field of the id, if it is not the key of the type. */
+  uploadEntities<T extends Name<P['entities']>>(
+    entityType: T,
+    entities: readonly P['entities'][T][],
+    { entityKey, ...options }: CallOptions & { readonly entityKey?: string } = {},
+  ): Promise<Stored> {
+    const key = entityKey === undefined ? {} : { entity_key: entityKey };
+    return this.#post('/api/v1/entities/upload', { entity_type: entityType, entities, ...key }, options);
+  }
+
+  /** The entities by id; null for an id that is not stored. */
+  async getEntities<T extends Name<P['entities']>>(
+    entityType: T,
+    ids: readonly Id[],
+    options: CallOptions = {},
+  ): Promise<Record<string, P['entities'][T] | null>> {
+    const body = { entity_type: entityType, entity_ids: ids };
+    const { entities } = await this.#post<{ entities: Record<string, P['entities'][T] | null> }>(
+      '/api/v1/entities/get',
+      body,
+      options,
+    );
+    return entities;
+  }
+
+  deleteEntities(
+    entityType: Name<P['entities']>,
+    ids: readonly Id[],
+    options: CallOptions = {},
+  ): Promise<Stored> {
+    return this.#post('/api/v1/entities/delete', { entity_type: entityType, entity_ids: ids }, options);
+  }
+
+  /** All entities of a type, page by page. `limit` is the size of a page. */
+  scanEntities<T extends Name<P['entities']>>(
+    entityType: T,
+    options: CallOptions & { readonly limit?: number } = {},
+  ): AsyncGenerator<P['entities'][T], void> {
+    return this.#scan('/api/v1/entities/scan', { entity_type: entityType }, 'entities', options);
+  }
+
+  // Features
+
+  /** Stores rows of a feature view: keys, features, and perhaps `event_time`. At most 1,000. */
+  pushFeatures<V extends Name<P['rows']>>(
+    view: V,
+    rows: readonly P['rows'][V][],
+    options: CallOptions = {},
+  ): Promise<Pushed> {
+    return this.#post('/api/v1/features/push', { view, rows }, options);
+  }
+
+  /** Deletes rows of a feature view by their keys. */
+  deleteFeatures<V extends Name<P['rows']>>(
+    view: V,
+    rows: readonly Partial<P['rows'][V]>[],
+    options: CallOptions = {},
+  ): Promise<DeletedRows> {
+    return this.#post('/api/v1/features/delete', { view, rows }, options);
+  }
+
+  /** All rows of a feature view, page by page. `limit` is the size of a page. */
+  scanFeatures<V extends Name<P['rows']>>(
+    view: V,
+    options: CallOptions & { readonly limit?: number } = {},
+  ): AsyncGenerator<P['rows'][V], void> {
+    return this.#scan('/api/v1/features/scan', { view }, 'rows', options);
+  }
+
+  /** The values that a ranking reads, e.g. `getOnlineFeatures(['stats:ctr'], { product_id: ['p1'] })`. */
+  getOnlineFeatures(
+    features: readonly string[],
+    entities: Readonly<Record<string, readonly Id[]>>,
+    { fullFeatureNames, ...options }: CallOptions & { readonly fullFeatureNames?: boolean } = {},
+  ): Promise<OnlineFeatures> {
+    const full = fullFeatureNames === undefined ? {} : { full_feature_names: fullFeatureNames };
+    return this.#post('/feature/get-online-features', { features, entities, ...full }, options);
+  }
+
+  // Feedback and privacy
+
+  /**
+   * Tells what users did with what was shown.
+   * @param requestId of the ranking; null for events of no ranking, which then have an `event_id` or a `time`
+   * @param owners the entities that the events are of, mostly `{ user: { user_id: 'u1' } }`
+   */
+  sendFeedback(
+    requestId: string | null,
+    events: readonly P['interaction'][],
+    owners: P['owners'],
+    options: CallOptions = {},
+  ): Promise<FeedbackCounts> {
+    const named = requestId === null ? {} : { request_id: requestId };
+    return this.#post('/api/v1/feedback', { ...named, events, ...owners }, options);
+  }
+
+  /** Forgets entities. It calls the service until all is done, and returns the answers. */
+  async forget(
+    entityType: Name<P['entities']>,
+    ids: readonly Id[],
+    options: CallOptions = {},
+  ): Promise<Forgotten[]> {
+    const answers: Forgotten[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const body = { entity_type: entityType, entity_ids: ids, ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await this.#post<Forgotten>('/api/v1/privacy/forget', body, options);
+      answers.push(answer);
+      ({ cursor } = answer);
+    }
+    return answers;
+  }
+
+  // The service
+
+  /** Whether the process answers. */
+  async healthz(options: CallOptions = {}): Promise<boolean> {
+    return JSON.parse((await this.#get('/healthz', options)).text).status === 'OK';
+  }
+
+  /** Whether this instance takes traffic, and otherwise why not. */
+  async readyz(options: CallOptions = {}): Promise<Readiness> {
+    const sent: Sent = { method: 'GET', path: '/readyz', accepted: 503 };
+    const { status, text } = await send(this.#transport, sent, { retries: 0, ...options });
+    return { ready: status === 200, ...(JSON.parse(text) as Omit<Readiness, 'ready'>) };
+  }
+
+  /** The metrics in the text format of Prometheus. */
+  async metrics(options: CallOptions = {}): Promise<string> {
+    return (await this.#get('/metrics', options)).text;
+  }
+
+  /** The OpenAPI document of the pipelines, types and views that are loaded. */
+  async openapi(options: CallOptions = {}): Promise<Json> {
+    return JSON.parse((await this.#get('/openapi.json', options)).text) as Json;
+  }
+
+  /** The API reference, a web page. */
+  async redoc(options: CallOptions = {}): Promise<string> {
+    return (await this.#get('/redoc', options)).text;
+  }
+
+  // How requests are made
+
+  async #run<A>(pipeline: string, suffix: string, request: Json, options: RunOptions): Promise<Run<A>> {
+    const { runId, headers, ...call } = options;
+    const named = runId === undefined ? headers : { ...headers, 'X-Millrace-Run-Id': runId };
+    // A request that is sent again keeps its id, so that it is one request in the ledger.
+    const body = { ...request, request_id: request['request_id'] ?? newId() };
+    const answer = await this.#toPipeline(pipeline, suffix, body, { ...call, headers: named });
+    return {
+      answer: JSON.parse(answer.text) as A,
+      requestId: answer.headers.get('X-Request-Id') ?? '',
+      degraded: (answer.headers.get('Millrace-Degraded') ?? '').split(',').flatMap((one) => one.trim() || []),
+    };
+  }
+
+  async #toPipeline(pipeline: string, suffix: string, body: Json, options: CallOptions): Promise<Answer> {
+    const route = this.#routes?.get(pipeline) ?? `/api/v1/${pipeline}`;
+    const to = (path: string): Promise<Answer> =>
+      send(this.#transport, { method: 'POST', path: path + suffix, body }, options);
+    try {
+      return await to(route);
+    } catch (error) {
+      // A pipeline can have another route, which the OpenAPI document tells.
+      if (!(error instanceof Problem) || error.code !== 'unknown_route') throw error;
+      // Without a right to read the document, the first error says more.
+      const routes = await this.#readRoutes(options).catch(() => undefined);
+      const other = routes?.get(pipeline);
+      if (other === undefined || other === route) throw error;
+      this.#routes = routes;
+      return await to(other);
+    }
+  }
+
+  async #readRoutes(options: CallOptions): Promise<ReadonlyMap<string, string>> {
+    const { paths } = (await this.openapi(options)) as {
+      paths: Record<string, { post?: { operationId?: string } }>;
+    };
+    return new Map(
+      Object.entries(paths).flatMap(([path, { post }]) => {
+        const name = /^(?:rank|score)_(.+)$/.exec(post?.operationId ?? '')?.[1];
+        return name === undefined ? [] : [[name, path] as const];
+      }),
+    );
+  }
+
+  async *#scan<T>(
+    path: string,
+    body: Json,
+    list: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number },
+  ): AsyncGenerator<T, void> {
+    const size = limit === undefined ? {} : { limit };
+    for (let cursor: unknown; cursor !== null;) {
+      const page = await this.#post<Json>(
+        path,
+        { ...body, ...size, ...(cursor === undefined ? {} : { cursor }) },
+        options,
+      );
+      const items = page[list];
+      if (!Array.isArray(items)) throw new MillraceError(`the answer of ${path} has no ${list}`);
+      yield* items as T[];
+      cursor = page['cursor'] ?? null;
+    }
+  }
+
+  async #post<A>(path: string, body: unknown, options: CallOptions): Promise<A> {
+    return JSON.parse((await send(this.#transport, { method: 'POST', path, body }, options)).text) as A;
+  }
+
+  #get(path: string, options: CallOptions): Promise<Answer> {
+    return send(this.#transport, { method: 'GET', path }, options);
+  }
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing in pages without TLS. */
+function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

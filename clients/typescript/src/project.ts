@@ -1,0 +1,107 @@
+/** A whole number means its decimal text: `7` and `"7"` are one id. */
+export type Id = string | number;
+type Json = Record<string, unknown>;
+
+/** The types of a project. `millrace types --write` makes them. */
+export interface ProjectTypes {
+  /** What an upload stores, by entity type. */
+  readonly entities: object;
+  /** What a push stores, by feature view. */
+  readonly rows: object;
+  /** The pipelines that rank candidates, by name. */
+  readonly rank: object;
+  /** The pipelines that score one entity, by name. */
+  readonly score: object;
+  /** The events of feedback, of any kind. */
+  readonly interaction: object;
+  /** The entities that feedback is of. */
+  readonly owners: object;
+}
+
+/** Any project. */
+export interface AnyProject extends ProjectTypes {
+  readonly entities: Record<string, Json>;
+  readonly rows: Record<string, Json>;
+  readonly rank: Record<
+    string,
+    { readonly request: Json & { candidates: readonly Json[] }; readonly answer: RankAnswer }
+  >;
+  readonly score: Record<string, { readonly request: Json; readonly answer: ScoreAnswer }>;
+  readonly interaction: Json & { type: string };
+  readonly owners: Record<string, Json | null>;
+}
+
+export interface Ranked {
+  readonly candidate_id: string;
+  readonly ranked_score: number;
+}
+
+export interface RankAnswer {
+  readonly ranked_candidates: readonly Ranked[];
+  /** Only with `include_events`. */
+  readonly events?: readonly object[];
+}
+
+export interface ScoreAnswer {
+  readonly score: number | null;
+  readonly [name: string]: unknown;
+}
+
+export type Name<T> = Extract<keyof T, string>;
+export type RequestOf<P> = P extends { readonly request: infer R } ? R : never;
+export type AnswerOf<P> = P extends { readonly answer: infer A } ? A : never;
+/** What the endpoint answers about a write. */
+export interface Stored {
+  readonly entity_type: string;
+  readonly entity_ids: readonly string[];
+  /** Entities that were not stored, since a later one has the same id. */
+  readonly duplicates?: number;
+}
+
+export interface Pushed {
+  readonly view: string;
+  readonly stored: number;
+  readonly older: number;
+  readonly expired: number;
+}
+
+export interface DeletedRows {
+  readonly view: string;
+  readonly deleted: number;
+  readonly older: number;
+}
+
+export interface OnlineFeatures {
+  readonly metadata: { readonly feature_names: readonly string[] };
+  readonly results: readonly {
+    readonly values: readonly unknown[];
+    readonly statuses: readonly ('PRESENT' | 'NULL_VALUE' | 'NOT_FOUND' | 'OUTSIDE_MAX_AGE' | 'INVALID')[];
+    readonly event_timestamps: readonly string[];
+  }[];
+}
+
+export interface FeedbackCounts {
+  readonly request_id: string | null;
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly too_old: number;
+  readonly unused: number;
+}
+
+export interface Forgotten {
+  readonly entity_type: string;
+  readonly removed: Readonly<Record<string, number>>;
+  readonly keys_read: number;
+  readonly files: 'pending' | 'rewritten' | 'server';
+  readonly copies: readonly string[];
+  readonly cursor: string | null;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly status: 'OK' | 'NOT_READY';
+  readonly checks: Readonly<
+    Record<string, { readonly status: string; readonly code?: string; readonly reason?: string }>
+  >;
+  readonly warnings?: readonly { readonly code: string; readonly detail: string }[];
+}

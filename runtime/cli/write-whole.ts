@@ -1,1 +1,0 @@
-export { writeWhole } from '../core/write-whole.js';
