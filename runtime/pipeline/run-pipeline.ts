@@ -27,12 +27,7 @@ import type { SourceReaders } from './hydrate/source-cells.js';
 import { answerPage } from './page/answer-page.js';
 import { leaveRecord } from './log/leave-record.js';
 import type { LoggedRun, RankingLog } from './log/ranking-log.js';
-import {
-  findInIndex,
-  wantedFromIndex,
-  type CandidateFilters,
-  type IndexedCandidates,
-} from './request/index-candidates.js';
+import { findInIndex, wantedFromIndex, type CandidateFilters } from './request/index-candidates.js';
 import { pageStart } from './request/paging.js';
 import { openRequest, type OpenedRequest } from './request/open-request.js';
 import { reportOf } from './run-report.js';
@@ -94,16 +89,7 @@ export async function runPipeline(
   });
   try {
     check(); // the request may have waited beyond its deadline
-    const wanted = wantedFromIndex(plan, body);
-    let indexed: IndexedCandidates | undefined;
-    const open = (sent: unknown): OpenedRequest | Promise<OpenedRequest> =>
-      soon(openRequest(plan, sent, context.requestId, services.now), check);
-    const openIndexed = async (from: NonNullable<typeof wanted>): Promise<OpenedRequest> => {
-      const search = await searchIndex(plan, services, body, from, deadline, context);
-      indexed = search.found;
-      return await open(search.body);
-    };
-    opened = await stages.run('read', () => (wanted === undefined ? open(body) : openIndexed(wanted)));
+    opened = await stages.run('read', () => readBody(plan, services, body, context, deadline));
     const { request, frame } = opened;
     const trace = traceOf(request, context.runId, isExplained);
     const pending = await stages.run('hydrate', () =>
@@ -138,7 +124,7 @@ export async function runPipeline(
       : runServed(plan, frame, ranked, answered, { deadline, onEffectError, span });
     const report = {
       ...reportOf(request, reads.batch, statuses, ranked, stages.clock.ms, loss.code),
-      ...(indexed === undefined ? {} : { indexed }),
+      ...(opened.indexed === undefined ? {} : { indexed: opened.indexed }),
     };
     const finished = { plan, request, frame, ...ranked, page, statuses: statuses.features, report, answer };
     const explained = trace?.isRehearsal === true ? { ...finished, trace } : undefined;
@@ -170,25 +156,29 @@ export async function runPipeline(
   }
 }
 
-/** Finds the candidates in the index. The plan of a condition reads the store as any plan does. */
-async function searchIndex(
+/** Checks the body and writes its ids into a frame. If it asks for candidates of the index, they are found first. */
+function readBody(
   plan: Plan,
   services: PipelineServices,
   body: unknown,
-  wanted: NonNullable<ReturnType<typeof wantedFromIndex>>,
-  deadline: Deadline,
   context: RequestContext,
-): ReturnType<typeof findInIndex> {
+  deadline: Deadline,
+): OpenedRequest | Promise<OpenedRequest> {
+  const open = (sent: unknown): OpenedRequest | Promise<OpenedRequest> =>
+    soon(openRequest(plan, sent, context.requestId, services.now), () => deadline.check());
+  const wanted = wantedFromIndex(plan, body);
+  if (wanted === undefined) return open(body);
   const { store, layouts, now, index } = services;
   if (index === undefined) throw new Error('candidates cannot come from the index here');
+  // The plan of a condition reads the store as any plan does.
   const keep = async (filter: Plan, some: JsonObject): Promise<readonly string[]> => {
-    const { answer } = await runPipeline(filter, { store, layouts, now }, some, {
-      requestId: context.requestId,
-      deadline,
-    });
+    const own = { requestId: context.requestId, deadline };
+    const { answer } = await runPipeline(filter, { store, layouts, now }, some, own);
     return (answer.ranked_candidates ?? []).map(({ candidate_id: id }) => id);
   };
-  return await findInIndex(plan, body as JsonObject, wanted, { store, keep, ...index }, deadline);
+  return findInIndex(plan, body as JsonObject, wanted, { store, keep, ...index }, deadline).then(
+    async ({ body: sent, found }) => ({ ...(await open(sent)), indexed: found }),
+  );
 }
 
 function readsOf(

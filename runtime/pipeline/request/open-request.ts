@@ -2,12 +2,15 @@ import type { Plan } from '../../compile/plan.js';
 import type { Pieces } from '../../core/pieces.js';
 import type { Frame } from '../../frame/frame.js';
 import { fillRequest } from './fill-request.js';
+import type { IndexedCandidates } from './index-candidates.js';
 import { readRequest, type RankingRequest } from './read-request.js';
 
 /** A checked request, and a frame with its ids. */
 export interface OpenedRequest {
   readonly request: RankingRequest;
   readonly frame: Frame;
+  /** Set if the candidates come from the index. */
+  readonly indexed?: IndexedCandidates;
 }
 
 /**
