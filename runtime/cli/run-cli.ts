@@ -8,6 +8,7 @@ import { featuresCommand } from './commands/features.js';
 import { initCommand } from './commands/init.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
+import { newCommand } from './commands/new.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { serveCommand } from './commands/serve.js';
@@ -46,6 +47,7 @@ function makeProgram(context: CliContext, version: string): Command {
     .version(version, '--version');
   for (const command of [
     initCommand(context),
+    newCommand(context),
     serveCommand(context),
     validateCommand(context),
     settingsCommand(context),

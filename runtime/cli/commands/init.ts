@@ -1,17 +1,16 @@
-import { cp, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command } from 'commander';
-import { COMPILED } from '../../core/locations.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { copySchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
 import { firstCommit } from '../init/first-commit.js';
 import { guessProducts } from '../init/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
-import { projectFiles, SCHEMAS, type NewProject } from '../init/project-files.js';
+import { projectFiles, type NewProject } from '../init/project-files.js';
 import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
 import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgments.js';
 import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
@@ -107,14 +106,6 @@ async function writeProject(
   const judgments = split === undefined ? [] : await writeSplit(work, split, guess);
   await loadData(context, work, guess);
   return { guess, read, split, written: files.size + statistics.length + judgments.length };
-}
-
-/** Copies the JSON Schemas of this version, which the modelines name. @returns their names */
-async function copySchemas(work: string): Promise<readonly string[]> {
-  const shipped = join(COMPILED, 'schemas');
-  const files = (await readdir(shipped)).filter((file) => file.endsWith('.schema.json'));
-  for (const file of files) await cp(join(shipped, file), join(work, SCHEMAS, file));
-  return files.map((file) => file.replace('.schema.json', ''));
 }
 
 function tell(
