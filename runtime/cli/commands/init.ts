@@ -116,7 +116,7 @@ function tell(
   kept: readonly string[],
 ): void {
   if (flags.json === true) {
-    const { ids: _, examples: __, unfit, ...counts } = read;
+    const { products, repeated, refused, unfit } = read;
     printJson(context, {
       key: guess.key,
       attributes: guess.attributes,
@@ -124,7 +124,9 @@ function tell(
       undeclared: guess.undeclared,
       texts: guess.texts.map(({ name }) => name),
       numbers: guess.numbers,
-      ...counts,
+      products,
+      repeated,
+      refused,
       unfit: Object.fromEntries(unfit),
       ...(split === undefined
         ? {}
