@@ -7,6 +7,7 @@ import { styleOf, printJson, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
 import { copySchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
+import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../init/first-commit.js';
 import { guessProducts } from '../init/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
@@ -22,6 +23,7 @@ interface Flags {
   readonly from?: string;
   readonly key?: string;
   readonly judgments?: string;
+  readonly events?: string;
   readonly git: boolean;
   readonly json?: boolean;
 }
@@ -32,6 +34,7 @@ export function initCommand(context: CliContext): Command {
     .argument('[DIR]', 'folder of the project; it is empty or does not exist', '.')
     .option('--from <FILE>', 'products: .csv, .tsv, .jsonl, .json or .parquet [default: an example shop]')
     .option('--key <COLUMN>', 'column with the id of a product [default: the likeliest]')
+    .option('--events <FILE>', 'lists that were shown and the clicks on them; imported into the ledger')
     .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
     .option('--no-git', 'do not commit the files to a new git repository')
     .option('--json', 'print what was guessed as JSON')
@@ -44,10 +47,12 @@ interface Made {
   readonly read: ReadProducts;
   readonly split: SplitJudgments | undefined;
   readonly written: number;
+  /** What the import of events said. */
+  readonly events: string | undefined;
 }
 
 async function makeProject(context: CliContext, folder: string, flags: Flags): Promise<void> {
-  const inputs = [flags.from, flags.judgments].filter((file) => file !== undefined);
+  const inputs = [flags.from, flags.judgments, flags.events].filter((file) => file !== undefined);
   for (const file of inputs)
     if (file !== '-' && !existsSync(file))
       throw new CommandFailure(`cannot open ${file}: the file does not exist`);
@@ -105,14 +110,22 @@ async function writeProject(
   const statistics = await writeStatistics(context, work, guess);
   const judgments = split === undefined ? [] : await writeSplit(work, split, guess);
   await loadData(context, work, guess);
-  return { guess, read, split, written: files.size + statistics.length + judgments.length };
+  const events = flags.events === undefined ? undefined : await importEvents(context, flags.events, work);
+  const imported = events === undefined ? 0 : 1;
+  return {
+    guess,
+    read,
+    split,
+    events,
+    written: imported + files.size + statistics.length + judgments.length,
+  };
 }
 
 function tell(
   context: CliContext,
   folder: string,
   flags: Flags,
-  { guess, read, split, written }: Made,
+  { guess, read, split, written, events }: Made,
   kept: readonly string[],
 ): void {
   if (flags.json === true) {
@@ -146,6 +159,7 @@ function tell(
   const { width } = styleOf(context, context.stdout);
   context.stdout.write(productsText(flags.from ?? 'example shop', guess, read, width));
   if (split !== undefined) context.stdout.write(judgmentsText(flags.judgments ?? '', split, width));
+  if (events !== undefined) context.stdout.write(events);
   const left = kept.length === 0 ? '' : `; left ${kept.join(', ')} as it was`;
   context.stdout.write(
     `wrote ${written} files${left}; loaded ${count(read.products - read.repeated)} products (embedded)\n`,
