@@ -164,5 +164,5 @@ function tell(
   context.stdout.write(
     `wrote ${written} files${left}; loaded ${count(read.products - read.repeated)} products (embedded)\n`,
   );
-  context.stdout.write(nextText(folder, split?.example));
+  context.stdout.write(nextText(folder, split?.example, read.products));
 }
