@@ -9,6 +9,7 @@ import { initCommand } from './commands/init.js';
 import { initMetarankCommand } from './commands/init-metarank.js';
 import { keysCommand } from './commands/keys.js';
 import { ledgerCommand } from './commands/ledger.js';
+import { newCommand } from './commands/new.js';
 import { planCommand } from './commands/plan.js';
 import { rankCommand } from './commands/rank.js';
 import { schemasCommand } from './commands/schemas.js';
@@ -50,6 +51,7 @@ function makeProgram(context: CliContext, version: string): Command {
     .version(version, '--version');
   for (const command of [
     initCommand(context),
+    newCommand(context),
     serveCommand(context),
     validateCommand(context, version),
     testCommand(context),

@@ -179,7 +179,11 @@ async function transcript(
 
 /** Serves the project and ranks over HTTP without naming a candidate. @returns what is wrong, or `ok` */
 async function ask(bin: string, shop: string): Promise<string> {
-  const service = await startProcess(['--project', shop, '--port', '0'], {}, bin);
+  const service = await startProcess(
+    ['--project', shop, '--port', '0'],
+    { MILLRACE_INDEX_CANDIDATES: '20000' },
+    bin,
+  );
   try {
     const body = JSON.stringify({ candidates: { from: 'index', limit: 5 }, query: { query: 'shoe' } });
     const headers = { 'content-type': 'application/json' };

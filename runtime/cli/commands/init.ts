@@ -1,17 +1,17 @@
-import { cp, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command } from 'commander';
-import { COMPILED } from '../../core/locations.js';
 import { NAME_PATTERN } from '../../api/types.js';
 import { plainName } from '../../dataset/import/name-fit.js';
 import { styleOf, printJson, type CliContext } from '../context.js';
 import { CommandFailure } from '../failure.js';
+import { copySchemas } from '../init/editor-schemas.js';
 import { exampleShop } from '../init/example-shop.js';
+import { importEvents } from '../init/import-events.js';
 import { firstCommit } from '../init/first-commit.js';
 import { guessProducts } from '../init/guess-products.js';
 import { loadData, writeStatistics } from '../init/load-data.js';
-import { projectFiles, SCHEMAS, type NewProject } from '../init/project-files.js';
+import { projectFiles, type NewProject } from '../init/project-files.js';
 import { convertProducts, takeCensus, type ReadProducts } from '../init/read-products.js';
 import { readSplit, writeSplit, type SplitJudgments } from '../init/split-judgments.js';
 import { openTargetFolder, type TargetFolder } from '../init/target-folder.js';
@@ -23,6 +23,7 @@ interface Flags {
   readonly from?: string;
   readonly key?: string;
   readonly judgments?: string;
+  readonly events?: string;
   readonly git: boolean;
   readonly json?: boolean;
 }
@@ -33,6 +34,7 @@ export function initCommand(context: CliContext): Command {
     .argument('[DIR]', 'folder of the project; it is empty or does not exist', '.')
     .option('--from <FILE>', 'products: .csv, .tsv, .jsonl, .json or .parquet [default: an example shop]')
     .option('--key <COLUMN>', 'column with the id of a product [default: the likeliest]')
+    .option('--events <FILE>', 'lists that were shown and the clicks on them; imported into the ledger')
     .option('--judgments <FILE>', 'graded candidates by query; split into judgments/train.csv and test.csv')
     .option('--no-git', 'do not commit the files to a new git repository')
     .option('--json', 'print what was guessed as JSON')
@@ -45,10 +47,12 @@ interface Made {
   readonly read: ReadProducts;
   readonly split: SplitJudgments | undefined;
   readonly written: number;
+  /** What the import of events said. */
+  readonly events: string | undefined;
 }
 
 async function makeProject(context: CliContext, folder: string, flags: Flags): Promise<void> {
-  const inputs = [flags.from, flags.judgments].filter((file) => file !== undefined);
+  const inputs = [flags.from, flags.judgments, flags.events].filter((file) => file !== undefined);
   for (const file of inputs)
     if (file !== '-' && !existsSync(file))
       throw new CommandFailure(`cannot open ${file}: the file does not exist`);
@@ -106,26 +110,26 @@ async function writeProject(
   const statistics = await writeStatistics(context, work, guess);
   const judgments = split === undefined ? [] : await writeSplit(work, split, guess);
   await loadData(context, work, guess);
-  return { guess, read, split, written: files.size + statistics.length + judgments.length };
-}
-
-/** Copies the JSON Schemas of this version, which the modelines name. @returns their names */
-async function copySchemas(work: string): Promise<readonly string[]> {
-  const shipped = join(COMPILED, 'schemas');
-  const files = (await readdir(shipped)).filter((file) => file.endsWith('.schema.json'));
-  for (const file of files) await cp(join(shipped, file), join(work, SCHEMAS, file));
-  return files.map((file) => file.replace('.schema.json', ''));
+  const events = flags.events === undefined ? undefined : await importEvents(context, flags.events, work);
+  const imported = events === undefined ? 0 : 1;
+  return {
+    guess,
+    read,
+    split,
+    events,
+    written: imported + files.size + statistics.length + judgments.length,
+  };
 }
 
 function tell(
   context: CliContext,
   folder: string,
   flags: Flags,
-  { guess, read, split, written }: Made,
+  { guess, read, split, written, events }: Made,
   kept: readonly string[],
 ): void {
   if (flags.json === true) {
-    const { ids: _, examples: __, unfit, ...counts } = read;
+    const { products, repeated, refused, unfit } = read;
     printJson(context, {
       key: guess.key,
       attributes: guess.attributes,
@@ -133,7 +137,9 @@ function tell(
       undeclared: guess.undeclared,
       texts: guess.texts.map(({ name }) => name),
       numbers: guess.numbers,
-      ...counts,
+      products,
+      repeated,
+      refused,
       unfit: Object.fromEntries(unfit),
       ...(split === undefined
         ? {}
@@ -153,9 +159,10 @@ function tell(
   const { width } = styleOf(context, context.stdout);
   context.stdout.write(productsText(flags.from ?? 'example shop', guess, read, width));
   if (split !== undefined) context.stdout.write(judgmentsText(flags.judgments ?? '', split, width));
+  if (events !== undefined) context.stdout.write(events);
   const left = kept.length === 0 ? '' : `; left ${kept.join(', ')} as it was`;
   context.stdout.write(
     `wrote ${written} files${left}; loaded ${count(read.products - read.repeated)} products (embedded)\n`,
   );
-  context.stdout.write(nextText(folder, split?.example));
+  context.stdout.write(nextText(folder, split?.example, read.products));
 }

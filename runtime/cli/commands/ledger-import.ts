@@ -27,6 +27,7 @@ interface Flags extends SettingFlags {
   readonly items?: string;
   readonly out?: string;
   readonly newProject?: string;
+  readonly mapFile?: string;
   readonly yes?: boolean;
   readonly rejected: string;
   readonly within: number;
@@ -41,6 +42,7 @@ const PARTITION_BYTES = 4 * 1024 * 1024;
 /** How much larger a file becomes when it is decompressed. */
 const COMPRESSION = 8;
 const MOST_PARTITIONS = 4096;
+export const DEFAULT_WITHIN = 1_800_000;
 
 export function ledgerImportCommand(context: CliContext): Command {
   const command = new Command('import')
@@ -56,7 +58,7 @@ export function ledgerImportCommand(context: CliContext): Command {
     .addOption(
       new Option('--within <TIME>', 'how long after a list was shown a click without a request can come')
         .argParser(duration)
-        .default(1_800_000, '30m'),
+        .default(DEFAULT_WITHIN, '30m'),
     )
     .option('--replace', 'replace an earlier import of the same files')
     .option('--json', 'print the counts as JSON')
@@ -64,7 +66,12 @@ export function ledgerImportCommand(context: CliContext): Command {
   return addSettingFlags(command, ['project', 'store', 'dataDir']);
 }
 
-async function importFiles(context: CliContext, words: readonly string[], flags: Flags): Promise<void> {
+/** Imports the lists that another system showed, and prints what came of it. */
+export async function importFiles(
+  context: CliContext,
+  words: readonly string[],
+  flags: Flags,
+): Promise<void> {
   const started = performance.now();
   const folder = flags.newProject;
   if (folder !== undefined) {

@@ -179,7 +179,7 @@ function convertFields(fields: readonly GuessedField[], value: JsonObject): Json
   for (const { from, name, type } of fields) {
     const found = Object.hasOwn(value, from) ? value[from] : undefined;
     if (isMissing(found)) continue;
-    const one = convert(type, found as JsonValue);
+    const one = convert(type, found);
     if (one !== undefined) converted[name] = one;
   }
   return converted;

@@ -66,6 +66,9 @@ export function pipelineText(guess: ProductGuess, longest: number): string {
     'components:',
     ...steps.flatMap((step) => stepLines(step)),
     ...scoreLines(terms),
+    ...(terms.length + numbers.length === 0
+      ? ['  - { use: score, with: { value: 0 } } # the order sent']
+      : []),
     ...numbers.flatMap(numberLines),
     ...stockLines(guess),
     'page: { size: 24, max_size: 100 }',

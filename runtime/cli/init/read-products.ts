@@ -89,11 +89,11 @@ export async function convertProducts(
         const attribute = attributes.get(from);
         const feature = features.get(from);
         if (feature !== undefined) {
-          const number = valueOf(feature, value as JsonValue);
+          const number = valueOf(feature, value);
           if (number !== undefined) numbers[feature.name] = number;
-        } else if (attribute === undefined) product[guess.names.get(from) ?? from] = value as JsonValue;
+        } else if (attribute === undefined) product[guess.names.get(from) ?? from] = value;
         else {
-          const converted = valueOf(attribute, value as JsonValue);
+          const converted = valueOf(attribute, value);
           if (converted !== undefined && converted !== '') product[attribute.name] = converted;
         }
       }

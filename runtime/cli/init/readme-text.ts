@@ -1,3 +1,4 @@
+import { SETTINGS } from '../../settings/settings.js';
 import { PIPELINE, textSteps } from './pipeline-text.js';
 import { DATA, type NewProject } from './project-files.js';
 import { STATISTICS_VIEW } from './guess-numbers.js';
@@ -26,7 +27,11 @@ export function readmeText(project: NewProject): string {
     '',
     '```sh',
     'npx millrace validate',
-    `npx millrace rank ${PIPELINE} --all true${query === undefined ? '' : ` --query ${shellWord(query)}`}`,
+    ...(guess.rows > Number(SETTINGS.indexCandidates.default)
+      ? []
+      : [
+          `npx millrace rank ${PIPELINE} --all true${query === undefined ? '' : ` --query ${shellWord(query)}`}`,
+        ]),
     ...(hasJudgments
       ? [
           ...(query === undefined

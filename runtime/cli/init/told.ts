@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { printable } from '../../core/display-width.js';
+import { SETTINGS } from '../../settings/settings.js';
 import { wrapAfter } from '../../core/wrap.js';
 import { shown } from '../../dataset/import/read-values.js';
 import { typeText } from './column-type.js';
@@ -68,12 +69,14 @@ export function judgmentsText(path: string, split: SplitJudgments, width: number
 }
 
 /** What to type next. */
-export function nextText(folder: string, query: string | undefined): string {
+export function nextText(folder: string, query: string | undefined, products: number): string {
   const word = query === undefined ? undefined : /^[\w.-]+$/.test(query) ? query : JSON.stringify(query);
   const lines = [
     ...(folder === '.' ? [] : [`cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}`]),
     word === undefined
-      ? `npx millrace rank ${PIPELINE} --all true`
+      ? products > Number(SETTINGS.indexCandidates.default)
+        ? 'npx millrace serve'
+        : `npx millrace rank ${PIPELINE} --all true`
       : `npx millrace rank ${PIPELINE} --judged ${word} --explain`,
   ];
   return `next:\n${lines.map((line) => `  ${line}\n`).join('')}`;

@@ -18,6 +18,8 @@ export const MAP_FILE = 'import.yaml';
 interface MappingFlags {
   readonly map?: string;
   readonly newProject?: string;
+  /** With `yes`, where a guessed mapping is written. */
+  readonly mapFile?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -59,6 +61,11 @@ export async function chooseMapping(
     );
   const mapping = { import: importName(first), sources };
   if (flags.yes === true && flags.newProject !== undefined) return mapping;
+  if (flags.yes === true && flags.mapFile !== undefined) {
+    const notes = new Map(guesses.map(({ file, notes: own }) => [file, own]));
+    await writeFile(flags.mapFile, mappingText(mapping, notes));
+    return mapping;
+  }
   const path = await writeProposal(mapping, guesses);
   if (flags.yes === true) {
     output.write(`written to ${path}\n`);

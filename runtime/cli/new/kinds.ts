@@ -1,0 +1,15 @@
+import { newEntity } from './new-entity.js';
+import type { NewKind } from './new-kind.js';
+import { newPipeline } from './new-pipeline.js';
+import { newSink } from './new-sink.js';
+import { newTest } from './new-test.js';
+import { newView } from './new-view.js';
+
+/** What `millrace new` makes, by the word that names it. */
+export const NEW_KINDS: ReadonlyMap<string, NewKind> = new Map([
+  ['pipeline', newPipeline],
+  ['entity', newEntity],
+  ['view', newView],
+  ['test', newTest],
+  ['sink', newSink],
+]);
